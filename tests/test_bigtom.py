@@ -658,12 +658,12 @@ def test_users_prompt_takes_its_place_in_the_messages(mei, tmp_path):
 def test_shared_prefix_opens_the_last_message(items, method):
     for item in items[:25].to_dict("records"):
         last = bigtom.messages(item, method)[-1]["content"]
-        assert last.startswith(bigtom.shared_prefix(item))
+        assert last.startswith(bigtom.shared_prefix(item, "0-shot"))
 
 
 def test_siblings_that_differ_in_the_last_sentence_share_their_prefix(mei):
     first, second = (mei["forward_belief", c, 1] for c in ("true_belief", "false_belief"))
-    assert bigtom.shared_prefix(first) == bigtom.shared_prefix(second)
+    assert bigtom.shared_prefix(first, "0-shot") == bigtom.shared_prefix(second, "0-shot")
 
 
 @pytest.mark.parametrize(

@@ -602,7 +602,7 @@ def test_three_options_are_all_named(mary):
 
 def test_shared_prefix_opens_every_question_on_the_story(mary):
     item = mary["behavior", "main"]
-    prefix = simpletom.shared_prefix(item)
+    prefix = simpletom.shared_prefix(item, "none")
     for method in ("none", "cot", "ms-remind"):
         reminded = {**item, "reminder": "Question: ?\nAnswer: (A)\n"}
         assert simpletom.messages(reminded, method)[1]["content"].startswith(prefix)

@@ -7,11 +7,19 @@ import openai
 
 from tomlab.embedded import start_server
 from tomlab.errors import InputError
+from tomlab.paths import DATA
 from tomlab.provider_openai import URL
 from tomlab.remote import NO_KEY, api_key
 from tomlab.specs import EmbeddedModel, ModelSpec, OpenAIModel
 
 _BATCH = 64
+# The default encoder, for scores that are asked for without the parameters of a run.
+MINILM = EmbeddedModel(
+    name="minilm",
+    provider="embedded",
+    model=str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"),
+    context=512,
+)
 
 
 def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -42,11 +42,7 @@ def plan(
     a larger one, so methods stay comparable.
     """
     allowed = model.groups.get(benchmark.NAME, {})
-    if unknown := sorted(set(allowed) - set(benchmark.METHODS)):
-        raise InputError(
-            f"params.yaml: models.{model.name}.groups.{benchmark.NAME}: no method "
-            f"{unknown[0]!r}; there are: {', '.join(benchmark.METHODS)}"
-        )
+    _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
     unit, stratum = getattr(benchmark, "UNIT", "group_id"), getattr(benchmark, "STRATUM", None)
     order = _drawn(items, unit, stratum, seed)
     questions = []
@@ -59,6 +55,12 @@ def plan(
             for sample in range(samples)
         ]
     return questions
+
+
+def _known_methods(named: Mapping, benchmark: ModuleType, where: str) -> None:
+    if unknown := sorted(set(named) - set(benchmark.METHODS)):
+        there = ", ".join(benchmark.METHODS)
+        raise InputError(f"params.yaml: {where}: no method {unknown[0]!r}; there are: {there}")
 
 
 def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
@@ -89,8 +91,9 @@ def request(
         max_tokens=(max_tokens or {}).get(question.method, method.max_tokens),
         sample=question.sample,
         seed=seed,
-        shared_prefix=benchmark.shared_prefix(question.item),
+        shared_prefix=benchmark.shared_prefix(question.item, question.method),
         reference=benchmark.reference(question.item, question.method, seed),
+        schema=benchmark.schema(question.method) if hasattr(benchmark, "schema") else None,
     )
 
 
@@ -107,12 +110,15 @@ async def evaluate(
 ) -> pd.DataFrame:
     """Ask all questions; one row each in the responses table.
 
+    max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` of the
     requests failed; all answers are kept then, and running again asks only for the failed ones.
     """
     limits = limits or Limits()
     if not questions:
         raise InputError(f"{benchmark.NAME}, {model.name}: nothing to ask; see `methods`, `items`")
+    max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
+    _known_methods(max_tokens, benchmark, f"{benchmark.NAME}, {model.name}: limits of answers")
     requests = [
         request(benchmark, q, seed=seed, replaced=replaced, max_tokens=max_tokens)
         for q in questions
@@ -130,6 +136,40 @@ async def evaluate(
     ]
     _check_errors(responses, limits, f"{benchmark.NAME}, {model.name}")
     return check(pd.DataFrame(rows), "responses", f"{benchmark.NAME}, {model.name}")
+
+
+def first_calls(benchmark: ModuleType, questions: Sequence[Question]) -> list[Question]:
+    """For chain of thought in two calls: the questions that ask for the reasoning.
+
+    questions: by methods that name their `first` call.
+    """
+    return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
+
+
+def second_calls(
+    benchmark: ModuleType, questions: Sequence[Question], first: pd.DataFrame
+) -> tuple[list[Question], pd.DataFrame]:
+    """The questions that ask for the answer, each item with the `reasoning` of its first call.
+
+    first: the responses to `first_calls(questions)`. Questions whose first call failed can't be
+    asked; the second value holds an error for each in the responses' form, so that none is lost.
+    """
+    keys = ["item_id", "method", "sample"]
+    said = first.set_index(keys)["response"].to_dict()
+    errors = first.set_index(keys)["error"].to_dict()
+    asked, lost = [], []
+    for q in questions:
+        key = (q.item["item_id"], benchmark.METHODS[q.method].first, q.sample)
+        if pd.notna(errors[key]) or pd.isna(said[key]):
+            lost.append((*key, q.method))
+        else:
+            reasoning = benchmark.reasoning_of(said[key])
+            asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
+    failed = first.merge(pd.DataFrame(lost, columns=[*keys, "asked"]), on=keys)
+    failed = failed.assign(
+        method=failed["asked"], response=None, error="first call: " + failed["error"].astype(str)
+    )
+    return asked, failed[first.columns]
 
 
 def _row(question: Question, model: str, asked: Request, answer: Response, hashed: str) -> dict:

@@ -93,7 +93,7 @@ class _Run:
 
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
-        queue = iter(_batches(missing, together=self.model.provider == "embedded"))
+        queue = iter(_batches(missing, together=_keeps_prefixes(self.model)))
         workers = getattr(self.model, "max_concurrency", 1)
         limiters = self._limiters(missing.values())
         with self._bar(progress) as bar:
@@ -212,10 +212,16 @@ class _Run:
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
+def _keeps_prefixes(model: ModelSpec) -> bool:
+    """Whether questions that share a prefix are cheaper one after the other."""
+    return model.provider == "embedded" or getattr(model, "prompt_caching", False)
+
+
 def _batches(missing: Mapping[str, Request], together: bool) -> list[list[tuple[str, Request]]]:
     """The requests in the order in which they are asked, neighbours by shared prefix.
 
-    together: what shares a prefix goes to one worker, so that one engine works it out, once.
+    together: what shares a prefix goes to one worker, so that it is worked out once, by one engine
+    or before the vendor's cache is asked for it.
     """
 
     def prefix(entry: tuple[str, Request]) -> tuple[str, str]:

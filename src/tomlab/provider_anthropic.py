@@ -8,6 +8,8 @@ from tomlab.remote import MalformedReplyError, Payload, Remote, sent, temperatur
 from tomlab.specs import AnthropicModel, Reply, Request
 
 URL = "https://api.anthropic.com"
+# The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
+CACHED_CHARACTERS = 4000
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -34,7 +36,7 @@ class Anthropic(Remote):
         body = {
             "base_url": spec.base_url or URL,
             "model": spec.model,
-            "messages": [m for m in request.messages if m["role"] != "system"],
+            "messages": _cached_prefix(request, spec.prompt_caching),
             "max_tokens": request.max_tokens + spec.thinking_tokens,
             "sample": request.sample,
             "extra_body": extra,
@@ -43,11 +45,28 @@ class Anthropic(Remote):
             body["system"] = "\n\n".join(system)
         if spec.thinking is not None:
             body["thinking"] = spec.thinking
+        if request.schema is not None:
+            form = {"type": "json_schema", "schema": dict(request.schema)}
+            body["output_config"] = {"format": form}
         return body
 
     async def send(self, request: Request) -> Reply:
         body = sent(self.payload(request))
         return _reply(await self._client.messages.create(**body))
+
+
+def _cached_prefix(request: Request, caching: bool) -> list[dict]:
+    """The messages without the system's; a long shared prefix is a block of its own, to be cached."""
+    *earlier, last = (m for m in request.messages if m["role"] != "system")
+    if not caching or len(request.shared_prefix) < CACHED_CHARACTERS:
+        return [*earlier, last]
+    rest = last["content"].removeprefix(request.shared_prefix)
+    prefix = {
+        "type": "text",
+        "text": request.shared_prefix,
+        "cache_control": {"type": "ephemeral"},
+    }
+    return [*earlier, {**last, "content": [prefix, {"type": "text", "text": rest}]}]
 
 
 def _reply(message: Any) -> Reply:

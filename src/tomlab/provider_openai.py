@@ -46,6 +46,7 @@ class Embedded:
             "temperature": request.temperature,
             "seed": request.seed + request.sample,
             "shared_prefix": request.shared_prefix,
+            **_response_format(request),
         }
 
     async def check(self) -> None:
@@ -87,9 +88,10 @@ class _Engine:
             temperature=request.temperature,
             seed=request.seed + request.sample,
             cached=prefix is not None,
+            **_response_format(request),
         )
 
-    async def _ask(self, messages, *, max_tokens, temperature, seed, cached) -> Reply:
+    async def _ask(self, messages, *, max_tokens, temperature, seed, cached, **form) -> Reply:
         completion = await self.client.chat.completions.create(
             model="embedded",
             messages=list(messages),
@@ -97,6 +99,7 @@ class _Engine:
             temperature=temperature,
             seed=seed,
             extra_body={"cache_prompt": cached},
+            **form,
         )
         return _reply(completion)
 
@@ -125,6 +128,7 @@ class OpenAI(Remote):
             spec.max_tokens_field: request.max_tokens + spec.thinking_tokens,
             "sample": request.sample,
             "extra_body": spec.extra_body,
+            **_response_format(request),
         }
         if (degrees := temperature(spec, request)) is not None:
             body["temperature"] = degrees
@@ -135,6 +139,14 @@ class OpenAI(Remote):
     async def send(self, request: Request) -> Reply:
         body = sent(self.payload(request))
         return _reply(await self._client.chat.completions.create(**body))
+
+
+def _response_format(request: Request) -> dict[str, Any]:
+    """The field that holds a model to a JSON schema, if the request has one."""
+    if request.schema is None:
+        return {}
+    form = {"name": "answer", "schema": dict(request.schema), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
 def _with_system_role(messages: tuple[Mapping[str, str], ...], role: str) -> list[dict[str, str]]:

@@ -29,6 +29,7 @@ class Request:
     shared_prefix: beginning of the last message that neighbouring requests share, along with all
         earlier messages; engines with a prefix cache work it out once.
     reference: the answers of the baselines by name; never sent to a model.
+    schema: the JSON schema that the answer has to fit, for providers that can hold a model to one.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -38,6 +39,7 @@ class Request:
     seed: int = 0
     shared_prefix: str = ""
     reference: Mapping[str, str] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,9 @@ class _Spec(BaseModel):
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
     groups: dict[Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    # Limits of this model's answers in tokens, by benchmark and method, where they are not the
+    # protocol's: for a small model that does not stop by itself.
+    answer_tokens: dict[Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
     price: Price | None = None
 
 
@@ -139,6 +144,9 @@ class AnthropicModel(_RemoteModel):
 
     provider: Literal["anthropic"]
     thinking: dict[str, Any] | None = None
+    # Let the vendor keep a long prefix that questions share, such as a conversation. Costs are
+    # reckoned at the price without a cache.
+    prompt_caching: bool = True
 
 
 class BaselineModel(_Spec):

@@ -1,5 +1,6 @@
 """Uncertainty: intervals that resample whole groups, and agreement between raters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import krippendorff
@@ -64,6 +65,51 @@ def cluster_interval(
         low, high = drawn.confidence_interval
         method = "cluster bootstrap"
     return Interval(mean, float(low), float(high), method, len(by_group), len(sums))
+
+
+def cluster_statistic(
+    sums: pd.DataFrame,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    *,
+    n: int,
+    strata: pd.Series | None = None,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """A statistic of summed counts, such as an F1, with an interval from resampling whole groups.
+
+    sums: one row a group, the counts that the statistic is made of in its columns. statistic: from
+    counts of shape (..., columns) to shares of shape (...), nan where it is not defined; resamples
+    without a value are left out. strata: one label a group; groups are then drawn within theirs.
+    n: the number of answers, for the record. Where resampling can't move the value, the interval is
+    Clopper-Pearson's for as many trials as there are groups, as in `cluster_interval`.
+    """
+    counts = sums.to_numpy(float)
+    value = float(statistic(counts.sum(axis=0)))
+    labels = np.zeros(len(counts)) if strata is None else strata.to_numpy()
+    rng, drawn_sums = np.random.default_rng(seed), np.zeros((resamples, counts.shape[1]))
+    for label in pd.unique(labels):
+        own = counts[labels == label]
+        times = rng.multinomial(len(own), np.full(len(own), 1 / len(own)), size=resamples)
+        drawn_sums += times @ own
+    drawn = statistic(drawn_sums)
+    drawn = drawn[~np.isnan(drawn)]
+    if np.isnan(value):
+        low, high, method = value, value, "cluster bootstrap"
+    elif np.allclose(drawn, value):
+        low, high = clopper_pearson(value * len(counts), len(counts))
+        method = "Clopper-Pearson"
+    else:
+        tail = 100 * (1 - CONFIDENCE) / 2
+        low, high = np.percentile(drawn, [tail, 100 - tail])
+        method = "cluster bootstrap"
+    return Interval(value, float(low), float(high), method, n, len(counts))
+
+
+def ratio(counts: np.ndarray) -> np.ndarray:
+    """The first column over the second, nan where that is 0: a mean, for `cluster_statistic`."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return counts[..., 0] / counts[..., 1]
 
 
 def clopper_pearson(successes: float, trials: int) -> tuple[float, float]:

@@ -173,7 +173,7 @@ def question_text(item: Mapping) -> str:
     )
 
 
-def shared_prefix(item: Mapping) -> str:
+def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of `question_text` that the item shares with its siblings."""
     return f"Story: {item['background']}"
 

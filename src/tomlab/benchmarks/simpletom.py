@@ -188,7 +188,7 @@ def messages(
     keys = [f"({key})" for key in KEYS[: len(item["choices"])]]
     quoted = " or ".join(f'"{key}"' for key in keys)
     text = (
-        f"{shared_prefix(item)}{reminder}Question: {_options(item)}\n\n"
+        f"{shared_prefix(item, method)}{reminder}Question: {_options(item)}\n\n"
         f"What is the correct answer? {final} {quoted}\n"
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
@@ -199,7 +199,7 @@ def _options(item: Mapping) -> str:
     return f"{item['question']} \n" + " \n".join(lines)
 
 
-def shared_prefix(item: Mapping) -> str:
+def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of the question that all questions on the story share."""
     keys = " or ".join(f"({key})" for key in KEYS[: len(item["choices"])])
     return (
