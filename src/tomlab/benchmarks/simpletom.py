@@ -24,7 +24,7 @@ from tomlab.tables import OUTCOMES, check
 __all__ = ["read_released"]  # this benchmark's, kept with the layout it reads
 
 NAME = "simpletom"
-KEYS = ("A", "B", "C")
+KEYS = ("A", "B", "C", "D")
 ENTITIES = ("person_x", "person_y", "object_z")
 QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN = "main"

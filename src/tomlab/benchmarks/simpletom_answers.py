@@ -8,17 +8,17 @@ from tomlab.answers import unanswered, visible
 _MARKER = re.compile(r"(?<!this )\banswer(?: choice)?(?:\s+is\b[\s*]*:?|\W{0,4}:)", re.IGNORECASE)
 # What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
 _CLOSING = re.compile(r"therefore\W+the (?:\w+ )?answer\s+is\b[\s*]*:?", re.IGNORECASE)
-_ALONE = re.compile(r"[\W_]*([A-C])[\W_]*", re.IGNORECASE)
+_ALONE = re.compile(r"[\W_]*([A-D])[\W_]*", re.IGNORECASE)
 _LEADING = re.compile(
-    r"""[\s"'“‘*_`\[\#>-]* \(?([A-C])  # a key in brackets; or bare, with an end mark behind it
+    r"""[\s"'“‘*_`\[\#>-]* \(?([A-D])  # a key in brackets; or bare, with an end mark behind it
     (?: \) | (?= [.:,;*_`"'”’\]](?!\w) | \s*(?:\n|\Z) | \s+(?:because|since|[-–—])\s ))
     # which is no question, no subject or condition, and not the first of several
     (?! \s*\? | [^\w\n.:;!]*(?:(?:is|was|would|can|could)(?:n['’]?t)?|can['’]?t|cannot|seems|if)\b )
-    (?! \W*(?:or|and|nor|vs|versus)\b | [^\w\n]*(?!\1)[A-C]\) | \W*(?!\1)[A-C]\W*\Z )""",
+    (?! \W*(?:or|and|nor|vs|versus)\b | [^\w\n]*(?!\1)[A-D]\) | \W*(?!\1)[A-D]\W*\Z )""",
     re.IGNORECASE | re.VERBOSE,
 )
 # A key within a sentence. Behind "option" a lower-case a is the article.
-_KEY = r"(?:\(([A-Ca-c])\)|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Cbc])\b)"
+_KEY = r"(?:\(([A-Da-d])\)|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
 _NAMED = re.compile(_KEY)
 _DENIED = re.compile(
     rf"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)\s+{_KEY}(?:\s+n?or\s+{_KEY})?"
