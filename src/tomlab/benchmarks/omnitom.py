@@ -25,11 +25,11 @@ from tomlab.benchmarks.omnitom_records import (
     read_records,
     rows,
 )
-from tomlab.benchmarks.omnitom_scores import KEYS, score
+from tomlab.benchmarks.omnitom_scores import KEYS, Judge, score
 from tomlab.errors import InputError
 from tomlab.tables import check
 
-__all__ = ["metrics", "score"]  # this benchmark's, kept by themselves
+__all__ = ["Judge", "metrics", "score"]  # this benchmark's, kept by themselves
 
 NAME = "omnitom"
 # A part of the items is drawn by story, each category in its turn.
@@ -156,6 +156,21 @@ def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataF
             }
         )
     return pd.DataFrame(items)
+
+
+def records_of(items: pd.DataFrame) -> list[dict]:
+    """The records behind an items table, in the format of App. B.5 with their `source`."""
+    extraction = items[items["question_type"] == STAGES[1]]
+    return [
+        {
+            "story_id": item["group_id"],
+            "story_category": CATEGORIES[item["category"]],
+            "story": item["story"],
+            "beliefs": json.loads(item["answer"]),
+            "source": item["source"],
+        }
+        for item in extraction.to_dict("records")
+    ]
 
 
 def given_table(beliefs: Sequence[Mapping]) -> str:

@@ -1,0 +1,109 @@
+"""OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab import judging
+from tomlab.benchmarks import omnitom_metrics
+from tomlab.benchmarks.omnitom_alignment import Alignment, judge_request_text, parse_judgement
+from tomlab.benchmarks.omnitom_calibration import LabelledTable
+from tomlab.benchmarks.omnitom_scores import Judge
+from tomlab.errors import InputError
+from tomlab.specs import Request, Response
+
+
+def requests(
+    tables: Sequence[LabelledTable],
+    level: str,
+    *,
+    seed: int = 0,
+    max_tokens: int = 2000,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a table, for a language model that judges at a level of detail (App. C.4)."""
+    texts = [judge_request_text(t.story, t.predicted, t.gold, level, replaced) for t in tables]
+    return [
+        Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
+        for text in texts
+    ]
+
+
+def read(
+    responses: Sequence[Response], tables: Sequence[LabelledTable]
+) -> tuple[list[Alignment | None], pd.Series]:
+    """The alignments in a judge's answers, None where there is none, and what became of each."""
+    found: list[Alignment | None] = []
+    reasons = []
+    for response, table in zip(responses, tables, strict=True):
+        if response.reply is None:
+            aligned: Alignment | str = "failed"
+        else:
+            aligned = parse_judgement(response.reply.text, table.predicted, table.gold)
+        found.append(None if isinstance(aligned, str) else aligned)
+        reasons.append(aligned if isinstance(aligned, str) else "read")
+    return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def winner(agreement: pd.DataFrame) -> str:
+    """The judge of the highest agreement, undefined decisions against it, among those that were
+    shown all units. agreement: see `judging.report`.
+    """
+    complete = agreement[agreement["n"] == agreement["n"].max()]
+    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
+
+
+def sensitivity(
+    scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
+
+    scored: the scores of extraction by each judge.
+    """
+    parts = []
+    for judge, scores in scored.items():
+        metrics = omnitom_metrics.metrics(scores, resamples=resamples, seed=seed)
+        own = metrics[(metrics["metric"] == "f1") & (metrics["condition"] == "all")]
+        parts.append(own.assign(judge=judge))
+    if not parts:
+        raise InputError("judges: found no scores, expected those by one judge at least")
+    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def with_error(
+    scores: pd.DataFrame, confusion: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Metrics rows `f1_with_judge_error` of each model and method: F1 as judged, its interval for
+    stories and the judge's confusion together, and `corrected`, the mean of those resamples.
+
+    scores: of extraction, by the judge that `confusion` is of (`judging.confusion`).
+    """
+    rows = []
+    for (model, method), part in scores.groupby(["model", "method"], sort=False):
+        beliefs = omnitom_metrics.belief_rows(part)
+        beliefs = beliefs[beliefs["match_count"].notna()]
+        table = pd.DataFrame(
+            {
+                "story": beliefs["group_id"] + "/" + beliefs["sample"].astype(str),
+                "side": beliefs["side"],
+                "matched": beliefs["match_count"] > 0,
+                "stratum": beliefs["category"],
+            }
+        )
+        for condition, given in (("all", table.drop(columns="stratum")), ("categories", table)):
+            error = judging.with_judge_error(given, confusion, resamples=resamples, seed=seed)
+            row = {"model": model, "method": method, "metric": "f1_with_judge_error"}
+            rows.append(row | {"condition": condition} | vars(error))
+    return pd.DataFrame(rows)
+
+
+def write_winner(path: Path, judge: Judge, agreement: pd.DataFrame, truth: str) -> None:
+    """Name the judge to use, with its threshold, its agreement and what that was measured on."""
+    own = agreement[agreement["judge"] == judge.name].iloc[0]
+    numbers = {name: round(float(own[name]), 4) for name in ("agreement", "ci_low", "ci_high")}
+    counts = {name: int(own[name]) for name in ("n", "n_groups")}
+    chosen = {"judge": judge.kind, "threshold": judge.threshold, "truth": truth}
+    path.write_text(json.dumps(chosen | numbers | counts, indent=1) + "\n", encoding="utf-8")
