@@ -406,6 +406,56 @@ def test_anthropic_body_is_what_the_entry_declares(faulty_server, store):
     }
 
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"fruit": {"type": "string", "enum": ["apple", "pear"]}},
+    "required": ["fruit"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("client", "path"),
+    [("openai", ("response_format", "json_schema")), ("anthropic", ("output_config", "format"))],
+)
+def test_schema_of_a_request_is_sent(client, path, faulty_server, store):
+    spec = toy(client, faulty_server.url)
+    answers([question("Which?", schema=SCHEMA), question("Who?")], spec, store)
+    held, free = sorted(faulty_server.asked, key=lambda asked: path[0] not in asked.body)
+    assert held.body[path[0]][path[1]]["schema"] == SCHEMA
+    assert path[0] not in free.body
+
+
+LONG = "A long conversation. " * 250
+
+
+def test_long_prefix_is_a_block_that_the_vendor_may_keep(faulty_server, store):
+    asked = [question(f"{prefix}Who?", shared_prefix=prefix) for prefix in (LONG, "Short. ")]
+    answers(asked, toy("anthropic", faulty_server.url), store)
+    content = [asked.body["messages"][0]["content"] for asked in faulty_server.asked]
+    [kept] = [blocks for blocks in content if isinstance(blocks, list)]
+    assert kept == [
+        {"type": "text", "text": LONG, "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": "Who?"},
+    ]
+    assert "Short. Who?" in content
+
+
+def test_prompt_caching_can_be_declared_off(faulty_server, store):
+    spec = toy("anthropic", faulty_server.url, prompt_caching=False)
+    answers([question(f"{LONG}Who?", shared_prefix=LONG)], spec, store)
+    [asked] = faulty_server.asked
+    assert asked.body["messages"][0]["content"] == f"{LONG}Who?"
+
+
+def test_questions_on_one_prefix_wait_for_each_other_where_the_vendor_keeps_it(
+    faulty_server, store
+):
+    asked = [question(f"{LONG}{n}?", shared_prefix=LONG) for n in range(4)]
+    answers(asked, toy("anthropic", faulty_server.url), store)
+    assert faulty_server.most_at_once == 1
+
+
 @CLIENTS
 @pytest.mark.parametrize(("declared", "sent"), [("protocol", 0.2), (0.7, 0.7)])
 def test_temperature_is_the_protocols_unless_declared(client, declared, sent, faulty_server, store):
@@ -546,6 +596,12 @@ def test_answers_after_a_shared_prefix_depend_on_no_order_and_no_restart(tmp_pat
     assert embedded_answers(asked[1:2], tmp_path / "alone.sqlite") == {
         asked[1].messages[-1]["content"]: first[asked[1].messages[-1]["content"]]
     }
+
+
+def test_embedded_model_keeps_to_a_schema(tmp_path):
+    asked = question("Which fruit do you like? Answer in JSON.", max_tokens=20, schema=SCHEMA)
+    [answer] = embedded_answers([asked], tmp_path / "schema.sqlite").values()
+    assert json.loads(answer)["fruit"] in ("apple", "pear")
 
 
 def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_path):

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from tomlab.stats import agreement, clopper_pearson, cluster_interval, mean_interval
+from tomlab.stats import (
+    agreement,
+    clopper_pearson,
+    cluster_interval,
+    cluster_statistic,
+    mean_interval,
+    ratio,
+)
 
 
 def interval(*groups, **options):
@@ -201,3 +208,42 @@ def test_units_that_one_rated_agree_with_nobody(ratings):
     found = agreement(pd.DataFrame(ratings), "nominal")
     assert found["units"] == 0
     assert np.isnan([found["percent_agreement"], found["alpha"]]).all()
+
+
+# Statistics of counts
+
+
+def counts_of(groups):
+    """Sum and count of each group, as `cluster_statistic` takes them."""
+    return pd.DataFrame({"sum": [sum(g) for g in groups], "n": [len(g) for g in groups]})
+
+
+def test_statistic_of_counts_is_the_interval_of_a_mean_where_it_is_a_mean():
+    rng = np.random.default_rng(5)
+    groups = [rng.binomial(1, rng.random(), size=rng.integers(1, 9)).tolist() for _ in range(40)]
+    n = sum(map(len, groups))
+    found = cluster_statistic(counts_of(groups), ratio, n=n, resamples=10_000)
+    expected = interval(*groups, resamples=10_000)
+    assert (found.value, found.n, found.n_groups) == (expected.value, n, 40)
+    assert found.ci_low == pytest.approx(expected.ci_low, abs=0.01)
+    assert found.ci_high == pytest.approx(expected.ci_high, abs=0.01)
+
+
+def test_statistic_that_no_resample_moves_has_the_exact_interval():
+    found = cluster_statistic(counts_of([[1, 1], [1]] * 6), ratio, n=18)
+    assert found.ci_method == "Clopper-Pearson"
+    assert (found.ci_low, found.ci_high) == clopper_pearson(12, 12)
+
+
+def test_resamples_without_a_value_are_left_out():
+    groups = pd.DataFrame({"sum": [1.0, 0.5, 0], "n": [2, 1, 0]})
+    found = cluster_statistic(groups, ratio, n=3)
+    assert found.value == pytest.approx(0.5)
+    assert 0 <= found.ci_low <= found.ci_high <= 1
+
+
+def test_groups_are_drawn_within_their_strata():
+    groups, strata = counts_of([[1], [1], [0], [0]]), pd.Series(["a", "a", "b", "b"])
+    within = cluster_statistic(groups, ratio, n=4, strata=strata)
+    assert within.ci_method == "Clopper-Pearson"  # two of each stratum, whichever they are
+    assert cluster_statistic(groups, ratio, n=4).ci_method == "cluster bootstrap"
