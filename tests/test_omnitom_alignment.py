@@ -481,7 +481,7 @@ def test_judge_is_shown_the_story_and_both_tables(level):
 
 
 def test_levels_grow_by_steps_criteria_and_examples():
-    texts = [prompts.load(f"omnitom/judge-{level}") for level in LEVELS]
+    texts = [prompts.load(f"judges/align-{level}") for level in LEVELS]
     assert [len(text) for text in texts] == sorted(len(text) for text in texts)
     assert ["\n7. " in text for text in texts] == [False, False, True, True]
     assert ["Example 1" in text for text in texts] == [False, False, False, True]
@@ -497,7 +497,7 @@ def test_unknown_level_is_named():
 
 
 def test_examples_of_the_prompt_obey_its_rules():
-    examples = prompts.load("omnitom/judge-L4").split("\n\nExample ")[1:]
+    examples = prompts.load("judges/align-L4").split("\n\nExample ")[1:]
     for example in examples:
         given_, said = example.split("\n\nPrediction\n")
         tables = [

@@ -55,6 +55,14 @@ def report(decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0) -> pd.
     return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
 
 
+def winner(agreement: pd.DataFrame) -> str:
+    """The judge of the highest agreement, undefined decisions against it, among those that were
+    shown all units. agreement: of `report`.
+    """
+    complete = agreement[agreement["n"] == agreement["n"].max()]
+    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
+
+
 def differences(
     decisions: pd.DataFrame, best: str, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
@@ -184,7 +192,9 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     candidates = np.append(levels[:1], (levels[:-1] + levels[1:]) / 2)
     if len(candidates) > _MOST_CANDIDATES:
         share = np.linspace(0, 1, _MOST_CANDIDATES)
-        candidates = np.unique(np.quantile(candidates, share, method="nearest"))
+        candidates = np.quantile(candidates, share, method="nearest")
+    # Scores that differ in the last digits of a float have one place between them.
+    candidates = np.unique(candidates)
     above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
     wide = pd.DataFrame(above, columns=candidates)
     return cross_validated_thresholds(scores[["group", "unit", "truth"]].join(wide), folds)

@@ -48,7 +48,7 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
     found = {}
     for b in benchmarks:
-        for stage in ("1_generation", "2_filtering", "5_figures"):
+        for stage in ("1_generation", "2_filtering", "4_judge_calibration", "5_figures"):
             found[f"{stage}/{b}.ipynb"] = [f"{stage}/{b}.ipynb"]
         found[f"3_evaluation/{b}.ipynb"] = [f"3_evaluation/{b}-{m}.ipynb" for m in models]
     return found

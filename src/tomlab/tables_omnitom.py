@@ -1,12 +1,13 @@
-"""OmniToM's tables: Tables 3, 4, 10 and 12, this run's numbers beside the paper's.
+"""OmniToM's tables: Tables 3, 4 and 10, this run's numbers beside the paper's.
 
 Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.tables`), or
-counts, and computes every number in its caption and notes. Percentages have one decimal. What is
-about prompts, calibration and judges is in `tables_omnitom_judges`. Source: Bawatneh et al. (2026),
-and `tomlab.published` for printed values.
+counts, and computes every number in its caption and notes. Percentages have the two decimals of the
+paper, or one beside an interval. `tables_omnitom_judges` has the tables of prompts, judges and
+audits. Source: Bawatneh et al. (2026), and `tomlab.published` for printed values.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -23,8 +24,8 @@ STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, ac
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 LEVELS = ("L1", "L2", "L3", "L3-json", "L4")
 PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
-OVERALL = {"all": "Overall, stories", "categories": "Overall, categories"}
-JUDGED = {f"{key} judged": f"{name}, judge error" for key, name in OVERALL.items()}
+OVERALL = {"all": "Over stories", "categories": "Over categories"}
+JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
 COMPUTED = "†"
 STATISTICS = {
@@ -68,8 +69,8 @@ def table3(
     about = _about_overall() + notes(cells, metrics, "outputs")
     if judged is not None:
         about.append(
-            "Judge error: F1 with an interval over stories and over the errors of the judge that "
-            "said which beliefs match."
+            "Stories, judge and Categories, judge: the same with an interval that also covers the "
+            "errors of the judge of matches, and so need not hold F1 as judged."
         )
     return report.Table("table3", cells, printed, caption, about)
 
@@ -77,21 +78,25 @@ def table3(
 def table4(statistics: pd.DataFrame) -> report.Table:
     """Table 4: stories and beliefs by category, the paper's gold and the gold of this run.
 
-    `statistics`: one row a number of this run's gold, with columns category (a code or "total"),
-    statistic (see `STATISTICS`) and value. InputError: a category or statistic that is unknown, or a
-    number that is there twice.
+    `statistics`: of this run's gold, one row a category as `omnitom_records.statistics` has it, or
+    one row a number: category (a code or "total"), statistic (see `STATISTICS`) and value.
+    InputError: a category or statistic that is unknown, or a number that is there twice.
     """
     names = CATEGORIES | {TOTAL: "Total"}
+    if "code" in statistics:
+        wide = statistics.drop(columns="category").rename(columns={"code": "category"})
+        statistics = wide.melt("category", var_name="statistic")
     demand_known(statistics, {"category": list(names), "statistic": list(STATISTICS)}, "statistics")
     rows = statistics.assign(source=RUN, printed_in="")
     frames = [of_paper("table4_categories"), rows]
     cells = stack(["category"], *(frame.assign(column=frame["statistic"]) for frame in frames))
     cells = in_order(cells, "category", names)
-    printed = layout(cells, {"category": "Category"}, STATISTICS, form=_count_or_mean)
+    forms = dict.fromkeys(STATISTICS, count) | {"beliefs_per_story": "{:.2f}".format}
+    printed = layout(cells, {"category": "Category"}, STATISTICS, forms=forms)
     printed["Category"] = printed["Category"].map(names)
     printed = report.once(printed, [["Category"]])
     caption = "OmniToM, Table 4: stories, gold beliefs and their orders by category."
-    gold = "This run: the gold beliefs of the stories that it asked about."
+    gold = "This run: the gold that it is scored against."
     return report.Table("table4", cells, printed, caption, [*paper_sentence(cells), gold])
 
 
@@ -101,8 +106,8 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
     `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an unknown level.
     """
     run = at_level(of_run(metrics), "stage2", level).query("metric == 'accuracy'")
-    parts = run["condition"].str.partition("/")
-    run = run.assign(dimension=parts[0], column=parts[2])
+    parts = halves(run["condition"], "/")
+    run = run.assign(dimension=parts[0], column=parts[1])
     run = run[run["dimension"].isin(DIMENSIONS) & run["column"].isin(CATEGORIES)]
     paper = of_paper("table10_stage2_by_category", "accuracy")
     paper = paper.assign(column=paper["category"], level="L3")
@@ -119,46 +124,48 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
     return report.Table("table10", cells, printed, caption, about)
 
 
-def table12(metrics: pd.DataFrame) -> report.Table:
-    """Table 12: shares of outputs that no row could be read from, by stage and prompt level.
-
-    InputError: metrics without OmniToM.
-    """
-    run = of_run(metrics).query("metric == 'unusable' and condition == 'all'")
-    paper = of_paper("table12_unusable", "unusable_percent").assign(level="L3")
-    caption = "OmniToM, Table 12: unusable outputs in percent, by stage."
-    return by_stage("table12", [paper, percent(run)], metrics, caption, "outputs")
-
-
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
 def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     """OmniToM's rows of a metrics table, shares as shares.
 
-    Columns added: stage (stage1, stage2) and level (L1 to L4, with -json if so) of the method;
-    source, mark, reason, printed_in.
+    Columns added: stage and level (see `with_level`), source, mark, reason, printed_in.
     """
-    rows = report.of_benchmark(metrics, NAME)
-    method = rows["method"].str.partition("-")
     texts = {"source": RUN, "mark": "", "reason": "", "printed_in": ""}
-    return rows.assign(stage=method[0], level=method[2], **texts)
+    return with_level(report.of_benchmark(metrics, NAME)).assign(**texts)
+
+
+def with_level(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with stage (stage1, stage2; linked) and level (L1 to L4, L3-json) of their method."""
+    method = halves(rows["method"], "-")
+    return rows.assign(stage=method[0], level=method[1])
+
+
+def halves(texts: pd.Series, mark: str) -> pd.DataFrame:
+    """What stands before the first mark, and after it; two columns even of no texts."""
+    return texts.str.extract(f"^([^{mark}]*){mark}?(.*)$")
 
 
 def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.DataFrame:
-    """The rows of `of_run` of one stage at one prompt level.
+    """The rows of one stage at one prompt level, of rows `with_level`.
 
-    By default that is L3, as in the paper's main results; where a stage was not asked so, L3-json or
-    else the least detailed one. Without an answer of that stage, no rows. InputError: a level that
-    the run has for no stage.
+    By default that is L3, as in the paper's main results; where a stage was not asked so, L3-json
+    or else the least detailed one. Without an answer of that stage, no rows. InputError: a level
+    that the run has for no stage.
     """
-    there = in_level_order(run["level"])
+    there = in_level_order(run.loc[run["stage"].isin(STAGES), "level"])
     if level is not None and level not in there:
         raise InputError(f"level: found {level!r}, expected one of: {', '.join(there)}")
     rows = run[run["stage"] == stage]
     asked = set(rows["level"])
     chosen = level or next((each for each in (*PREFERRED, *there) if each in asked), "")
     return rows[rows["level"] == chosen]
+
+
+def main_scores(run: pd.DataFrame) -> pd.DataFrame:
+    """The score of each stage over all stories, unusable outputs as 0."""
+    return run[run["condition"].eq("all") & run["metric"].eq(run["stage"].map(SCORES))]
 
 
 def in_level_order(levels: Iterable[str]) -> list[str]:
@@ -182,11 +189,12 @@ def percent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:
-    """A `report.Table`'s tidy frame: one row a number, `keys` say of what, `column` where it stands."""
+    """A `report.Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
     columns = ["source", *keys, *_TIDY]
     cells = pd.concat([frame.reindex(columns=columns) for frame in frames], ignore_index=True)
-    texts = dict.fromkeys([*keys, "ci_method", "reason", "printed_in"], "")
-    return cells.fillna(texts).astype({"n": "Int64", "n_groups": "Int64"})
+    texts = [*keys, "column", "mark", "ci_method", "reason", "printed_in"]
+    cells = cells.astype(dict.fromkeys(texts, "str") | {"n": "Int64", "n_groups": "Int64"})
+    return cells.fillna(dict.fromkeys(texts, ""))
 
 
 def in_order(cells: pd.DataFrame, column: str, levels: Iterable[str]) -> pd.DataFrame:
@@ -196,7 +204,7 @@ def in_order(cells: pd.DataFrame, column: str, levels: Iterable[str]) -> pd.Data
 
 
 def _printed_extraction() -> pd.DataFrame:
-    """Table 3, left, whose Overall is the mean of the categories; the mean over stories computed."""
+    """Table 3, left: its Overall is the mean of the categories; that over stories is computed."""
     rows = of_paper("table3_stage1", "f1")
     stories = published.read("omnitom", "table4_categories")
     printed = published.read("omnitom", "table3_stage1")
@@ -234,9 +242,9 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
             f"judged: no rows of metric 'f1_with_judge_error' with condition all or categories and "
             f"method {', '.join(methods) or 'of Stage 1'}; methods there: {found}"
         )
-    level = rows["method"].str.partition("-")[2]
-    texts = {"source": RUN, "stage": "stage1", "unusable": AS_ZERO, "mark": "", "reason": ""}
-    return percent(rows.assign(column=rows["condition"] + " judged", level=level, **texts))
+    demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
+    texts = {"source": RUN, "unusable": AS_ZERO, "mark": "", "reason": ""}
+    return percent(with_level(rows).assign(column=rows["condition"] + " judged", **texts))
 
 
 def demand_columns(rows: pd.DataFrame, needed: Sequence[str], where: str) -> None:
@@ -245,7 +253,7 @@ def demand_columns(rows: pd.DataFrame, needed: Sequence[str], where: str) -> Non
 
 
 def demand_known(rows: pd.DataFrame, levels: dict[str, list[str] | None], where: str) -> None:
-    """InputError for a level outside of a column's list, if it has one, and for keys there twice."""
+    """InputError for a level that is not in its column's list, if any, and for keys there twice."""
     demand_columns(rows, list(levels), where)
     problems = [
         f"{column}: found {level!r}, expected one of: {', '.join(known)}"
@@ -266,17 +274,21 @@ def layout(
     labels: dict[str, str],
     heads: dict[str, str],
     *,
-    form: Callable[[float], str] | None = None,
+    forms: Mapping[str, Callable[[float], str]] = MappingProxyType({}),
     is_wide: bool = False,
     n: bool = False,
 ) -> pd.DataFrame:
     """Printed rows by the key columns `labels`, a column each of `heads`; then n if asked, source.
 
-    Wide tables have each interval below its number. `form` prints a number.
+    `forms` print the numbers of a column, by default as percentages. Wide tables have each interval
+    below its number.
     """
-    form = form or report.one_decimal
     keys = ["source", *labels]
-    text = [report.cell(c.value, c.ci_low, c.ci_high, c.mark, form) for c in cells.itertuples()]
+    usual = {PAPER: "{:.2f}".format, RUN: report.one_decimal}
+    text = [
+        report.cell(c.value, c.ci_low, c.ci_high, c.mark, forms.get(c.column, usual[c.source]))
+        for c in cells.itertuples()
+    ]
     text = [each.replace(" [", "\n[") for each in text] if is_wide else text
     rows = pd.MultiIndex.from_frame(cells[keys]).unique()
     wide = cells.assign(text=text).pivot(index=keys, columns="column", values="text")
@@ -287,6 +299,11 @@ def layout(
     if n:
         printed["n"] = list(cells.groupby(keys)["n"].apply(report.span).reindex(rows))
     return pd.DataFrame(printed | {"Source": by_row["source"]})
+
+
+def count(value: float) -> str:
+    """A count as the paper prints it: 22,343."""
+    return f"{value:,.0f}"
 
 
 def _two_panels(
@@ -301,24 +318,10 @@ def _two_panels(
     place = dict(zip(labels.values(), columns.values(), strict=False))
     line = pd.DataFrame([{place[head]: head for head in labels.values()}])
     printed = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
-    starts = dict(zip((0, len(upper)), STAGES.values(), strict=True))
+    names = [name.replace(": ", ":\n") for name in STAGES.values()]
+    starts = dict(zip((0, len(upper)), names, strict=True))
     printed.insert(0, "Stage", [starts.get(row, "") for row in range(len(printed))])
     return printed
-
-
-def by_stage(
-    name: str, frames: list[pd.DataFrame], metrics: pd.DataFrame, caption: str, unit: str
-) -> report.Table:
-    """A table with a row a model and prompt level, and a column a stage."""
-    frames = [frame.assign(column=frame["stage"]) for frame in frames]
-    cells = stack(["stage", "level", "model", "method"], *frames)
-    heads = {"stage1": "Stage 1", "stage2": "Stage 2"}
-    printed = layout(cells, {"model": "Model", "level": "Prompt"}, heads, n=True)
-    return report.Table(name, cells, printed, caption, notes(cells, metrics, unit))
-
-
-def _count_or_mean(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:.2f}"
 
 
 # ---- sentences -----------------------------------------------------------------------------------
@@ -332,8 +335,8 @@ def notes(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
 def paper_sentence(cells: pd.DataFrame) -> list[str]:
     """Where published numbers are from, and that no interval is known."""
     paper = cells[(cells["source"] == PAPER) & (cells["mark"] != COMPUTED)]
-    places = ", ".join(dict.fromkeys(paper["printed_in"]))
-    return [f"Paper: {places}, which prints no intervals. Its stories and gold are its own."]
+    places = "; ".join(dict.fromkeys(paper["printed_in"]))
+    return [f"Paper: {places}. It prints no intervals. Its stories and gold are its own."]
 
 
 def run_sentences(
@@ -355,16 +358,15 @@ def run_sentences(
         f"{report.span(run['n_groups'])} stories; 95 % {interval} ({how}, by story)."
     )
     rates = of_run(metrics).query("metric == 'outcome_rate'")
-    return [about, *report.unscored(rates[rates["method"].isin(run["method"])])]
+    lacking = [model for model in rates["model"].unique() if model not in set(run["model"])]
+    without = [f"Without such a number: {', '.join(lacking)}."] if lacking else []
+    return [about, *without, *report.unscored(rates[rates["method"].isin(run["method"])])]
 
 
 def failing(cells: pd.DataFrame) -> list[str]:
     """One sentence that names the published numbers that are marked, and why they are."""
     marked = cells[cells["mark"] == MARK]
-    told = [
-        f"{row.model}, {OVERALL.get(row.column, row.column)} ({row.reason})"
-        for row in marked.itertuples()
-    ]
+    told = [f"{row.model} ({row.reason})" for row in marked.itertuples()]
     return [f"{MARK} fails a check of the published table: {'; '.join(told)}."] if told else []
 
 
@@ -374,14 +376,14 @@ def _about_overall() -> list[str]:
     names = ("table3_stage2", "table10_stage2_by_category", "table4_categories")
     finding = test(*(published.read("omnitom", name) for name in names)).finding
     columns = (
-        "Overall, stories: mean over stories; in Stage 2 of the mean of the seven dimensions. "
-        "Overall, categories: mean of the category means. Unusable: whether outputs without a "
+        "Over stories: the mean over stories, in Stage 2 of the mean of the seven dimensions. "
+        "Over categories: the mean of the category means. Unusable: whether outputs without a "
         f"usable row count as 0 or are left out. {_codes()}"
     )
     computed = (
         f"{COMPUTED} computed from the paper's category scores, weighted with its numbers of "
-        "stories (Table 4): as Overall of Stage 1 it prints the mean of the categories, of Stage 2 "
-        "the mean over stories."
+        "stories (Table 4): what it prints as Overall is the mean of the categories in Stage 1, "
+        "the mean over stories in Stage 2."
     )
     unusable = (
         "The paper does not say how unusable outputs count. Checked of its Stage 2: "

@@ -91,8 +91,9 @@ def compose(
     """Two items a story: extraction, and labelling of the gold beliefs.
 
     Beyond the columns of every items table: `category` (its code) and `example` (JSON: a record of
-    the same category from `examples`, another story, for prompts of level L4; "" if there is none).
-    `answer` is the gold table as JSON.
+    the same category from `examples`, another story, for prompts of level L4; "" if there is none)
+    and `paraphrases` (JSON: for each belief others in the same meaning). `answer` is the gold table
+    as JSON.
     """
     known = list(examples)
     items = [item for record in records for item in _pair(record, known, seed)]
@@ -124,6 +125,9 @@ def _pair(record: Mapping, examples: Sequence[Mapping], seed: int) -> list[dict]
             "source": record["source"],
             "category": CODES[category],
             "example": json.dumps(example, ensure_ascii=False) if example else "",
+            "paraphrases": json.dumps(
+                [b.get("paraphrases", []) for b in record["beliefs"]], ensure_ascii=False
+            ),
         }
         for stage, kind in STAGES.items()
         if stage
@@ -153,6 +157,7 @@ def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataF
                 "source": known[story_id]["source"],
                 "category": link["code"],
                 "example": "",
+                "paraphrases": "[]",
             }
         )
     return pd.DataFrame(items)
@@ -166,7 +171,12 @@ def records_of(items: pd.DataFrame) -> list[dict]:
             "story_id": item["group_id"],
             "story_category": CATEGORIES[item["category"]],
             "story": item["story"],
-            "beliefs": json.loads(item["answer"]),
+            "beliefs": [
+                belief | ({"paraphrases": others} if others else {})
+                for belief, others in zip(
+                    json.loads(item["answer"]), json.loads(item["paraphrases"]), strict=True
+                )
+            ],
             "source": item["source"],
         }
         for item in extraction.to_dict("records")

@@ -322,7 +322,7 @@ def judge_request_text(
     if level not in LEVELS:
         raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
     return prompts.filled(
-        f"omnitom/judge-{level}",
+        f"judges/align-{level}",
         replaced,
         story=story or "(not given)",
         prediction=_csv(predicted),

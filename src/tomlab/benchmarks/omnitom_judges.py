@@ -47,14 +47,6 @@ def read(
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
-def winner(agreement: pd.DataFrame) -> str:
-    """The judge of the highest agreement, undefined decisions against it, among those that were
-    shown all units. agreement: see `judging.report`.
-    """
-    complete = agreement[agreement["n"] == agreement["n"].max()]
-    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
-
-
 def sensitivity(
     scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
