@@ -4,6 +4,7 @@ The folder has the repository's notebooks and data, a `params.yaml` changed for 
 what the stages write; the commands and the files they promise are read from `dvc.yaml`.
 """
 
+import json
 import os
 import re
 import shlex
@@ -23,6 +24,7 @@ from faulty_server import Act, FaultyServer
 from matplotlib.image import imread
 
 from tomlab import tables
+from tomlab.benchmarks import fantom_cast, fantom_grammar, fantom_sets
 from tomlab.check_notebooks import main as check
 from tomlab.check_notebooks import problems
 from tomlab.paths import ROOT
@@ -30,8 +32,15 @@ from tomlab.paths import ROOT
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 SOURCES = [path for path in SOURCES if ".ipynb_checkpoints" not in path.parts]
 RELEASED = ROOT / "../shared/datasets/bigtom/bigtom.csv"
-CHAIN = ["generation@bigtom", "filtering@bigtom", "evaluation@bigtom-omniscient", "figures@bigtom"]
-SIMPLETOM = [stage.replace("bigtom", "simpletom") for stage in CHAIN]
+CHAIN = [
+    *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-omniscient"),
+    *("judge_calibration@bigtom", "figures@bigtom"),
+]
+OTHERS = {
+    name: [stage.replace("bigtom", name) for stage in CHAIN]
+    for name in ("fantom", "omnitom", "simpletom")
+}
+OTHER_STAGES = [stage for stages in OTHERS.values() for stage in stages]
 each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.stem}")
 
 
@@ -101,8 +110,15 @@ class Laboratory:
         content["run"] |= {"models": ["omniscient"], "resamples": 100}
         content["bigtom"]["generation"]["writers"] = ["authored"]
         content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
+        content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
+        content["fantom"]["evaluation"]["methods"] = ["short", "full"]
+        content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+        content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
+        content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
         content["simpletom"]["generation"]["writers"] = ["authored"]
         content["simpletom"]["filtering"]["llm_annotated"] = 0
+        for name in ("bigtom", "simpletom"):
+            content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
         change(content)
         (root / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
         with Repo(root) as repo:
@@ -135,9 +151,9 @@ def _baselines_only(content: dict) -> None:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    """The stages of both benchmarks, run for the omniscient baseline on our own items."""
+    """The stages of all benchmarks, run for the omniscient baseline on our own items."""
     laboratory = Laboratory(tmp_path_factory.mktemp("lab"), _baselines_only)
-    for stage in CHAIN + SIMPLETOM:
+    for stage in CHAIN + OTHER_STAGES:
         laboratory.run(stage)
     return laboratory
 
@@ -218,13 +234,48 @@ def test_documents_are_published_with_links_that_lead_somewhere(lab):
         assert any(path.iterdir())
     shutil.copyfile(ROOT / "docs/data.md", lab.root / "docs/data.md")
     pages = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
-    assert len(pages) == len(CHAIN + SIMPLETOM) + 1
+    assert len(pages) == len(CHAIN + OTHER_STAGES) + 1
     for page in pages:
         for link in re.findall(r"\]\(([^)#\s]+)", "\n".join(markdown(page))):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
-# SimpleToM
+# The other benchmarks
+
+
+def metric(lab: Laboratory, benchmark: str, name: str) -> pd.Series:
+    """The values of one metric by condition, over all methods the first."""
+    metrics = tables.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
+    own = metrics[metrics["metric"] == name].drop_duplicates("condition")
+    return own.set_index("condition")["value"]
+
+
+@pytest.mark.parametrize("stage", OTHER_STAGES)
+def test_executed_notebooks_show_outputs_and_no_traceback(lab, stage):
+    outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
+    assert outputs
+    assert not [o for o in outputs if o["output_type"] == "error"]
+
+
+@pytest.mark.parametrize("benchmark", OTHERS)
+def test_figures_are_pictures_and_tables_can_be_read(lab, benchmark):
+    pictures = sorted((lab.root / "results/figures" / benchmark).glob("*.png"))
+    assert len(pictures) >= 6
+    for path in pictures:
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size > 10_000
+    printed = sorted((lab.root / "results/tables" / benchmark).glob("*.csv"))
+    assert len(printed) >= 6
+    assert all(len(pd.read_csv(path)) for path in printed)
+
+
+@pytest.mark.parametrize("benchmark", ["bigtom", *OTHERS])
+def test_the_best_judge_is_named_with_what_it_was_held_against(lab, benchmark):
+    folder = lab.root / "results/judges" / benchmark
+    winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
+    agreement = pd.read_csv(folder / "agreement.csv").set_index("judge")
+    assert winner["truth"] == "known by construction"
+    assert agreement.loc[winner["judge"], "agreement"] == agreement["agreement"].max()
 
 
 def test_stories_become_three_questions_and_six_wordings_each(lab):
@@ -239,18 +290,36 @@ def test_who_knows_everything_fails_every_question_of_simpletom(lab):
     assert set(scores["outcome"]) == {"wrong"}
 
 
-@pytest.mark.parametrize("name", ["gap", "figure3", "figure4", "figure13", "wordings", "outcomes"])
-def test_figures_of_simpletom_are_pictures(lab, name):
-    path = lab.root / "results/figures/simpletom" / f"{name}.png"
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert path.stat().st_size > 10_000
+def test_conversations_become_question_sets_in_the_released_format(lab):
+    sets = json.loads((lab.root / "results/raw/fantom.json").read_text(encoding="utf-8"))
+    assert len(sets) == 24
+    assert {"set_id", "short_context", "full_context", "factQA", "beliefQAs"} <= set(sets[0])
+    items = tables.read("items", lab.root / "results/items/fantom.parquet")
+    assert items["group_id"].nunique() == 24
+    assert items["conversation_id"].nunique() == 6
 
 
-@pytest.mark.parametrize("stage", SIMPLETOM)
-def test_executed_notebooks_of_simpletom_show_no_traceback(lab, stage):
-    outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
-    assert outputs
-    assert not [o for o in outputs if o["output_type"] == "error"]
+def test_who_knows_everything_fails_beliefs_about_what_was_missed_alone(lab):
+    choice = metric(lab, "fantom", "belief_choice")
+    assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
+
+
+def test_omnitom_is_scored_by_the_judge_that_won(lab):
+    folder = lab.root / "results/judges/omnitom"
+    scores = tables.read("scores", folder / "scores.parquet")
+    winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
+    assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["judge"]}
+    error = pd.read_csv(folder / "judge_error.csv")
+    assert (error["ci_low"] <= error["ci_high"]).all()
+    shown = json.loads((lab.root / "docs/metrics/omnitom.json").read_text(encoding="utf-8"))
+    assert 0 < shown["omniscient"]["stage1-L3"]["f1"]["all"]["value"] < 1
+
+
+def test_calibration_tables_are_as_many_as_asked_for(lab):
+    agreement = pd.read_csv(lab.root / "results/judges/omnitom/agreement.csv")
+    assert (agreement["n"] > 500).all()
+    best = agreement.set_index("judge")["agreement"]
+    assert best["embedding"] > best["token_f1"] > best["exact"]
 
 
 # The released items
@@ -291,3 +360,27 @@ def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
         o.data["text/plain"] for c in shown.cells for o in c.get("outputs", []) if "data" in o
     )
     assert re.search(r"released:bigtom\s+state\s+1\s+200\s+0\s+model", text)
+
+
+def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_path):
+    folder = ROOT / "data" / "fantom"
+    sets = fantom_grammar.generate(
+        fantom_cast.read_topics(folder / "topics.yaml"),
+        fantom_cast.read_cast(folder / "cast.yaml"),
+        conversations=2,
+        seed=3,
+    )
+    ours = ("source", "record")
+    theirs = [{k: v for k, v in record.items() if k not in ours} for record in sets]
+    path = fantom_sets.write_sets(theirs, tmp_path / "fantom_v1.json")
+
+    def with_file(content: dict) -> None:
+        content["fantom"]["sets"] = str(path)
+
+    (tmp_path / "lab").mkdir()
+    laboratory = Laboratory(tmp_path / "lab", with_file)
+    for stage in OTHERS["fantom"][:2]:
+        laboratory.run(stage)
+    items = tables.read("items", laboratory.root / "results/items/fantom.parquet")
+    assert set(items["source"]) == {"released:fantom_v1"}
+    assert items["group_id"].nunique() == len(theirs)

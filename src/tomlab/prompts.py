@@ -1,7 +1,9 @@
 """Prompts: plain text files, each replaceable by a user's own through `params.yaml`."""
 
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 from tomlab.errors import InputError
 from tomlab.paths import PROMPTS, ROOT
@@ -12,7 +14,7 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
 
     replaced: paths of a user's own files by prompt name, relative to the repository's root.
     """
-    known = {str(p.relative_to(PROMPTS).with_suffix("")): p for p in PROMPTS.rglob("*.txt")}
+    known = _known(PROMPTS)
     unknown = sorted(set(replaced or {}) - set(known))
     if unknown or name not in known:
         wrong = unknown[0] if unknown else name
@@ -22,6 +24,12 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
         return path.read_text(encoding="utf-8-sig").rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"prompt {name!r}: cannot read {path} ({error})") from error
+
+
+@cache
+def _known(folder: Path) -> dict[str, Path]:
+    # Looked up once: a run asks for its prompts thousands of times.
+    return {str(p.relative_to(folder).with_suffix("")): p for p in folder.rglob("*.txt")}
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, **fields: str) -> str:

@@ -61,10 +61,19 @@ def _said(response: Mapping) -> str:
 
 
 def _nearer(both: Sequence[tuple[Mapping, Mapping]], embedder: ModelSpec) -> dict:
-    """Whether each answer, by item and text, is nearer to the right belief than to the other."""
-    asked = [(item, said) for item, response in both if (said := _said(response))]
+    """Whether each answer, by item and text, is nearer to the right belief than to the other.
+
+    An answer that is one of the two word by word is nearest to that: no encoder has to say so.
+    """
+    found, asked = {}, []
+    for item, response in both:
+        said, right, wrong = _said(response), item["answer"], item["wrong_answer"]
+        if said in (right, wrong):
+            found[item["item_id"], said] = said == right != wrong
+        elif said:
+            asked.append((item, said))
     if not asked:
-        return {}
+        return found
     texts = [
         text[:EMBEDDED_CHARACTERS] or "-"
         for item, said in asked
@@ -73,7 +82,7 @@ def _nearer(both: Sequence[tuple[Mapping, Mapping]], embedder: ModelSpec) -> dic
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     keys = [(item["item_id"], said) for item, said in asked]
-    return dict(zip(keys, (right > wrong).tolist(), strict=True))
+    return found | dict(zip(keys, (right > wrong).tolist(), strict=True))
 
 
 def _scored(item: Mapping, response: Mapping, nearer: bool) -> dict:

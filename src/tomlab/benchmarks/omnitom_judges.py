@@ -12,7 +12,7 @@ from tomlab.benchmarks.omnitom_alignment import Alignment, judge_request_text, p
 from tomlab.benchmarks.omnitom_calibration import LabelledTable
 from tomlab.benchmarks.omnitom_scores import Judge
 from tomlab.errors import InputError
-from tomlab.specs import Request, Response
+from tomlab.specs import ModelSpec, Request, Response
 
 
 def requests(
@@ -45,6 +45,35 @@ def read(
         found.append(None if isinstance(aligned, str) else aligned)
         reasons.append(aligned if isinstance(aligned, str) else "read")
     return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
+    """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
+    replies = [response.reply for response in responses if response.reply is not None]
+    tokens = {
+        name: sum(getattr(reply, name) for reply in replies)
+        for name in ("prompt_tokens", "completion_tokens")
+    }
+    price = float("nan")
+    if spec.price is not None:
+        price = tokens["prompt_tokens"] * spec.price.input
+        price = (price + tokens["completion_tokens"] * spec.price.output) / 1e6
+    return {"answers": len(replies), **tokens, "list_price_usd": price}
+
+
+def match_counts(
+    tables: Sequence[LabelledTable], by_judge: Mapping[str, Sequence[Alignment]]
+) -> pd.DataFrame:
+    """Shares of predicted beliefs by their MatchCount: one row a count, `truth` and each judge."""
+    counts = {"truth": [table.mc_predicted for table in tables]}
+    counts |= {judge: [one.mc_predicted for one in found] for judge, found in by_judge.items()}
+    shares = {
+        name: pd.Series([n for one in lists for n in one if n is not None]).value_counts(
+            normalize=True
+        )
+        for name, lists in counts.items()
+    }
+    return pd.DataFrame(shares).fillna(0.0).sort_index().rename_axis("MatchCount")
 
 
 def sensitivity(
