@@ -44,6 +44,7 @@ def test_each_stage_has_a_copy_and_evaluation_one_a_model():
             "3_evaluation/bigtom-smol.ipynb",
             "3_evaluation/bigtom-random.ipynb",
         ],
+        "4_judge_calibration/bigtom.ipynb": ["4_judge_calibration/bigtom.ipynb"],
         "5_figures/bigtom.ipynb": ["5_figures/bigtom.ipynb"],
     }
 

@@ -7,20 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tomlab.benchmarks.fantom_formats import Line, farewell_length, names_person, written
-from tomlab.benchmarks.fantom_grammar import (
-    ANSWERABILITY_LIST,
-    ANSWERABILITY_YN,
-    INFO_ACCESS_LIST,
-    INFO_ACCESS_YN,
-)
+from tomlab.benchmarks.fantom_grammar import access_questions
 from tomlab.benchmarks.fantom_plans import Plan
 
 _SCENARIO = "inaccessible"
-# The fields of a record, the question types and the questions about who knows.
-_ACCESS = (
-    ("answerability", "answerability", ANSWERABILITY_LIST, ANSWERABILITY_YN),
-    ("infoAccessibility", "info_accessibility", INFO_ACCESS_LIST, INFO_ACCESS_YN),
-)
 
 
 @dataclass(frozen=True)
@@ -213,7 +203,7 @@ def record(fact: Fact, about: Sequence[Belief], model: str) -> dict:
             }
             for belief in about
         ],
-        **_access(part.aware, _speakers(short), _speakers(full)),
+        **access_questions(part.aware, _speakers(short), _speakers(full)),
         "source": f"llm:{model}",
     }
 
@@ -228,29 +218,3 @@ def records(about: Sequence[Belief], model: str) -> list[dict]:
 
 def _speakers(lines: Sequence[Line]) -> list[str]:
     return list(dict.fromkeys(speaker for speaker, _ in lines))
-
-
-def _access(aware: Sequence[str], short: Sequence[str], everyone: Sequence[str]) -> dict:
-    """The questions about who knows, as lists and for every name."""
-    keys = {name: "no" if name in short else "no:long" for name in everyone}
-    keys |= dict.fromkeys(aware, "yes")
-    of = {"missed_info_accessibility": _SCENARIO}
-    questions = {}
-    for field, kind, list_question, yes_no_question in _ACCESS:
-        questions[f"{field}QA_list"] = {
-            "question": list_question,
-            "correct_answer": [name for name in everyone if name in aware],
-            "wrong_answer": [name for name in everyone if name not in aware],
-            "question_type": f"tom:{kind}:list",
-            **of,
-        }
-        questions[f"{field}QAs_binary"] = [
-            {
-                "question": yes_no_question.format(name=name),
-                "correct_answer": keys[name],
-                "question_type": f"tom:{kind}:binary",
-                **of,
-            }
-            for name in everyone
-        ]
-    return questions

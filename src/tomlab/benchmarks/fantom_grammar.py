@@ -10,7 +10,7 @@ utterances: as in `fantom_conversation`.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tomlab.benchmarks.fantom_cast import Cast, Topic, name_problems, topic_texts
 from tomlab.benchmarks.fantom_conversation import Talk, Told, aware, converse, speakers
@@ -141,7 +141,7 @@ def _question_set(talk: Talk, missed: int, told: Told, rng: random.Random) -> di
             "question_type": "fact",
         },
         "beliefQAs": list(_beliefs(utterances[start:end], person_x, told, scenario, rng)),
-        **_access_questions(utterances, utterances[start:end], knowing),
+        **access_questions(knowing, speakers(utterances[start:end]), speakers(utterances)),
         "source": SOURCE,
         "record": record,
     }
@@ -194,29 +194,28 @@ def _witnesses(part: Sequence[Mapping], person_x: str, told: Told) -> list[str]:
     ]
 
 
-def _access_questions(
-    utterances: Sequence[Mapping], part: Sequence[Mapping], knowing: list[str]
+def access_questions(
+    aware: Collection[str], short: Collection[str], everyone: Sequence[str]
 ) -> dict:
-    """Answerability and information access, as lists and for each name.
+    """Answerability and information access, as lists and for each name of `everyone`.
 
-    Their scenario is their own: somebody else of the part may have missed what PersonX heard.
+    short: who speaks in the short context. The scenario is these questions' own: somebody else of
+    the part may have missed what PersonX heard.
     """
-    everyone, short = speakers(utterances), speakers(part)
-    unaware = [name for name in everyone if name not in knowing]
-    keys = dict.fromkeys(knowing, "yes") | {
-        name: "no" if name in short else "no:long" for name in unaware
+    keys = {name: "no" if name in short else "no:long" for name in everyone}
+    keys |= dict.fromkeys(aware, "yes")
+    of = {
+        "missed_info_accessibility": "inaccessible" if "no" in keys.values() else "accessible",
     }
-    scenario = "inaccessible" if "no" in keys.values() else "accessible"
     questions = {}
     for kind, field, list_question, yes_no_question in (
         ("answerability", "answerability", ANSWERABILITY_LIST, ANSWERABILITY_YN),
         ("info_accessibility", "infoAccessibility", INFO_ACCESS_LIST, INFO_ACCESS_YN),
     ):
-        of = {"missed_info_accessibility": scenario}
         questions[f"{field}QA_list"] = {
             "question": list_question,
-            "correct_answer": knowing,
-            "wrong_answer": unaware,
+            "correct_answer": [name for name in everyone if name in aware],
+            "wrong_answer": [name for name in everyone if name not in aware],
             "question_type": f"tom:{kind}:list",
         } | of
         questions[f"{field}QAs_binary"] = [
