@@ -308,7 +308,7 @@ def test_omnitom_is_scored_by_the_judge_that_won(lab):
     folder = lab.root / "results/judges/omnitom"
     scores = tables.read("scores", folder / "scores.parquet")
     winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
-    assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["judge"]}
+    assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
     error = pd.read_csv(folder / "judge_error.csv")
     assert (error["ci_low"] <= error["ci_high"]).all()
     shown = json.loads((lab.root / "docs/metrics/omnitom.json").read_text(encoding="utf-8"))

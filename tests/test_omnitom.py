@@ -149,6 +149,9 @@ def test_a_judges_own_alignment_comes_first():
     responses = pd.DataFrame([row | {"response": extraction("Ada | All of it | 1")}])
     scored = omnitom.score(ITEMS, responses, judge=EXACT, judged=judged).iloc[0]
     assert (scored["precision"], scored["recall"], scored["judge"]) == (1, 0.5, "llm")
+    silent = {key: Alignment([None], [1, 1, 0, 0], []) for key in judged}
+    scored = omnitom.score(ITEMS, responses, judge=EXACT, judged=silent).iloc[0]
+    assert (scored["score"], scored["judge"]) == (0, "exact")
 
 
 @pytest.mark.parametrize(

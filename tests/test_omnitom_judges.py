@@ -125,5 +125,26 @@ def test_the_winner_is_the_judge_that_decided_all_and_agreed_most(tmp_path):
     ).assign(ci_low=0.1, ci_high=1.0, n_groups=5)
     assert judging.winner(agreement) == "embedding"
     path = tmp_path / "winner.json"
-    omnitom_judges.write_winner(path, omnitom.Judge("embedding", 0.78), agreement, "here")
+    judge = omnitom.Judge("embedding", 0.78)
+    omnitom_judges.write_winner(path, "embedding", judge, agreement, "here")
     assert json.loads(path.read_text())["threshold"] == 0.78
+
+
+def test_a_language_model_that_won_judges_the_tables_of_the_run():
+    items = omnitom.compose(RECORDS[:3])
+    keys = {"model": "m", "method": "stage1-L3"}
+    said = [omnitom.reference(i, "stage1-L3", 0)["gold"] for i in items.to_dict("records")[::2]]
+    said[1] = "No table."
+    responses = pd.DataFrame(
+        [
+            {"item_id": item_id, "response": text, **keys}
+            for item_id, text in zip(items["item_id"][::2], said, strict=True)
+        ]
+    )
+    found_keys, tables = omnitom_judges.tables_of(items, responses)
+    assert [key[0] for key in found_keys] == [items["item_id"][0], items["item_id"][4]]
+    none = [omnitom_judges.Alignment([0] * len(t.predicted), [0] * len(t.gold), []) for t in tables]
+    judged = dict(zip(found_keys, none, strict=True))
+    scores = omnitom.score(items, responses, judge=EXACT, judged=judged)
+    assert scores["score"].tolist() == [0, 0, 0]
+    assert scores["judge"].tolist() == ["llm", "exact", "llm"]

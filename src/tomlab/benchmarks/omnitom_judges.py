@@ -7,11 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab import judging
+from tomlab.answers import visible
 from tomlab.benchmarks import omnitom_metrics
 from tomlab.benchmarks.omnitom_alignment import Alignment, judge_request_text, parse_judgement
 from tomlab.benchmarks.omnitom_calibration import LabelledTable
-from tomlab.benchmarks.omnitom_scores import Judge
+from tomlab.benchmarks.omnitom_parsing import parse
+from tomlab.benchmarks.omnitom_scores import Judge, gold_rows
 from tomlab.errors import InputError
+from tomlab.scoring import failed, pairs
 from tomlab.specs import ModelSpec, Request, Response
 
 
@@ -29,6 +32,28 @@ def requests(
         Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
         for text in texts
     ]
+
+
+def tables_of(
+    items: pd.DataFrame, responses: pd.DataFrame
+) -> tuple[list[tuple], list[LabelledTable]]:
+    """The extracted tables of a run, to be put to a judge, and their keys for `score(judged=…)`.
+
+    Outputs that are not usable have no table. The true MatchCounts are not known (None).
+    """
+    keys, tables = [], []
+    for item, response in pairs(items, responses, responses["method"].unique()):
+        predicted = [] if failed(response) else parse(visible(response["response"])[0]).rows
+        if item["question_type"] != "extraction" or not predicted:
+            continue
+        key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
+        gold = gold_rows(item)
+        unknown = ((None,) * len(predicted), (None,) * len(gold))
+        name, group, story = "/".join(map(str, key)), item["group_id"], item["story"]
+        sides = (tuple(predicted), tuple(gold))
+        tables.append(LabelledTable(name, group, story, *sides, *unknown, (), "not known"))
+        keys.append(key)
+    return keys, tables
 
 
 def read(
@@ -121,10 +146,15 @@ def with_error(
     return pd.DataFrame(rows)
 
 
-def write_winner(path: Path, judge: Judge, agreement: pd.DataFrame, truth: str) -> None:
-    """Name the judge to use, with its threshold, its agreement and what that was measured on."""
-    own = agreement[agreement["judge"] == judge.name].iloc[0]
+def write_winner(path: Path, name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> None:
+    """Name the judge in use, its agreement and what that was measured on.
+
+    judge: the similarity with its threshold that decides, alone or where the language model that
+    `name` stands for gave no answer that could be read.
+    """
+    own = agreement[agreement["judge"] == name].iloc[0]
     numbers = {name: round(float(own[name]), 4) for name in ("agreement", "ci_low", "ci_high")}
     counts = {name: int(own[name]) for name in ("n", "n_groups")}
-    chosen = {"judge": judge.kind, "threshold": judge.threshold, "truth": truth}
+    chosen = {"judge": name, "similarity": judge.kind, "threshold": judge.threshold}
+    chosen |= {"truth": truth}
     path.write_text(json.dumps(chosen | numbers | counts, indent=1) + "\n", encoding="utf-8")

@@ -54,7 +54,8 @@ def score(
     1 for a linked question answered right.
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
-    elsewhere, such as by a language model, by (item_id, model, method, sample); they come first.
+    elsewhere, such as by a language model, by (item_id, model, method, sample); they come first,
+    unless they leave all rows of a table undefined.
     A usable table has a row at least; `correct` if it earns anything, else `wrong`. Details:
     `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cut_off` (at the token
     limit, its whole rows count), `precision`, `recall`, `judge`, and `detail` (JSON), which
@@ -78,7 +79,7 @@ def score(
         if item["question_type"] == "extraction":
             key = tuple(response[name] for name in _KEYS)
             aligned, by = (judged or {}).get(key), "llm"
-            if aligned is None:
+            if aligned is None or np.isnan(precision_recall_f1(aligned)).any():
                 gold = gold_rows(item)
                 aligned = align(parsed.rows, gold, judge.kind, judge.threshold, vectors)
                 by = judge.name
