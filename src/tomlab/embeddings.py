@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-import openai
 
-from tomlab.embedded import start_server
 from tomlab.errors import InputError
 from tomlab.paths import DATA
-from tomlab.provider_openai import URL
-from tomlab.remote import NO_KEY, api_key
 from tomlab.specs import EmbeddedModel, ModelSpec, OpenAIModel
 
 _BATCH = 64
@@ -24,6 +20,13 @@ MINILM = EmbeddedModel(
 
 def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once."""
+    # Imported here: the client takes a second to import, and most who import this never embed.
+    import openai
+
+    from tomlab.embedded import start_server
+    from tomlab.provider_openai import URL
+    from tomlab.remote import NO_KEY, api_key
+
     unique = list(dict.fromkeys(texts))
     if not unique:
         raise InputError(f"models.{model.name}: there are no texts to embed")
