@@ -18,7 +18,6 @@ from tomlab.constructed import balanced
 from tomlab.errors import InputError
 
 NONE = "none"
-TRUTHS = ("right", "wrong", NONE)
 
 # What is said of an option by the verb that it is put with: of what somebody believes, or will do.
 _OTHER_VERB = {
