@@ -212,7 +212,6 @@ def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
         completion_tokens=("completion_tokens", "sum"),
     )
     if model.price is not None:
-        cost = table["prompt_tokens"] * model.price.input
-        cost += table["completion_tokens"] * model.price.output
-        table["list_price_usd"] = cost / 1e6
+        tokens = (table[name] for name in ("prompt_tokens", "completion_tokens"))
+        table["list_price_usd"] = model.price.usd(*tokens)
     return table

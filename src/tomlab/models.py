@@ -68,7 +68,7 @@ def worst_case_cost(request: Request, model: ModelSpec) -> float:
         return 0.0
     prompt = _prompt_tokens(request)
     answer = request.max_tokens + getattr(model, "thinking_tokens", 0)
-    return (prompt * model.price.input + answer * model.price.output) / 1e6
+    return model.price.usd(prompt, answer)
 
 
 @dataclass
@@ -205,7 +205,7 @@ class _Run:
         price = self.model.price
         if price is None:
             return None
-        return (reply.prompt_tokens * price.input + reply.completion_tokens * price.output) / 1e6
+        return price.usd(reply.prompt_tokens, reply.completion_tokens)
 
     def _spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"

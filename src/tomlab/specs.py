@@ -72,6 +72,10 @@ class Price(BaseModel):
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
+    def usd(self, prompt_tokens: Any, completion_tokens: Any) -> Any:
+        """What so many tokens cost in US dollars; numbers or columns of a table."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
 
 class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())

@@ -23,7 +23,7 @@ from tomlab.tables import check
 __all__ = ["metrics", "score"]  # this benchmark's, kept by themselves
 
 NAME = "fantom"
-ACCESSIBLE, INACCESSIBLE = "accessible", "inaccessible"
+INACCESSIBLE = "inaccessible"
 # A part of the items is drawn by question set, from either scenario in its turn.
 UNIT, STRATUM = "group_id", "set_scenario"
 FAMILIES = {

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.fantom_answers import answer_text, token_f1
-from tomlab.benchmarks.fantom_scores import EMBEDDED_CHARACTERS, REASONING, SCORED
+from tomlab.benchmarks.fantom_scores import REASONING, SCORED, embedded_part
 from tomlab.benchmarks.omnitom_calibration import KNOWN
 from tomlab.constructed import balanced
 from tomlab.errors import InputError
@@ -269,7 +269,7 @@ def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
     table: columns `item_id`, `text`, such as `constructed` or `answers`.
     """
     triples = [triple for triple in _triples(table, items) if triple[0]]
-    return list(dict.fromkeys(_read(text) for triple in triples for text in triple))
+    return list(dict.fromkeys(embedded_part(text) for triple in triples for text in triple))
 
 
 def distance_scores(
@@ -290,7 +290,7 @@ def distance_scores(
             raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
 
         def alike(text: str, answer: str) -> float:
-            return float(vectors[_read(text)] @ vectors[_read(answer)])
+            return float(vectors[embedded_part(text)] @ vectors[embedded_part(answer)])
 
     scores = [
         alike(text, right) - alike(text, wrong) if text else np.nan
@@ -309,11 +309,6 @@ def _triples(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str, s
     if unknown := sorted(set(table["item_id"]) - set(both)):
         raise InputError(f"distance: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
     return [(t, *both[i]) for t, i in zip(table["text"], table["item_id"], strict=True)]
-
-
-def _read(text: str) -> str:
-    """What an encoder is given of a text, as in `fantom_scores`."""
-    return text[:EMBEDDED_CHARACTERS] or "-"
 
 
 def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossValidated:

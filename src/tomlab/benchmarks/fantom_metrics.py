@@ -64,27 +64,24 @@ def _rows(
         own = part[part["scenario"] == scenario]
         for metric, condition, values in _means(own, scenario, method):
             if len(values):
-                groups = values.index.get_level_values("conversation_id").to_series()
-                yield metric, condition, cluster_interval(values, groups, **options)
+                yield metric, condition, _interval(values, **options)
         for metric, sums, statistic, n in _ratios(own):
             yield metric, scenario, cluster_statistic(sums, statistic, n=n, **options)
         if len(own) and len(facts):
             overlap = facts.set_index("conversation_id")["score"]
-            yield (
-                "fact_f1",
-                scenario,
-                cluster_interval(overlap, overlap.index.to_series(), **options),
-            )
+            yield "fact_f1", scenario, _interval(overlap, **options)
     tom = part[part["question_type"] != "fact"].set_index("conversation_id")
     for outcome in OUTCOMES:
-        share = tom["outcome"] == outcome
-        yield "outcome_rate", outcome, cluster_interval(share, share.index.to_series(), **options)
+        yield "outcome_rate", outcome, _interval(tom["outcome"] == outcome, **options)
     for kind, cell in part.set_index("conversation_id").groupby("question_type", sort=False):
-        doubtful = cell["doubtful"]
-        yield "doubtful", kind, cluster_interval(doubtful, doubtful.index.to_series(), **options)
-    tokens = tom["completion_tokens"]
-    interval = cluster_interval(tokens, tokens.index.to_series(), bounds=None, **options)
-    yield "completion_tokens", "all", interval
+        yield "doubtful", kind, _interval(cell["doubtful"], **options)
+    yield "completion_tokens", "all", _interval(tom["completion_tokens"], bounds=None, **options)
+
+
+def _interval(values: pd.Series, **options) -> Interval:
+    """The mean of values with `conversation_id` in their index, resampling conversations."""
+    groups = values.index.get_level_values("conversation_id").to_series()
+    return cluster_interval(values, groups, **options)
 
 
 def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[tuple[str, str, pd.Series]]:

@@ -26,7 +26,7 @@ from tomlab.tables import check
 SCORED = ("short", "short-cot", "full", "full-cot")
 REASONING = ("short-reasoning", "full-reasoning")
 # Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
-EMBEDDED_CHARACTERS = 600
+_EMBEDDED_CHARACTERS = 600
 _CONDITIONS = ("group_id", "source", "question_type", "part_id", "conversation_id", "tom_order")
 _CONDITIONS += ("character",)
 
@@ -38,9 +38,10 @@ def score(
 
     The verdict is the release's; `score` is 1 where it says right, and token F1 for facts. Where it
     says wrong, `outcome` tells answers without a readable verdict apart. `scenario` is that of the
-    method's context, `is_yes` the key of yes/no questions. Details: `word_overlap` (beliefs: token F1 with the nearer answer), `yn` (1, 0,
-    -1), `excluded_aware`, `included_unaware`, `named` (lists), and `doubtful`: the rule credits an
-    answer that also names the other option, declines, or was cut off.
+    method's context, `is_yes` the key of yes/no questions. Details: `word_overlap` (beliefs: token
+    F1 with the nearer answer), `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named`
+    (lists), and `doubtful`: the rule credits an answer that also names the other option, declines,
+    or was cut off.
 
     embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. The responses of the first
     calls of chain of thought have no verdict and are left out.
@@ -54,6 +55,11 @@ def score(
         for item, response in both
     ]
     return check(pd.DataFrame(rows), "scores", "fantom scores")
+
+
+def embedded_part(text: str) -> str:
+    """What an encoder is given of a text: its beginning, and of an empty one a mark."""
+    return text[:_EMBEDDED_CHARACTERS] or "-"
 
 
 def _said(response: Mapping) -> str:
@@ -75,7 +81,7 @@ def _nearer(both: Sequence[tuple[Mapping, Mapping]], embedder: ModelSpec) -> dic
     if not asked:
         return found
     texts = [
-        text[:EMBEDDED_CHARACTERS] or "-"
+        embedded_part(text)
         for item, said in asked
         for text in (said, item["answer"], item["wrong_answer"])
     ]

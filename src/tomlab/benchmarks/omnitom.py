@@ -25,7 +25,7 @@ from tomlab.benchmarks.omnitom_records import (
     read_records,
     rows,
 )
-from tomlab.benchmarks.omnitom_scores import KEYS, Judge, score
+from tomlab.benchmarks.omnitom_scores import KEYS, Judge, gold_rows, score
 from tomlab.errors import InputError
 from tomlab.tables import check
 
@@ -58,7 +58,6 @@ class Method:
     level: str
     json: bool = False
     max_tokens: int = 4096
-    cot: bool = False
 
     @property
     def prompts(self) -> tuple[str, ...]:
@@ -104,10 +103,7 @@ def compose(
 
 def _pair(record: Mapping, examples: Sequence[Mapping], seed: int) -> list[dict]:
     story_id, category = str(record["story_id"]), record["story_category"]
-    others = [
-        e for e in examples if e["story_category"] == category and e["story"] != record["story"]
-    ]
-    example = random.Random(f"{seed}/{story_id}").choice(others) if others else None
+    example = example_for(record, examples, seed)
     gold = [
         {"actor": b["actor"], "belief": b["belief"], "labels": dict(b["labels"])}
         for b in record["beliefs"]
@@ -132,6 +128,13 @@ def _pair(record: Mapping, examples: Sequence[Mapping], seed: int) -> list[dict]
         for stage, kind in STAGES.items()
         if stage
     ]
+
+
+def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
+    """Another story of the record's category from `examples`, by lot; None if there is none."""
+    category, story = record["story_category"], record["story"]
+    others = [e for e in examples if e["story_category"] == category and e["story"] != story]
+    return random.Random(f"{seed}/{record['story_id']}").choice(others) if others else None
 
 
 def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
@@ -287,10 +290,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     stage = METHODS[method].stage
     if stage == 0:
         return _linked_reference(item, method, seed)
-    gold = [
-        Row(b["actor"], b["belief"], b["labels"]["order"], b["labels"])
-        for b in json.loads(item["answer"])
-    ]
+    gold = gold_rows(item)
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if stage == 1:
         actors = list(dict.fromkeys(row.actor for row in gold))

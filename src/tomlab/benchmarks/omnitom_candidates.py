@@ -6,7 +6,6 @@ tables; until somebody has, they are one model's reading, and their source says 
 """
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -117,7 +116,7 @@ def _requests(
     max_tokens: int,
     replaced: Mapping[str, str] | None,
 ) -> list[Request]:
-    shown = [_example(record, examples, seed) for record in records]
+    shown = [omnitom.example_for(record, examples, seed) for record in records]
     report(
         [
             f"story_id {record['story_id']}: no other story among the examples is of category "
@@ -138,12 +137,6 @@ def _requests(
         messages = tuple(omnitom.messages(item, method, replaced))
         requests.append(Request(messages, max_tokens=max_tokens, seed=seed))
     return requests
-
-
-def _example(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
-    category, story = record["story_category"], record["story"]
-    fitting = [e for e in examples if e["story_category"] == category and e["story"] != story]
-    return random.Random(f"{seed}/{record['story_id']}").choice(fitting) if fitting else None
 
 
 # What came back

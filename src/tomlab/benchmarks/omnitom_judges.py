@@ -7,14 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab import judging
-from tomlab.answers import visible
 from tomlab.benchmarks import omnitom_metrics
 from tomlab.benchmarks.omnitom_alignment import Alignment, judge_request_text, parse_judgement
 from tomlab.benchmarks.omnitom_calibration import LabelledTable
-from tomlab.benchmarks.omnitom_parsing import parse
-from tomlab.benchmarks.omnitom_scores import Judge, gold_rows
+from tomlab.benchmarks.omnitom_scores import Judge, gold_rows, parsed
 from tomlab.errors import InputError
-from tomlab.scoring import failed, pairs
+from tomlab.scoring import pairs
 from tomlab.specs import ModelSpec, Request, Response
 
 
@@ -43,7 +41,7 @@ def tables_of(
     """
     keys, tables = [], []
     for item, response in pairs(items, responses, responses["method"].unique()):
-        predicted = [] if failed(response) else parse(visible(response["response"])[0]).rows
+        predicted = parsed(response).rows
         if item["question_type"] != "extraction" or not predicted:
             continue
         key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
@@ -79,10 +77,7 @@ def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
         name: sum(getattr(reply, name) for reply in replies)
         for name in ("prompt_tokens", "completion_tokens")
     }
-    price = float("nan")
-    if spec.price is not None:
-        price = tokens["prompt_tokens"] * spec.price.input
-        price = (price + tokens["completion_tokens"] * spec.price.output) / 1e6
+    price = float("nan") if spec.price is None else spec.price.usd(**tokens)
     return {"answers": len(replies), **tokens, "list_price_usd": price}
 
 

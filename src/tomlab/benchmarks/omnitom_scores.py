@@ -31,15 +31,11 @@ KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 @dataclass(frozen=True)
 class Judge:
     """Who says which extracted beliefs match gold beliefs. kind: exact, token_f1 or embedding;
-    threshold: the least similarity of a match; name: as reports call it.
+    threshold: the least similarity of a match.
     """
 
     kind: str = "embedding"
     threshold: float = 0.75
-
-    @property
-    def name(self) -> str:
-        return self.kind
 
 
 def score(
@@ -66,31 +62,35 @@ def score(
     known = [method for method in methods if str(method).startswith((STAGE1, STAGE2, LINKED))]
     both = pairs(items, responses, known)
     _check_stages(both)
-    read = [_parsed(response) for _, response in both]
+    read = [
+        (item, response, parsed(response), [] if _is_linked(item) else gold_rows(item))
+        for item, response in both
+    ]
     judge = judge or Judge()
     extracted = [
-        (rows.rows, gold_rows(item))
-        for (item, _), rows in zip(both, read, strict=True)
-        if item["question_type"] == "extraction"
+        (said.rows, gold) for item, _, said, gold in read if item["question_type"] == "extraction"
     ]
     vectors = _vectors(extracted, embedder) if judge.kind == "embedding" else None
     rows = []
-    for (item, response), parsed in zip(both, read, strict=True):
+    for item, response, said, gold in read:
         if item["question_type"] == "extraction":
             key = tuple(response[name] for name in _KEYS)
             aligned, by = (judged or {}).get(key), "llm"
             if aligned is None or np.isnan(precision_recall_f1(aligned)).any():
-                gold = gold_rows(item)
-                aligned = align(parsed.rows, gold, judge.kind, judge.threshold, vectors)
-                by = judge.name
-            found = _extraction(item, parsed, aligned) | {"judge": by}
-        elif item["question_type"] == "labelling":
-            found = _labelling(item, parsed)
-        else:
+                aligned = align(said.rows, gold, judge.kind, judge.threshold, vectors)
+                by = judge.kind
+            found = _extraction(said.rows, gold, aligned) | {"judge": by}
+        elif _is_linked(item):
             rows.append(_linked(item, response))
             continue
-        rows.append(_row(item, response, parsed, found))
+        else:
+            found = _labelling(said.rows, gold)
+        rows.append(_row(item, response, said, found))
     return check(pd.DataFrame(rows), "scores", "omnitom scores")
+
+
+def _is_linked(item: Mapping) -> bool:
+    return item["question_type"] == "linked"
 
 
 def _check_stages(both: Sequence[tuple[Mapping, Mapping]]) -> None:
@@ -111,7 +111,8 @@ def gold_rows(item: Mapping) -> list[Row]:
     ]
 
 
-def _parsed(response: Mapping) -> Parsed:
+def parsed(response: Mapping) -> Parsed:
+    """What can be read of a response's table; no rows for a failed request."""
     return Parsed([], [], "failed") if failed(response) else parse(visible(response["response"])[0])
 
 
@@ -121,11 +122,11 @@ def _vectors(extracted: Sequence[tuple], embedder: ModelSpec) -> dict[str, np.nd
     return dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
 
 
-def _extraction(item: Mapping, parsed: Parsed, aligned: Alignment) -> dict:
+def _extraction(predicted: Sequence[Row], gold: Sequence[Row], aligned: Alignment) -> dict:
     precision, recall, f1 = precision_recall_f1(aligned)
     sides = {
-        "predicted": (parsed.rows, aligned.mc_predicted),
-        "gold": (gold_rows(item), aligned.mc_gold),
+        "predicted": (predicted, aligned.mc_predicted),
+        "gold": (gold, aligned.mc_gold),
     }
     detail = {
         side: [
@@ -139,14 +140,13 @@ def _extraction(item: Mapping, parsed: Parsed, aligned: Alignment) -> dict:
         "score": f1,
         "precision": precision,
         "recall": recall,
-        "n_gold": len(sides["gold"][0]),
+        "n_gold": len(gold),
         "detail": json.dumps(detail, ensure_ascii=False),
     }
 
 
-def _labelling(item: Mapping, parsed: Parsed) -> dict:
-    gold = gold_rows(item)
-    labelled = labels_for(gold, parsed.rows)
+def _labelling(predicted: list[Row], gold: list[Row]) -> dict:
+    labelled = labels_for(gold, predicted)
     detail = [
         [
             own.labels["order"],
@@ -187,10 +187,10 @@ def _linked(item: Mapping, response: Mapping) -> dict:
     return _row(item, response, Parsed([], [], ""), found) | {"outcome": outcome}
 
 
-def _row(item: Mapping, response: Mapping, parsed: Parsed, found: Mapping) -> dict:
+def _row(item: Mapping, response: Mapping, said: Parsed, found: Mapping) -> dict:
     if failed(response):
         outcome = "error"
-    elif parsed.rows:
+    elif said.rows:
         outcome = "correct" if found["score"] > 0 else "wrong"
     else:
         text, open_thought = visible(response["response"])
@@ -200,8 +200,8 @@ def _row(item: Mapping, response: Mapping, parsed: Parsed, found: Mapping) -> di
         **{name: item[name] for name in ("group_id", "source", "question_type", "category")},
         "outcome": outcome,
         **found,
-        "n_predicted": len(parsed.rows),
-        "rows_lost": len(parsed.lost),
+        "n_predicted": len(said.rows),
+        "rows_lost": len(said.lost),
         "cut_off": response["finish_reason"] == "length",
         "completion_tokens": response["completion_tokens"],
     }
