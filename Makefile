@@ -24,7 +24,7 @@ test: data
 lint: $(READY)
 	ruff check .
 	ruff format --check .
-	python -m tomlab.check_notebooks notebooks
+	python -m tomlab.pipeline.check_notebooks notebooks
 
 lab: data
 	jupyter lab notebooks

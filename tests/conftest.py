@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from faulty_server import FaultyServer
 
-from tomlab.embedded import SMOLLM2, start_server
+from faulty_server import FaultyServer
+from tomlab.models.embedded import SMOLLM2, start_server
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from tomlab import params
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
-from tomlab.specs import BaselineModel, Limits
+from tomlab.models.specs import BaselineModel, Limits
 
 
 @pytest.fixture

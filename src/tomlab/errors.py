@@ -9,7 +9,7 @@ class InputError(ValueError):
     """
 
 
-def report(problems: list[str], where: str, limit: int = 20) -> None:
+def refuse(problems: list[str], where: str, limit: int = 20) -> None:
     """Raise one `InputError` that lists `problems` (at most `limit` in full), if there are any."""
     if not problems:
         return

@@ -7,9 +7,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from tomlab.errors import InputError, report
+from tomlab.errors import InputError, refuse
+from tomlab.models.specs import Limits, ModelSpec, model_spec, problems
 from tomlab.paths import PARAMS
-from tomlab.specs import Limits, ModelSpec, model_spec, problems
 
 
 def load(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -45,5 +45,5 @@ def limits(path: Path | str = PARAMS) -> Limits:
     try:
         return Limits.model_validate(load(path).get("limits") or {})
     except ValidationError as error:
-        report(problems(error), f"{path}: limits")
+        refuse(problems(error), f"{path}: limits")
         raise

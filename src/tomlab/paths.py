@@ -11,7 +11,7 @@ DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-PROMPTS = Path(__file__).resolve().parent / "prompts"
+PACKAGE = Path(__file__).resolve().parent
 # Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
 RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"
 

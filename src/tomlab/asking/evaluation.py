@@ -1,0 +1,217 @@
+"""Putting a benchmark's items to a model: which items, which requests, one table of responses."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.errors import InputError
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, ModelSpec, Request, Response
+from tomlab.paths import RESPONSE_STORE
+from tomlab.records.tables import check
+
+
+@dataclass(frozen=True)
+class Question:
+    """One item put to a model by one method; `sample` tells repeats apart."""
+
+    item: Mapping
+    method: str
+    sample: int
+
+
+def plan(
+    benchmark: ModuleType,
+    items: pd.DataFrame,
+    model: ModelSpec,
+    methods: Sequence[str],
+    *,
+    samples: int = 1,
+    seed: int = 0,
+) -> list[Question]:
+    """The questions a model is asked: by method, whole groups only.
+
+    A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups (templates,
+    stories: the benchmark's `UNIT`), drawn by `seed`; the groups of a smaller n are among those of
+    a larger one, so methods stay comparable.
+    """
+    allowed = model.groups.get(benchmark.NAME, {})
+    _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
+    unit, stratum = getattr(benchmark, "UNIT", "group_id"), getattr(benchmark, "STRATUM", None)
+    order = _drawn(items, unit, stratum, seed)
+    questions = []
+    for method in methods:
+        chosen = set(order[: allowed.get(method)])
+        asked = benchmark.asked(items[items[unit].isin(chosen)], method)
+        questions += [
+            Question(item, method, sample)
+            for item in asked.to_dict("records")
+            for sample in range(samples)
+        ]
+    return questions
+
+
+def _known_methods(named: Mapping, benchmark: ModuleType, where: str) -> None:
+    if unknown := sorted(set(named) - set(benchmark.METHODS)):
+        there = ", ".join(benchmark.METHODS)
+        raise InputError(f"params.yaml: {where}: no method {unknown[0]!r}; there are: {there}")
+
+
+def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
+    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn.
+
+    Each group has its own draw, so that leaving some out does not change the order of the others.
+    """
+    order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
+    if stratum is None:
+        return order
+    level = items.drop_duplicates(unit).set_index(unit)[stratum]
+    turns = pd.Series(order).groupby(level[order].to_numpy()).cumcount()
+    return [group for _, group in sorted(zip(turns, order, strict=True), key=lambda t: t[0])]
+
+
+def request(
+    benchmark: ModuleType,
+    question: Question,
+    *,
+    seed: int = 0,
+    replaced: Mapping[str, str] | None = None,
+    max_tokens: Mapping[str, int] | None = None,
+) -> Request:
+    """The request for one question. max_tokens: a user's own limits by method."""
+    method = benchmark.METHODS[question.method]
+    return Request(
+        messages=tuple(benchmark.messages(question.item, question.method, replaced)),
+        max_tokens=(max_tokens or {}).get(question.method, method.max_tokens),
+        sample=question.sample,
+        seed=seed,
+        shared_prefix=benchmark.shared_prefix(question.item, question.method),
+        reference=benchmark.reference(question.item, question.method, seed),
+        schema=benchmark.schema(question.method) if hasattr(benchmark, "schema") else None,
+    )
+
+
+async def evaluate(
+    benchmark: ModuleType,
+    questions: Sequence[Question],
+    model: ModelSpec,
+    *,
+    seed: int = 0,
+    replaced: Mapping[str, str] | None = None,
+    max_tokens: Mapping[str, int] | None = None,
+    limits: Limits | None = None,
+    store: Path | str = RESPONSE_STORE,
+) -> pd.DataFrame:
+    """Ask all questions; one row each in the responses table.
+
+    max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
+    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` of the
+    requests failed; all answers are kept then, and running again asks only for the failed ones.
+    """
+    limits = limits or Limits()
+    if not questions:
+        raise InputError(f"{benchmark.NAME}, {model.name}: nothing to ask; see `methods`, `items`")
+    max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
+    _known_methods(max_tokens, benchmark, f"{benchmark.NAME}, {model.name}: limits of answers")
+    requests = [
+        request(benchmark, q, seed=seed, replaced=replaced, max_tokens=max_tokens)
+        for q in questions
+    ]
+    responses = await ask(requests, model, store=store, limits=limits)
+    hashes = {
+        method: prompts.prompt_hash(
+            *(prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts)
+        )
+        for method in dict.fromkeys(q.method for q in questions)
+    }
+    rows = [
+        _row(q, model.name, r, answer, hashes[q.method])
+        for q, r, answer in zip(questions, requests, responses, strict=True)
+    ]
+    _check_errors(responses, limits, f"{benchmark.NAME}, {model.name}")
+    return check(pd.DataFrame(rows), "responses", f"{benchmark.NAME}, {model.name}")
+
+
+def first_calls(benchmark: ModuleType, questions: Sequence[Question]) -> list[Question]:
+    """For chain of thought in two calls: the questions that ask for the reasoning.
+
+    questions: by methods that name their `first` call.
+    """
+    return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
+
+
+def second_calls(
+    benchmark: ModuleType, questions: Sequence[Question], first: pd.DataFrame
+) -> tuple[list[Question], pd.DataFrame]:
+    """The questions that ask for the answer, each item with the `reasoning` of its first call.
+
+    first: the responses to `first_calls(questions)`. Questions whose first call failed can't be
+    asked; the second value holds an error for each in the responses' form, so that none is lost.
+    """
+    keys = ["item_id", "method", "sample"]
+    said = first.set_index(keys)["response"].to_dict()
+    errors = first.set_index(keys)["error"].to_dict()
+    asked, lost = [], []
+    for q in questions:
+        key = (q.item["item_id"], benchmark.METHODS[q.method].first, q.sample)
+        if pd.notna(errors[key]) or pd.isna(said[key]):
+            lost.append((*key, q.method))
+        else:
+            reasoning = benchmark.reasoning_of(said[key])
+            asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
+    failed = first.merge(pd.DataFrame(lost, columns=[*keys, "asked"]), on=keys)
+    failed = failed.assign(
+        method=failed["asked"], response=None, error="first call: " + failed["error"].astype(str)
+    )
+    return asked, failed[first.columns]
+
+
+def _row(question: Question, model: str, asked: Request, answer: Response, hashed: str) -> dict:
+    reply = answer.reply
+    return {
+        "item_id": question.item["item_id"],
+        "model": model,
+        "method": question.method,
+        "sample": question.sample,
+        "messages": json.dumps(list(asked.messages), ensure_ascii=False),
+        "prompt_hash": hashed,
+        "response": reply.text if reply else None,
+        "finish_reason": reply.finish_reason if reply else None,
+        "prompt_tokens": reply.prompt_tokens if reply else 0,
+        "completion_tokens": reply.completion_tokens if reply else 0,
+        "error": answer.error,
+        "request_key": answer.request_key,
+    }
+
+
+def _check_errors(responses: Sequence[Response], limits: Limits, where: str) -> None:
+    failed = [r.error for r in responses if r.error is not None]
+    if len(failed) > limits.max_error_share * len(responses):
+        raise InputError(
+            f"{where}: {len(failed)} of {len(responses)} requests failed (the last: {failed[-1]}), "
+            f"more than limits.max_error_share = {limits.max_error_share}. The other answers are "
+            "kept; running again asks only for the failed ones"
+        )
+
+
+def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
+    """Answers, tokens and list price by method: what it costs to ask all this once.
+
+    What was in fact spent, and when, stands in the response store alone.
+    """
+    table = responses.groupby("method", sort=False).agg(
+        answers=("item_id", "size"),
+        failed=("error", "count"),
+        prompt_tokens=("prompt_tokens", "sum"),
+        completion_tokens=("completion_tokens", "sum"),
+    )
+    if model.price is not None:
+        tokens = (table[name] for name in ("prompt_tokens", "completion_tokens"))
+        table["list_price_usd"] = model.price.usd(*tokens)
+    return table

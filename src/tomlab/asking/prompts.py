@@ -1,0 +1,50 @@
+"""Prompts: plain text files, each replaceable by a user's own through `params.yaml`."""
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from tomlab.errors import InputError
+from tomlab.paths import PACKAGE, ROOT
+
+
+def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
+    """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
+
+    replaced: paths of a user's own files by prompt name, relative to the repository's root.
+    """
+    known = _known()
+    unknown = sorted(set(replaced or {}) - set(known))
+    if unknown or name not in known:
+        wrong = unknown[0] if unknown else name
+        raise InputError(f"no prompt {wrong!r}; there are: {', '.join(sorted(known))}")
+    path = ROOT / replaced[name] if replaced and name in replaced else known[name]
+    try:
+        return path.read_text(encoding="utf-8-sig").rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"prompt {name!r}: cannot read {path} ({error})") from error
+
+
+@cache
+def _known() -> dict[str, Path]:
+    """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
+    # Looked up once: a run asks for its prompts thousands of times.
+    files = [*PACKAGE.glob("benchmarks/*/prompts/*.txt"), *PACKAGE.glob("judging/prompts/*.txt")]
+    owners = {"judging": "judges"}
+    return {f"{owners.get(p.parts[-3], p.parts[-3])}/{p.stem}": p for p in files}
+
+
+def filled(name: str, replaced: Mapping[str, str] | None = None, **fields: str) -> str:
+    """Prompt `name` with each `{field}` in it replaced; every field must be there."""
+    text = load(name, replaced)
+    for field, value in fields.items():
+        if f"{{{field}}}" not in text:
+            raise InputError(f"prompt {name!r}: expected {{{field}}} in it, found none")
+        text = text.replace(f"{{{field}}}", value)
+    return text
+
+
+def prompt_hash(*texts: str) -> str:
+    """The first 12 hex digits of SHA-256 over the prompts that went into a request."""
+    return sha256("\0".join(texts).encode()).hexdigest()[:12]

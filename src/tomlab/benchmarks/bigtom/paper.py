@@ -1,0 +1,26 @@
+"""BigToM's paper: where its published numbers are printed, and in which unit."""
+
+from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper
+
+PUBLICATION = Paper(
+    folder="bigtom",
+    name="BigToM",
+    authors_year="Gandhi et al., 2023",
+    citation=(
+        "Kanishk Gandhi, J.-Philipp Fränken, Tobias Gerstenberg, Noah D. Goodman (2023). "
+        "Understanding Social Reasoning in Language Models with Language Models. "
+        "NeurIPS Datasets and Benchmarks."
+    ),
+    tables={
+        "table7_models": Origin("Table 7", FRACTION),
+        "table8_controls": Origin("Table 8", FRACTION),
+        "table9_percept_to_belief": Origin("Table 9", FRACTION),
+        "table10_claude_vs_gpt4": Origin("Table 10", FRACTION),
+        "table11_bigtom_claude": Origin("Table 11", FRACTION),
+        "table12_diversity": Origin("Table 12", COUNT),
+        "table3_rating_contrasts": Origin("Table 3 and App. B.1", "rating scale points"),
+        "table4_expert_sources": Origin("Table 4", "rating scale points"),
+        "human_baseline": Origin("§4.1 and App. B.2", PERCENT),
+        "circularity_regression": Origin("App. F", "logistic regression coefficient"),
+    },
+)

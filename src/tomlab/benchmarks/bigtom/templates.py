@@ -1,0 +1,239 @@
+"""BigToM's causal templates: reading, parsing and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
+
+A template table has one row per template: `template_id, source, agent`, the variables in
+`FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" where nobody gave one).
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.errors import InputError, refuse
+
+STORY = ("context", "desire", "percept", "belief", "causal_event")
+# In the order of the released file, whose first field holds the five sentences of `STORY`.
+AFTER_STORY = (
+    "aware_of_event",
+    "not_aware_of_event",
+    "action_new_state",
+    "action_initial_state",
+    "belief_question",
+    "desire_question",
+    "action_question",
+    "belief_answer_aware",
+    "desire_answer_aware",
+    "action_answer_aware",
+    "belief_answer_not_aware",
+    "desire_answer_not_aware",
+    "action_answer_not_aware",
+    "random_event",
+    "aware_of_random_event",
+    "not_aware_of_random_event",
+)
+FIELDS = STORY + AFTER_STORY
+LABELS = ("state", "mechanism", "medium")
+QUESTIONS = ("belief_question", "desire_question", "action_question")
+COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
+RELEASED_FIELDS = 1 + len(AFTER_STORY) + 2  # the story, the variables, two bookkeeping fields
+AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
+
+# Verbs of perception in `aware_of_event`, first match counts (App. G names the media).
+MEDIA = {
+    "hears": r"hears?|heard|listens?|overhears?",
+    "smells": r"smells?|sniffs?|whiff|scent|odou?r",
+    "tastes": r"tastes?|tasted|sips?",
+    "feels": r"feels?|felt|touch(es)?|brush(es)?",
+    "reads": r"reads?",
+    "is told": r"is told|told|informed|receives? (a|the) (message|call|note|notification)",
+    "sees": r"sees?|saw|watch(es)?|looks?|spots?|views?|glimpses?|witness(es)?",
+    "notices": r"notices?|observes?|discovers?|realizes?|realises?|finds?|detects?|perceives?",
+}
+
+
+def read_templates(path: Path | str) -> pd.DataFrame:
+    """Read a template file: ours (comma-separated, with a header) or a released `bigtom.csv`.
+
+    The layout tells which. Returns a template table; `source` is `authored` or `released:<file
+    name>`. Errors: `InputError` that names every row and field at fault.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        return _read(path, text)
+    except csv.Error as error:
+        raise InputError(f"{path}: cannot be read as CSV ({error})") from None
+
+
+def _read(path: Path, text: str) -> pd.DataFrame:
+    first = next(csv.reader(io.StringIO(text)), [])
+    if first and first[0] == "template_id":
+        return _read_authored(path, text)
+    if text.split("\n", 1)[0].count(";") >= RELEASED_FIELDS // 2:
+        return _read_released(path, text)
+    raise InputError(
+        f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected the "
+        f"header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields separated by ';'"
+    )
+
+
+def _read_authored(path: Path, text: str) -> pd.DataFrame:
+    lines = csv.reader(io.StringIO(text))
+    header = next(lines)
+    if missing := [name for name in AUTHORED_HEADER if name not in header]:
+        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}")
+    rows, problems, seen = [], [], set()
+    for line in filter(None, lines):
+        where = f"row {lines.line_num}"
+        if len(line) != len(header):
+            problems.append(f"{where}: found {len(line)} fields, expected {len(header)}")
+            continue
+        row = dict(zip(header, (cell.strip() for cell in line), strict=True))
+        problems += [f"{where}, field {f}: found nothing" for f in AUTHORED_HEADER if not row[f]]
+        if row["template_id"] in seen:
+            problems.append(f"{where}, field template_id: {row['template_id']!r} stands twice")
+        seen.add(row["template_id"])
+        rows.append({**row, "source": "authored"})
+    return _table(path, rows, problems)
+
+
+def _read_released(path: Path, text: str) -> pd.DataFrame:
+    rows, problems = [], []
+    lines = csv.reader(io.StringIO(text), delimiter=";")
+    for number, line in enumerate(lines, start=1):
+        where = f"row {number}"
+        if not line:
+            continue
+        if len(line) != RELEASED_FIELDS:
+            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
+            continue
+        cells = [cell.strip() for cell in line]
+        sentences = [part.strip() + "." for part in cells[0].split(".") if part.strip()]
+        if len(sentences) != len(STORY):
+            problems.append(
+                f"{where}, field story: found {len(sentences)} sentences, "
+                f"expected {len(STORY)} ({', '.join(STORY)})"
+            )
+            continue
+        row = dict(zip(FIELDS, [*sentences, *cells[1:-2]], strict=True))
+        problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
+        ids = {"template_id": f"{path.stem}-{number:03d}", "source": f"released:{path.stem}"}
+        rows.append({**ids, "agent": agent_name(row), **row})
+    return _table(path, rows, problems)
+
+
+def _table(path: Path, rows: list[dict], problems: list[str]) -> pd.DataFrame:
+    refuse(problems, str(path))
+    if not rows:
+        raise InputError(f"{path}: no template in it")
+    return template_table(rows)
+
+
+def template_table(rows: list[dict]) -> pd.DataFrame:
+    """Rows as a template table, labels that nobody gave as ""."""
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=str)
+    return table.fillna(dict.fromkeys(LABELS, ""))
+
+
+def stories(templates: pd.DataFrame) -> list[str]:
+    """The five sentences of each story, the belief included, one after the other."""
+    return [" ".join(row) for row in templates[list(STORY)].to_numpy()]
+
+
+def agent_name(template: Mapping[str, str]) -> str:
+    """The agent's name: the word with which the initial-belief answer begins, if it is one."""
+    first = re.match(r"[^\W\d_][\w-]*", template["belief_answer_not_aware"].strip())
+    is_name = first and first[0][0].isupper() and first[0] not in ("The", "A", "An", "He", "She")
+    return first[0] if is_name else ""
+
+
+def label(name: str) -> str:
+    """The label of a variable in a written-out template: "causal_event" -> "Causal event"."""
+    return name.replace("_", " ").capitalize()
+
+
+def written_out(template: Mapping[str, str]) -> str:
+    """A template as labelled lines, the form in which the prompt shows and asks for them."""
+    return "\n".join(f"{label(name)}: {template[name]}" for name in FIELDS)
+
+
+def parse_generation(text: str) -> dict[str, str] | str:
+    """One written-out template from a model's answer, or the reason why there is none.
+
+    Strict: every label of `FIELDS` once, in order, each with text on its own line; the case of
+    labels and numbers before them do not matter. Text before the first label and after the last
+    line is not part of the template and is let pass.
+    """
+    found = re.findall(
+        r"^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$", text, re.MULTILINE
+    )
+    names = {label(name).lower(): name for name in FIELDS}
+    parsed = [(names[head.lower()], value) for head, value in found if head.lower() in names]
+    order = [name for name, _ in parsed]
+    if doubled := [name for name in FIELDS if order.count(name) > 1]:
+        return f"{label(doubled[0])}: stands {order.count(doubled[0])} times"
+    if missing := [name for name in FIELDS if name not in order]:
+        return f"{label(missing[0])}: missing ({len(missing)} of {len(FIELDS)} variables missing)"
+    if order != list(FIELDS):
+        wrong = next(a for a, b in zip(order, FIELDS, strict=True) if a != b)
+        return f"{label(wrong)}: out of order"
+    if empty := [name for name, value in parsed if not value]:
+        return f"{label(empty[0])}: empty"
+    return dict(parsed)
+
+
+def sentences(text: str) -> int:
+    """How many sentences `text` has: end marks with a capital or nothing behind them, but for the
+    marks of common abbreviations.
+    """
+    plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", text)
+    return len(re.findall(r"[.!?]+[\"'”’)]*(?=\s+[\"'“‘(]?[A-Z]|\s*\Z)", plain))
+
+
+def structure_problems(template: Mapping[str, str]) -> list[str]:
+    """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
+    problems = [f"{name}: empty" for name in FIELDS if not template[name].strip()]
+    for name in FIELDS:
+        count = sentences(template[name])
+        if template[name].strip() and count != 1:
+            problems.append(f"{name}: {count} sentences instead of one")
+    problems += [
+        f"{name}: not a question" for name in QUESTIONS if not template[name].rstrip().endswith("?")
+    ]
+    agent = template["agent"]
+    if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
+        problems.append("causal_event: mentions the agent")
+    for kind in ("belief", "action"):
+        if same(template[f"{kind}_answer_aware"], template[f"{kind}_answer_not_aware"]):
+            problems.append(f"{kind}_answer: both options are the same")
+    return problems
+
+
+def same(one: str, other: str) -> bool:
+    """Equal but for case, spacing and end marks."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().strip(" .!?").split())
+
+
+def medium(template: Mapping[str, str]) -> str:
+    """The medium of perception by the verb of `aware_of_event`, "" if it is in no list.
+
+    "sees on the label" is seeing: the earliest verb of the sentence counts.
+    """
+    text = template["aware_of_event"].lower()
+    hits = {name: re.search(rf"\b({verbs})\b", text) for name, verbs in MEDIA.items()}
+    starts = {name: hit.start() for name, hit in hits.items() if hit}
+    return min(starts, key=starts.get) if starts else ""

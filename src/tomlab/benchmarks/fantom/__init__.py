@@ -1,0 +1,33 @@
+"""FANToM: theory of mind in conversations that people leave and join (Kim et al., 2023)."""
+
+from tomlab.benchmarks.fantom.items import (
+    METHODS,
+    NAME,
+    STRATUM,
+    UNIT,
+    asked,
+    compose,
+    messages,
+    read_released,
+    reference,
+    shared_prefix,
+)
+from tomlab.benchmarks.fantom.metrics import metrics
+from tomlab.benchmarks.fantom.reading import reasoning_of
+from tomlab.benchmarks.fantom.scoring import score
+
+__all__ = [
+    "METHODS",
+    "NAME",
+    "STRATUM",
+    "UNIT",
+    "asked",
+    "compose",
+    "messages",
+    "metrics",
+    "read_released",
+    "reasoning_of",
+    "reference",
+    "score",
+    "shared_prefix",
+]

@@ -1,0 +1,381 @@
+"""FANToM's quality control: rule filters, the mentalizing criterion, flags (Sec. 2.2, 3.4, 3.5).
+
+Rules read records (`sets`) and report; none changes one. The paper's own validation was by
+people: three a conversation for coherence and safety, and one check of the answers. What they would
+vote is read from a file of flags.
+"""
+
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+from pydantic import BaseModel, ValidationError
+
+from tomlab.benchmarks.fantom.sets import (
+    conversation_of,
+    has_one_fact_answer,
+    lines,
+    plain,
+    source_of,
+    turns,
+)
+from tomlab.errors import refuse
+from tomlab.models.specs import problems
+from tomlab.records.files import read_rows
+from tomlab.scoring.stats import cluster_interval
+
+FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
+# What a verdict "yes" says (Sec. 3.5).
+KINDS = {
+    "coherence": "the conversation is incoherent",
+    "safety": "the conversation is unsafe",
+    "answer": "an answer is wrong",
+}
+VERDICTS = ("yes", "no")
+FAULT_COLUMNS = ("set_id", "source", "filter", "reason", "dropped")
+VOTE_COLUMNS = ("kind", "people_yes", "people", "models_yes", "models", "majority")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A kind of fault. fatal: whether it drops a set that is not released; why: the reason."""
+
+    filter: str
+    fatal: bool
+    why: str
+
+
+RULES = {
+    "absent speaker": Rule("coherence", True, "who is away would have heard what they missed"),
+    "unannounced": Rule("coherence", True, "without a word nobody can tell who is there (3.1)"),
+    "no turn": Rule("coherence", True, "it is not told who says it, nor who is there"),
+    "not in full": Rule("coherence", True, "the two contexts are two conversations (3.4)"),
+    "repeated line": Rule("coherence", True, "a generator that loops, not a talk"),
+    "equal answers": Rule("questions", True, "a choice between equals has no right answer"),
+    "silent name": Rule("questions", True, "who never speaks cannot be known to be there"),
+    "silent person": Rule("questions", True, "the short context does not show who is asked about"),
+    "silent aware": Rule("questions", True, "the short context does not show them to be there"),
+    "contradiction": Rule("questions", True, "no answer to both questions would be right"),
+    "one fact answer": Rule("fact", False, "the release has them too; only the wrong one is lost"),
+    "overlap": Rule("mentalizing", False, "a measure (2.2), which the release was not filtered by"),
+}
+# Words of an answer that say nothing of what is believed. Those of believing frame both answers.
+_FUNCTION_WORDS = """
+    a an the and or but if so of to in on at by for from with about as that this these those it its
+    is are was were be been being am do does did has have had will would can could should may might
+    not no he she they him her them his their i you we me my our your who what which where when how
+    why there any anything something nothing believe believes think thinks know knows
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+
+class _Utterance(BaseModel):
+    """What is read of an utterance in `record`, see `conversation`."""
+
+    speaker: str
+    present: list[str]
+    event: Literal["leave", "return", "join"] | None
+
+
+class _Symbolic(BaseModel):
+    utterances: list[_Utterance]
+
+
+def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
+    """Every fault of every set: `set_id, source, filter, reason, dropped`; a reason names its rule.
+
+    `RULES` says which faults drop a set. Released sets are reported and never dropped: without
+    some of them it would be another benchmark.
+    Errors: `InputError` for a `record` that is none of the grammar's.
+    """
+    rows = [
+        {"set_id": record["set_id"], "source": source_of(record), "filter": RULES[rule].filter}
+        | {"reason": f"{rule}: {what}", "dropped": RULES[rule].fatal and not _is_released(record)}
+        for record in sets
+        for rule, what in _faults(record)
+    ]
+    return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
+
+
+def _is_released(record: Mapping) -> bool:
+    return source_of(record).startswith("released:")
+
+
+def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
+    if "record" in record:
+        yield from _symbolic_faults(record)
+    yield from _text_faults(record)
+    yield from _question_faults(record)
+    if has_one_fact_answer(record):
+        yield "one fact answer", f"right and wrong are {record['factQA']['correct_answer']!r}"
+    for row in _overlaps(record):
+        if row["meets"] is False:
+            shares = f"right {row['right_overlap']:.2f}, wrong {row['wrong_overlap']:.2f}"
+            yield "overlap", f"{row['question']!r}: {shares}"
+
+
+# Coherence
+
+
+def _symbolic_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+    """Who speaks while away, and who comes or goes without a line of their own that says so."""
+    there: set[str] | None = None
+    for number, said in enumerate(_utterances(record), start=1):
+        present = set(said.present)
+        if said.speaker not in present:
+            yield "absent speaker", f"{said.speaker} speaks in line {number}"
+        if there is not None:
+            arriving = {said.speaker} if said.event in ("return", "join") else set()
+            for name in sorted(present - there - arriving):
+                yield "unannounced", f"{name} is there from line {number} on"
+            for name in sorted(there - present):
+                yield "unannounced", f"{name} is gone from line {number} on"
+        there = present - {said.speaker} if said.event == "leave" else present
+
+
+def _utterances(record: Mapping) -> list[_Utterance]:
+    try:
+        return _Symbolic.model_validate(record["record"]).utterances
+    except ValidationError as error:
+        refuse(problems(error), f"{record['set_id']}, field record")
+        raise
+
+
+def _text_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+    short, full = (
+        [" ".join(line.split()) for line in lines(record[field])]
+        for field in ("short_context", "full_context")
+    )
+    for line in dict.fromkeys(full + short):
+        if not turns(line):
+            yield "no turn", f"found {_clipped(line)}, expected 'Name: text'"
+    if not any(full[i : i + len(short)] == short for i in range(len(full) - len(short) + 1)):
+        yield "not in full", "the short context is no part of the full one"
+    for number, (line, following) in enumerate(itertools.pairwise(full), start=1):
+        if line == following:
+            yield "repeated line", f"lines {number} and {number + 1} are both {_clipped(line)}"
+
+
+def _clipped(text: str, most: int = 60) -> str:
+    return repr(text if len(text) <= most else f"{text[:most]}…")
+
+
+# Questions
+
+
+def _question_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+    in_short, in_full = (
+        {plain(speaker): speaker for speaker, _ in turns(record[field])}
+        for field in ("short_context", "full_context")
+    )
+    for belief in record["beliefQAs"]:
+        if plain(belief["correct_answer"]) == plain(belief["wrong_answer"]):
+            yield "equal answers", f"{belief['question']!r}"
+        name = _asked_about(belief["question"], in_full)
+        if name and plain(name) not in in_short:
+            yield "silent person", f"{name} of {belief['question']!r}"
+    lists = [record[field] for field in ("answerabilityQA_list", "infoAccessibilityQA_list")]
+    aware = dict.fromkeys(name for one in lists for name in one["correct_answer"])
+    unaware = dict.fromkeys(name for one in lists for name in one["wrong_answer"])
+    for name in aware | unaware:
+        if plain(name) not in in_full:
+            yield "silent name", f"{name} speaks nowhere in the full context"
+    for name in aware:
+        if plain(name) in in_full and plain(name) not in in_short:
+            yield "silent aware", f"{name} speaks nowhere in the short context"
+    yield from _contradictions(record)
+
+
+def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
+    """Whose belief is asked for: the word after "does", or the speaker's name that begins there."""
+    after = re.search(r"\bdoes\s+(.*)", question, re.IGNORECASE | re.DOTALL)
+    if not after:
+        return ""
+    for known in sorted(speakers, key=len, reverse=True):
+        if re.match(rf"{re.escape(known)}(?!\w)", plain(after[1])):
+            return speakers[known]
+    word = re.match(r"\w[\w.'’-]*", after[1])
+    return word[0] if word else ""
+
+
+def _contradictions(record: Mapping) -> Iterator[tuple[str, str]]:
+    for family in ("answerability", "infoAccessibility"):
+        aware = {plain(name) for name in record[f"{family}QA_list"]["correct_answer"]}
+        for asked in record[f"{family}QAs_binary"]:
+            name = asked["question"].removeprefix("Does ").split(" know")[0]
+            if (asked["correct_answer"] == "yes") != (plain(name) in aware):
+                listed = "aware" if plain(name) in aware else "unaware"
+                answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
+                yield "contradiction", f"{family}: {answer}, listed as {listed}"
+
+
+# The mentalizing criterion
+
+
+def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
+    """The mentalizing criterion of Sec. 2.2, one row a belief question.
+
+    Columns: set_id, question, scenario, tom_type, right_overlap, wrong_overlap, meets. An overlap
+    is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in the short
+    context, 0 for an answer without any. meets: whether the wrong answer's is the greater, so that
+    matching words would mislead; missing in the accessible scenario, of which that is not asked.
+    """
+    rows = [{"set_id": record["set_id"], **row} for record in sets for row in _overlaps(record)]
+    columns = ["set_id", "question", "scenario", "tom_type", "right_overlap", "wrong_overlap"]
+    table = pd.DataFrame(rows, columns=[*columns, "meets"])
+    shares = {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
+    return table.astype(dict.fromkeys(columns[:4], str) | shares)
+
+
+def _overlaps(record: Mapping) -> Iterator[dict]:
+    named = {speaker for speaker, _ in turns(record["full_context"])}
+    for field in ("answerabilityQA_list", "infoAccessibilityQA_list"):
+        named |= {*record[field]["correct_answer"], *record[field]["wrong_answer"]}
+    names = {word for name in named for word in _words(name)}
+    told = {word for _, text in turns(record["short_context"]) for word in _words(text)}
+    for belief in record["beliefQAs"]:
+        right, wrong = (
+            _share([word for word in _words(belief[key]) if word not in names | STOP_WORDS], told)
+            for key in ("correct_answer", "wrong_answer")
+        )
+        scenario = belief["missed_info_accessibility"]
+        yield {
+            "question": belief["question"],
+            "scenario": scenario,
+            "tom_type": belief["tom_type"],
+            "right_overlap": right,
+            "wrong_overlap": wrong,
+            "meets": wrong > right if scenario == "inaccessible" else None,
+        }
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without punctuation; "Linda's" is "linda"."""
+    found = re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
+    return [re.sub(r"['’]s$", "", word) for word in found]
+
+
+def _share(words: Sequence[str], among: Collection[str]) -> float:
+    return sum(word in among for word in words) / len(words) if words else 0.0
+
+
+# Annotators' flags
+
+
+def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
+    """A file of flags: CSV with `FLAG_COLUMNS`, one row a verdict; it may have no row.
+
+    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human`
+    or `llm:<model>`, said by the file, never assumed.
+    Errors: `InputError` with all bad rows at once, by line number.
+    """
+    rows, found = read_rows(path, FLAG_COLUMNS)
+    for number, row in rows:
+        found += [f"row {number}, {what}" for what in _flag_faults(row, known_set_ids)]
+    refuse(found + _conflicts(rows), str(path))
+    return pd.DataFrame([row for _, row in rows], columns=list(FLAG_COLUMNS), dtype=str)
+
+
+def _flag_faults(row: Mapping[str, str], known_set_ids: Collection[str]) -> Iterator[str]:
+    if row["set_id"] not in known_set_ids:
+        yield f"field set_id: no set {row['set_id']!r}"
+    if not row["annotator"].strip():
+        yield "field annotator: found nothing"
+    for field, allowed in (("kind", KINDS), ("verdict", VERDICTS)):
+        if row[field] not in allowed:
+            yield f"field {field}: found {row[field]!r}, expected {', '.join(allowed)}"
+    if not re.fullmatch(r"human|llm:\S+", row["annotator_type"]):
+        found = row["annotator_type"]
+        yield f"field annotator_type: found {found!r}, expected human or llm:<model>"
+
+
+def _conflicts(rows: list[tuple[int, dict[str, str]]]) -> list[str]:
+    """Rows that contradict an earlier one: two verdicts on one thing, an annotator of two types."""
+    first, types, found = {}, {}, []
+    for number, row in rows:
+        who, kind, set_id = row["annotator"], row["kind"], row["set_id"]
+        earlier = first.setdefault((who, kind, set_id), number)
+        if earlier != number:
+            found.append(f"row {number}: {who!r} judges {kind} of {set_id!r} twice (row {earlier})")
+        before = types.setdefault(who, row["annotator_type"])
+        if before != row["annotator_type"]:
+            found.append(f"row {number}: {who!r} is {row['annotator_type']}, before {before}")
+    return found
+
+
+def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
+    """The votes on every set and kind that has any: `FAULT_COLUMNS` and `VOTE_COLUMNS`.
+
+    majority: more than half of the people who judged it say yes; it drops the set, unless that is
+    released. Models' votes stand beside and never count. Rows with a majority can be put below
+    those of `faults`.
+    """
+    source = {record["set_id"]: source_of(record) for record in sets}
+    rows = [
+        {"set_id": set_id, "source": source[set_id]} | _votes(kind, part, source[set_id])
+        for (set_id, kind), part in flags.groupby(["set_id", "kind"], sort=False)
+        if set_id in source
+    ]
+    table = pd.DataFrame(rows, columns=[*FAULT_COLUMNS, *VOTE_COLUMNS])
+    return table.astype({"dropped": bool, "majority": bool})
+
+
+def _votes(kind: str, flags: pd.DataFrame, source: str) -> dict:
+    human, yes = flags["annotator_type"] == "human", flags["verdict"] == "yes"
+    people, models = int(human.sum()), int((~human).sum())
+    people_yes, models_yes = int((human & yes).sum()), int((~human & yes).sum())
+    majority = 2 * people_yes > people
+    votes = f"{people_yes} of {people} people, {models_yes} of {models} models"
+    return {
+        "filter": "annotators",
+        "reason": f"{KINDS[kind]}: {votes}",
+        "dropped": majority and not source.startswith("released:"),
+        "kind": kind,
+        "people_yes": people_yes,
+        "people": people,
+        "models_yes": models_yes,
+        "models": models,
+        "majority": majority,
+    }
+
+
+# What is kept
+
+
+def kept(sets: Sequence[dict], faults_table: pd.DataFrame) -> list[dict]:
+    """The sets that no fault of the table drops."""
+    gone = _dropped(faults_table)
+    return [record for record in sets if record["set_id"] not in gone]
+
+
+def _dropped(faults_table: pd.DataFrame) -> set[str]:
+    return set(faults_table.loc[faults_table["dropped"], "set_id"])
+
+
+def kept_share(
+    sets: Sequence[Mapping], faults: pd.DataFrame, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """The share of sets that no fault drops, by source, the sources in the order of the sets.
+
+    Columns: source, sets, conversations, kept, share, ci_low, ci_high, ci_method. Sets of one
+    conversation share its text, so whole conversations are resampled.
+    """
+    gone = _dropped(faults)
+    table = pd.DataFrame(
+        [(source_of(r), conversation_of(r), r["set_id"] not in gone) for r in sets],
+        columns=["source", "conversation", "kept"],
+    )
+    rows = []
+    for source, part in table.groupby("source", sort=False):
+        share = cluster_interval(part["kept"], part["conversation"], resamples=resamples, seed=seed)
+        rows.append(
+            {"source": source, "sets": share.n, "conversations": share.n_groups}
+            | {"kept": int(part["kept"].sum()), "share": share.value, "ci_low": share.ci_low}
+            | {"ci_high": share.ci_high, "ci_method": share.ci_method}
+        )
+    columns = ["source", "sets", "conversations", "kept", "share", "ci_low", "ci_high", "ci_method"]
+    return pd.DataFrame(rows, columns=columns)

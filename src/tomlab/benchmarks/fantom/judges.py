@@ -1,0 +1,152 @@
+"""FANToM: is a free answer nearer to PersonX's belief or to the omniscient one (Sec. 3.4)?
+
+BeliefQ[Dist.] is judged by a distance. Here distances are held against answers known by
+construction: both beliefs of an item reworded by listed operations, the operation being the label.
+Nobody judged these answers; their column `source` says so.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from tomlab.benchmarks.fantom.reading import answer_text, token_f1
+from tomlab.benchmarks.fantom.scoring import REASONING, SCORED, embedded_part
+from tomlab.errors import InputError
+from tomlab.judging.thresholds import CrossValidated, cross_validated
+from tomlab.scoring.answers import failed, pairs
+from tomlab.scoring.stats import cluster_interval
+
+TOKEN_F1 = "token_f1"
+PAPERS_MARGIN = 0.0  # nearer to the right belief than to the other, by however little
+MARGINS = tuple(n / 100 for n in range(-20, 21, 2))  # to see what a margin does
+
+# ---- Answers known by construction ---------------------------------------------------------------
+
+
+# ---- Distances -----------------------------------------------------------------------------------
+
+
+def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
+    """The distinct texts that `distance_scores` needs vectors of.
+
+    table: columns `item_id`, `text`, such as `constructed` or `answers`.
+    """
+    triples = [triple for triple in _triples(table, items) if triple[0]]
+    return list(dict.fromkeys(embedded_part(text) for triple in triples for text in triple))
+
+
+def distance_scores(
+    table: pd.DataFrame, items: pd.DataFrame, vectors: Mapping[str, np.ndarray] | str
+) -> pd.Series:
+    """Likeness to the item's right answer less that to the wrong one, nan for an empty text.
+
+    vectors: "token_f1" (of the words, in lower case), or for cosines a vector of length 1 for each
+    of `texts_to_embed`. The index is that of `table`. Errors: `InputError` for texts without one.
+    """
+    triples = _triples(table, items)
+    if isinstance(vectors, str):
+        if vectors != TOKEN_F1:
+            raise InputError(f"distance: found {vectors!r}, expected {TOKEN_F1!r} or vectors")
+        alike = _word_overlap
+    else:
+        if missing := [t for t in texts_to_embed(table, items) if t not in vectors]:
+            raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
+
+        def alike(text: str, answer: str) -> float:
+            return float(vectors[embedded_part(text)] @ vectors[embedded_part(answer)])
+
+    scores = [
+        alike(text, right) - alike(text, wrong) if text else np.nan
+        for text, right, wrong in triples
+    ]
+    return pd.Series(scores, index=table.index, dtype=float)
+
+
+def _word_overlap(text: str, answer: str) -> float:
+    return token_f1(answer.lower(), text.lower())
+
+
+def _triples(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Each text with the right and the wrong answer of its item."""
+    both = items.set_index("item_id")[["answer", "wrong_answer"]].T.to_dict("list")
+    if unknown := sorted(set(table["item_id"]) - set(both)):
+        raise InputError(f"distance: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
+    return [(t, *both[i]) for t, i in zip(table["text"], table["item_id"], strict=True)]
+
+
+def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossValidated:
+    """A margin chosen by cross-validation over conversations, by `judging.cross_validated`."""
+    # Scores that differ by the last digits of a float are one level of likeness.
+    known = table[["group", "unit", "truth"]].assign(score=scores.round(9).to_numpy())
+    return cross_validated(known, folds)
+
+
+def to_decisions(
+    table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int | None = None
+) -> pd.DataFrame:
+    """The decisions of each candidate on `constructed` answers, for `judging`: `judge, group, unit,
+    truth, decision`; missing where there is no score.
+
+    scores: `distance_scores` by the candidate's name. Judges are "<name>, margin 0", the paper's
+    rule, and with `folds` also "<name>, margin chosen", each answer judged by the margin of a fold
+    without its conversation.
+    """
+    known = table[["group", "unit", "truth"]].reset_index(drop=True)
+    parts = []
+    for name, score in scores.items():
+        decision = pd.array(score > PAPERS_MARGIN, dtype="boolean")
+        decision[score.isna().to_numpy()] = pd.NA
+        parts.append(known.assign(judge=f"{name}, margin 0", decision=decision))
+        if folds is not None:
+            found = chosen_margin(table, score, folds).decisions
+            parts.append(found.assign(judge=f"{name}, margin chosen"))
+    return pd.concat(parts, ignore_index=True)[["judge", *known, "decision"]]
+
+
+# ---- What a margin does to a run -----------------------------------------------------------------
+
+
+def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """A run's answers to BeliefQ[Dist.]: `unit, group` (conversation), `item_id, model, method,
+    sample, scenario, text` ("" where there is none).
+
+    Errors: `InputError` for responses to unknown items or with an unknown method.
+    """
+    rows = []
+    for item, response in pairs(items, responses, (*SCORED, *REASONING)):
+        if item["question_type"] != "belief_dist" or response["method"] in REASONING:
+            continue
+        key = {name: response[name] for name in ("item_id", "model", "method", "sample")}
+        unit = {"unit": "/".join(map(str, key.values())), "group": item["conversation_id"]}
+        text = "" if failed(response) else answer_text(response["response"])[0]
+        rows.append(unit | key | {"scenario": item["scenario"], "text": text})
+    columns = ["unit", "group", "item_id", "model", "method", "sample", "scenario", "text"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def margin_effect(
+    answers: pd.DataFrame,
+    scores: pd.Series,
+    margins: Sequence[float] = MARGINS,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How a run's accuracy in BeliefQ[Dist.] moves with the margin.
+
+    answers: of this module; scores: their `distance_scores`. Columns: `model, method, scenario,
+    margin, accuracy` (share of answers whose score is above the margin; an empty one's never is)
+    with `ci_low, ci_high` from resampling conversations, `changed` (answers judged otherwise than
+    at the paper's margin of 0), `n, n_groups`.
+    """
+    scored, rows = answers.assign(score=scores.to_numpy()), []
+    names = ["model", "method", "scenario"]
+    for keys, part in scored.groupby(names, sort=False):
+        papers = part["score"] > PAPERS_MARGIN
+        for margin in margins:
+            right = part["score"] > margin
+            found = cluster_interval(right, part["group"], resamples=resamples, seed=seed)
+            values = (margin, found.value, found.ci_low, found.ci_high)
+            rows.append((*keys, *values, int((right != papers).sum()), found.n, found.n_groups))
+    values = ["margin", "accuracy", "ci_low", "ci_high", "changed", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=[*names, *values])

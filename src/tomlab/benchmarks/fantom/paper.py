@@ -1,0 +1,23 @@
+"""FANToM's paper: where its published numbers are printed, and in which unit."""
+
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+
+PUBLICATION = Paper(
+    folder="fantom",
+    name="FANToM",
+    authors_year="Kim et al., 2023",
+    citation=(
+        "Hyunwoo Kim, Melanie Sclar, Xuhui Zhou, Ronan Le Bras, Gunhee Kim, Yejin Choi, "
+        "Maarten Sap (2023). FANToM: A Benchmark for Stress-testing Machine Theory of Mind in "
+        "Interactions. EMNLP."
+    ),
+    tables={
+        "table9_all": Origin("Table 9", PERCENT),
+        "table1_headline": Origin("Table 1", PERCENT),
+        "table2_yn": Origin("Table 2", PERCENT),
+        "table3_characters": Origin("Table 3", PERCENT),
+        "table4_order": Origin("Table 4", PERCENT),
+        "table8_statistics": Origin("Table 8", COUNT),
+        "dataset_counts": Origin("§1, §3.5 and §4", COUNT),
+    },
+)

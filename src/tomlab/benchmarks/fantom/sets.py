@@ -1,0 +1,399 @@
+"""FANToM's question sets: the released record, its file, counts and statistics (Sec. 3, Table 8).
+
+A record is one question set: a fact that was told while somebody was away, and the questions about
+it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part and set ("12-0-1").
+"""
+
+import hashlib
+import io
+import json
+import re
+import reprlib
+import tarfile
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import pandas as pd
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from tomlab.benchmarks.fantom.paper import PUBLICATION
+from tomlab.errors import InputError, refuse
+
+RELEASED_FILE = "fantom_v1.json"
+RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom/fantom.tar.gz"
+# Of the archive at that address, as the released loader checks it.
+RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
+RELEASED_SOURCE = "released:fantom_v1"
+# What the release holds where the paper says otherwise or nothing; each set has one fact question
+# and one list question of each kind.
+RELEASED_COUNTS = {
+    "sets": 870,
+    "fact": 870,
+    "belief_dist": 1540,
+    "belief_choice": 1540,
+    "answerability_list": 870,
+    "infoaccess_list": 870,
+    "answerability_yn": 3571,
+    "infoaccess_yn": 3571,
+    "identical_fact_answers": 13,
+}
+# The question type of everything that stands in a field; a belief's tells the scenario too.
+QUESTION_TYPES = {
+    "factQA": "fact",
+    "answerabilityQA_list": "tom:answerability:list",
+    "infoAccessibilityQA_list": "tom:info_accessibility:list",
+    "answerabilityQAs_binary": "tom:answerability:binary",
+    "infoAccessibilityQAs_binary": "tom:info_accessibility:binary",
+}
+BELIEF_TYPE = "tom:belief:"
+SCENARIOS = ("inaccessible", "accessible")
+
+# A name is up to three words that do not begin as a sentence in small letters would.
+_TURN = re.compile(r"(?![a-z])([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})[ ]?:[ ]*(\S.*)")
+
+Kind = TypeVar("Kind")
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Scenario = Literal[SCENARIOS]
+
+
+class _Question(BaseModel, Generic[Kind]):
+    model_config = ConfigDict(extra="allow", strict=True)
+    question: Text
+    question_type: Kind
+
+
+class FactQuestion(_Question[Literal["fact"]]):
+    """The fact itself: the full answer, and what is left of it for who was away."""
+
+    correct_answer: Text
+    wrong_answer: Text
+
+
+class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:accessible"]]):
+    """What somebody believes about the fact. In the inaccessible scenario the right answer is the
+    PersonX-centric one and the wrong one omniscient.
+    """
+
+    correct_answer: Text
+    wrong_answer: Text
+    # The last, second order where nobody missed anything, is not in the paper: readers of the
+    # release report it.
+    tom_type: Literal[
+        "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
+    ]
+    missed_info_accessibility: Scenario
+
+    @field_validator("missed_info_accessibility")
+    @classmethod
+    def _is_that_of_the_type(cls, scenario: str, info: ValidationInfo) -> str:
+        kind = info.data.get("question_type", BELIEF_TYPE + scenario)
+        if kind != BELIEF_TYPE + scenario:
+            raise ValueError(f"found {scenario!r}, expected the scenario of {kind!r}")
+        return scenario
+
+
+class ListQuestion(_Question[Kind], Generic[Kind]):
+    """Who knows: the names that are aware (right) and those that are not (wrong)."""
+
+    correct_answer: list[Text]
+    wrong_answer: list[Text]
+    missed_info_accessibility: Scenario
+
+    @field_validator("wrong_answer")
+    @classmethod
+    def _has_no_name_of_the_right_one(cls, names: list[str], info: ValidationInfo) -> list[str]:
+        aware = {plain(name) for name in info.data.get("correct_answer", [])}
+        if both := [name for name in names if plain(name) in aware]:
+            raise ValueError(f"found {', '.join(both)}, named as aware in correct_answer")
+        return names
+
+
+class BinaryQuestion(_Question[Kind], Generic[Kind]):
+    """Whether one person knows. "no:long": no, and the short context is without them."""
+
+    correct_answer: Literal["yes", "no", "no:long"]
+    missed_info_accessibility: Scenario
+
+
+class QuestionSet(BaseModel):
+    """One record. Keys that are not named here are allowed and kept, such as `record`."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    set_id: Annotated[str, StringConstraints(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")]
+    source: Annotated[
+        str, StringConstraints(pattern=r"^(authored|grammar|llm:.+|released:.+)$")
+    ] = RELEASED_SOURCE
+    short_context: Text
+    full_context: Text
+    factQA: FactQuestion  # noqa: N815 (the release's names)
+    beliefQAs: list[BeliefQuestion]  # noqa: N815
+    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]  # noqa: N815
+    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]  # noqa: N815
+    answerabilityQAs_binary: Annotated[  # noqa: N815
+        list[BinaryQuestion[Literal["tom:answerability:binary"]]], Field(min_length=1)
+    ]
+    infoAccessibilityQAs_binary: Annotated[  # noqa: N815
+        list[BinaryQuestion[Literal["tom:info_accessibility:binary"]]], Field(min_length=1)
+    ]
+
+
+def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list[dict]:
+    """The records of a file in the released format, as they stand there.
+
+    path: a `.json` file (a list of records, or JSON Lines), the released `.tar.gz`, read without
+    unpacking it to disk, or a folder with `fantom_v1.json`. sha256: what the archive's must be,
+    None for any archive. `question_type` is filled in from the field it stands in where a file
+    leaves it out, `missed_info_accessibility` of a belief from its `question_type`. Nothing else
+    is changed.
+    Errors: `InputError` with file, record, set_id and field of everything at fault.
+    """
+    path = Path(path)
+    file = path / RELEASED_FILE if path.is_dir() else path
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
+    if file.name.endswith((".tar.gz", ".tgz")):
+        content = _unpacked(content, file, sha256)
+    found = [(place, _completed(value)) for place, value in _records(content, file)]
+    problems, first = [], {}
+    for place, record in found:
+        set_id = record.get("set_id") if isinstance(record, dict) else None
+        where = f"{place} ({set_id})" if isinstance(set_id, str) else place
+        problems += [f"{where}, {what}" for what in _problems(record)]
+        if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
+            problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
+    refuse(problems, str(file))
+    if not found:
+        raise InputError(f"{file}: no question set in it")
+    return [record for _, record in found]
+
+
+def _unpacked(archive: bytes, path: Path, sha256: str | None) -> bytes:
+    """The JSON file in an archive. Nothing is written, so no member's path can lead anywhere."""
+    digest = hashlib.sha256(archive).hexdigest()
+    if sha256 is not None and digest != sha256.lower():
+        raise InputError(
+            f"{path}: sha256 {digest}, expected {sha256}\n  `sha256=None` takes another archive "
+            f"than {RELEASED_URL}"
+        )
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
+            files = [member for member in tar.getmembers() if member.isfile()]
+            named = [m for m in files if Path(m.name).name == RELEASED_FILE]
+            members = named or [m for m in files if m.name.endswith(".json")]
+            if len(members) != 1:
+                there = ", ".join(m.name for m in files[:20]) or "no file"
+                raise InputError(f"{path}: expected one {RELEASED_FILE} in it, found {there}")
+            return tar.extractfile(members[0]).read()
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a whole .tar.gz archive ({error})") from None
+
+
+def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
+    """The values of a JSON list, or of JSON Lines, each with its place in the file."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not UTF-8 ({error})") from None
+    if text.lstrip().startswith("["):
+        try:
+            values = _parsed(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{file}: not JSON ({error})") from None
+        return [(f"record {number}", value) for number, value in enumerate(values, start=1)]
+    found, problems = [], []
+    # Only line ends divide records; a text may hold any other separator.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append((f"line {number}", _parsed(line)))
+            except (ValueError, RecursionError) as error:
+                problems.append(f"line {number}: not JSON ({error})")
+    refuse(problems, f"{file}: expected a JSON list of question sets, or one a line")
+    return found
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        doubled = {key for key, times in Counter(key for key, _ in pairs).items() if times > 1}
+        raise ValueError(f"{', '.join(sorted(doubled))} twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _completed(record: Any) -> Any:
+    """The record with the question types that its fields tell, and nothing else changed."""
+    if not isinstance(record, dict):
+        return record
+    done = dict(record)
+    for field, kind in QUESTION_TYPES.items():
+        value, absent = record.get(field), {"question_type": kind}
+        if isinstance(value, list):
+            done[field] = [_filled(question, absent) for question in value]
+        elif field in record:
+            done[field] = _filled(value, absent)
+    beliefs = record.get("beliefQAs")
+    if isinstance(beliefs, list):
+        done["beliefQAs"] = [_filled(belief, _scenario(belief)) for belief in beliefs]
+    return done
+
+
+def _filled(question: Any, absent: Mapping[str, str]) -> Any:
+    return absent | question if isinstance(question, dict) else question
+
+
+def _scenario(belief: Any) -> dict[str, str]:
+    kind = belief.get("question_type") if isinstance(belief, dict) else None
+    told = [scenario for scenario in SCENARIOS if kind == BELIEF_TYPE + scenario]
+    return {"missed_info_accessibility": told[0]} if told else {}
+
+
+def _problems(record: Any) -> list[str]:
+    """Everything at fault in a record: the field, what was found, what was expected."""
+    try:
+        QuestionSet.model_validate(record)
+    except ValidationError as error:
+        return [_sentence(case) for case in error.errors(include_url=False)]
+    return []
+
+
+def _sentence(case: Mapping) -> str:
+    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in case["loc"])
+    field = f"field {place.removeprefix('.')}: " if place else ""
+    if case["type"] == "missing":
+        return f"{field}found nothing"
+    if case["type"] == "value_error":
+        return field + case["msg"].removeprefix("Value error, ")
+    said = case["msg"].removeprefix("Input should be ")
+    expected = _EXPECTED.get(place) or _EXPECTED.get(case["type"], said)
+    return f"{field}found {_SHORT.repr(case['input'])}, expected {expected}"
+
+
+# Keeps long and deeply nested values short.
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = 60
+# By field or by pydantic's kind of error, where its own words would not do.
+_EXPECTED = {
+    ".set_id": "conversation-part-set, such as 12-0-1",
+    ".source": "authored, grammar, llm:<model> or released:<name>",
+    "model_type": "an object",
+    "string_pattern_mismatch": "a text that is not empty",
+    "too_short": "at least one question",
+}
+
+
+def write_sets(sets: Sequence[Mapping], path: Path | str) -> Path:
+    """Records as a file that `read_sets` reads, the keys in the order they have. Returns `path`."""
+    try:
+        text = json.dumps(list(sets), indent=1, ensure_ascii=False, allow_nan=False)
+        content = f"{text}\n".encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: a record cannot be written as JSON ({error})") from None
+    Path(path).write_bytes(content)
+    return Path(path)
+
+
+def source_of(record: Mapping) -> str:
+    """Who wrote a record: its `source`, else the release, whose records do not say."""
+    return record.get("source", RELEASED_SOURCE)
+
+
+def conversation_of(record: Mapping) -> str:
+    """The conversation of a record, the unit that intervals resample."""
+    return record["set_id"].split("-")[0]
+
+
+def lines(context: str) -> list[str]:
+    """The lines of a conversation without the empty ones."""
+    return [line.strip() for line in context.splitlines() if line.strip()]
+
+
+def turns(context: str) -> list[tuple[str, str]]:
+    """Who says what, line by line; a line that is no "Name: text" is left out."""
+    found = (_TURN.fullmatch(line) for line in lines(context))
+    return [(hit[1], hit[2]) for hit in found if hit]
+
+
+_KINDS = (
+    *("fact", "belief_dist", "belief_choice"),
+    *("answerability_list", "infoaccess_list", "answerability_yn", "infoaccess_yn"),
+)
+
+
+def plain(text: str) -> str:
+    """A text for comparison: case and spacing do not tell two apart."""
+    return " ".join(text.casefold().split())
+
+
+def counts(items: pd.DataFrame) -> pd.DataFrame:
+    """How many there are of everything in an items table: `item, count, paper, release`.
+
+    paper: Sec. 1 and 3.5; release: what the released file holds, which is not the same; NaN where
+    neither says. identical_fact_answers: fact questions whose right and wrong answer coincide but
+    for case and spacing.
+    """
+    kinds = items["question_type"].value_counts()
+    facts = items[items["question_type"] == "fact"]
+    same = facts["answer"].map(plain) == facts["wrong_answer"].map(plain)
+    count = {
+        "conversations": items["conversation_id"].nunique(),
+        "sets": items["group_id"].nunique(),
+        **{kind: int(kinds.get(kind, 0)) for kind in _KINDS},
+        "identical_fact_answers": int(same.sum()),
+    }
+    table = pd.DataFrame({"item": list(count), "count": list(count.values())})
+    printed = PUBLICATION.read("dataset_counts").set_index("item")["count"]
+    return table.assign(
+        paper=table["item"].map(printed).astype(float),
+        release=table["item"].map(RELEASED_COUNTS).astype(float),
+    )
+
+
+def has_one_fact_answer(record: Mapping) -> bool:
+    """Whether the right and the wrong answer of the fact question are the same."""
+    return plain(record["factQA"]["correct_answer"]) == plain(record["factQA"]["wrong_answer"])
+
+
+def statistics(items: pd.DataFrame) -> pd.DataFrame:
+    """Table 8's columns for an items table, in one row.
+
+    total_questions: fact, belief (free answer and choice are two), list and yes/no questions.
+    avg_questions_per_context: those, over the distinct short contexts; a context that several sets
+    share counts once here and below (the paper does not say what it counts).
+    avg_turns_partial, avg_turns_full: lines "Name: text" of a short, of a full context.
+    avg_turn_length: words between spaces in a turn without the name, over all full contexts.
+    """
+    short, full = (
+        [turns(text) for text in items[name].unique()] for name in ("story", "full_story")
+    )
+    return pd.DataFrame(
+        {
+            "total_questions": [len(items)],
+            "avg_questions_per_context": [len(items) / len(short)],
+            "avg_turns_partial": [pd.Series(map(len, short)).mean()],
+            "avg_turns_full": [pd.Series(map(len, full)).mean()],
+            "avg_turn_length": [
+                pd.Series([len(text.split()) for told in full for _, text in told]).mean()
+            ],
+        }
+    )

@@ -1,0 +1,33 @@
+"""OmniToM: who believes what in a story, extracted and labelled (Bawatneh et al., 2026)."""
+
+from tomlab.benchmarks.omnitom.items import (
+    METHODS,
+    NAME,
+    STRATUM,
+    UNIT,
+    asked,
+    compose,
+    messages,
+    read_released,
+    reference,
+    schema,
+    shared_prefix,
+)
+from tomlab.benchmarks.omnitom.metrics import metrics
+from tomlab.benchmarks.omnitom.scoring import score
+
+__all__ = [
+    "METHODS",
+    "NAME",
+    "STRATUM",
+    "UNIT",
+    "asked",
+    "compose",
+    "messages",
+    "metrics",
+    "read_released",
+    "reference",
+    "schema",
+    "score",
+    "shared_prefix",
+]

@@ -1,0 +1,350 @@
+"""OmniToM's semantic alignment: MatchCounts between two belief tables (Sec. 5, Tab. 2, App. C.4).
+
+Both tables are lists of `Row`. A match needs the same actor. Matches are one to one, but a row that
+says several things at once may stand for up to three rows of the other table. The judges here work
+by the text alone or by sentence embeddings; a language model's two tables are read by
+`parse_judgement`.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tomlab.asking import prompts
+from tomlab.benchmarks.omnitom.records import WORLD, Row
+from tomlab.errors import InputError
+from tomlab.scoring.answers import visible
+from tomlab.scoring.similarity import _APOSTROPHES, plain, similarity
+
+LEVELS = ("L1", "L2", "L3", "L4")
+MOST_PARTNERS = 3  # people never needed more (App. B.4)
+SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
+
+# Not "that" and "who", which as often as not go with a verb: "Ana knows who won" is one belief.
+_JOINT = re.compile(r"[;,]\s+(?:(?:and|but|while)\s+)?|\s+(?:and|but|while|because)\s+")
+_GROUP = re.compile(r"[,;/&]|\b(?:and|or|of|with)\b", re.IGNORECASE)
+# So small beside any likeness that it decides only whether a pair at the threshold counts, which
+# rounding must not.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """MatchCounts of both tables, in the order of their rows.
+
+    A count is None where a judge left it undefined. pairs: (predicted row, gold row), empty where
+    the judge gives counts alone.
+    """
+
+    mc_predicted: list[int | None]
+    mc_gold: list[int | None]
+    pairs: list[tuple[int, int]]
+
+
+def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
+    """The gold actor that `name` is written for, or None.
+
+    Cosmetic variants only (App. C.4, step 2): case, spaces, punctuation, a leading article; a part
+    of a gold name that no other gold actor shares ("Wang" for "Xiao Wang"); a full name in capitals
+    that begins or ends with a gold name ("Ana Ruiz" for "Ana"). Groups ("Ana and Ben") and
+    possessives ("Ana's father") are actors of their own. "world" is never short for anybody.
+    """
+    own = _words(name)
+    known = {"".join(_words(actor)): actor for actor in reversed(list(gold_actors))}
+    if "".join(own) in (*known, WORLD):
+        return known.get("".join(own), WORLD)
+    named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
+    near = [actor for actor in named if _shortens(own, _words(actor))]
+    if not _GROUP.search(name) and not _APOSTROPHES.search(name) and _capitals(name):
+        near += [actor for actor in named if _shortens(_words(actor), own)]
+    return near[0] if len(near) == 1 else None
+
+
+def _words(name: str) -> list[str]:
+    words = plain(name.replace("&", " and ")).split()
+    return words[1:] if len(words) > 1 and words[0] in ("the", "a", "an") else words
+
+
+def _shortens(short: list[str], long: list[str]) -> bool:
+    n = len(short)
+    return 0 < n < len(long) and short in (long[:n], long[-n:])
+
+
+def _capitals(name: str) -> bool:
+    return all(word[0].isupper() for word in name.split())
+
+
+def compound_parts(belief: str) -> list[str]:
+    """The clauses of a compound belief, or none for any other.
+
+    Compound by the text: at least two parts of three words or more between semicolons, commas,
+    "and", "but", "while", "because". A belief that quotes speech is one event.
+    """
+    if re.search('["“”]', belief):
+        return []
+    parts = [part.strip(" .") for part in _JOINT.split(belief)]
+    parts = [part for part in parts if len(part.split()) >= SHORTEST_PART]
+    return parts if len(parts) > 1 else []
+
+
+def texts_to_embed(tables: Iterable[Sequence[Row]]) -> list[str]:
+    """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
+    beliefs = [row.belief for table in tables for row in table]
+    return list(dict.fromkeys(t for belief in beliefs for t in (belief, *compound_parts(belief))))
+
+
+def align(
+    predicted: Sequence[Row],
+    gold: Sequence[Row],
+    kind: str,
+    threshold: float,
+    vectors: Mapping[str, np.ndarray] | None = None,
+) -> Alignment:
+    """MatchCounts by a kind of `similarity` and a threshold above 0, at most 1.
+
+    Within one actor, first the one-to-one assignment whose pairs lie farthest above the threshold
+    in total (`linear_sum_assignment`), so that the closest of several rivals is kept. Then each
+    compound row may take still unmatched rows of the other table, up to three partners in all: a
+    row must be as like as the threshold says to a part (`compound_parts`) that it is most like and
+    that no partner covers. A compound row without a partner takes some only if they cover two parts
+    or more. Paraphrases of a matched row find nothing left and stay 0.
+    """
+    return alignments(predicted, gold, kind, [threshold], vectors)[0]
+
+
+def alignments(
+    predicted: Sequence[Row],
+    gold: Sequence[Row],
+    kind: str,
+    thresholds: Sequence[float],
+    vectors: Mapping[str, np.ndarray] | None = None,
+) -> list[Alignment]:
+    """`align` at each of several thresholds, the similarities computed once.
+
+    An assignment at a threshold is not one assignment cut there: with likenesses .9 and .8 in the
+    first row and .8 and .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8
+    are better. No single score a row says what happens at every threshold, so whoever chooses one
+    has to look at the decisions themselves (`judging.cross_validated_thresholds`).
+    """
+    if wrong := [t for t in thresholds if not 0 < t <= 1]:
+        raise InputError(f"alignment: found threshold {wrong[0]}, expected above 0 and at most 1")
+    groups = [_Actor(*rows, kind, vectors) for rows in _by_actor(predicted, gold)]
+    found = []
+    for threshold in thresholds:
+        pairs = sorted(pair for group in groups for pair in group.pairs(threshold))
+        counts = (Counter(p for p, _ in pairs), Counter(g for _, g in pairs))
+        mc_predicted, mc_gold = (
+            [count[i] for i in range(len(table))]
+            for count, table in zip(counts, (predicted, gold), strict=True)
+        )
+        found.append(Alignment(mc_predicted, mc_gold, pairs))
+    return found
+
+
+def _by_actor(predicted: Sequence[Row], gold: Sequence[Row]) -> list[tuple]:
+    """Of each gold actor, the rows of both tables by number and text.
+
+    Rows stand in the order of their texts, so that ties fall the same way whatever their order in
+    the tables.
+    """
+    actors = list(dict.fromkeys(row.actor for row in gold))
+    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
+
+    def of_actor(table: Sequence[Row], key: str) -> list[tuple[int, str]]:
+        own = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
+        return sorted(own, key=lambda row: (plain(row[1]), row[1], row[0]))
+
+    of_gold = dict.fromkeys(keys[actor] for actor in actors)
+    return [(of_actor(predicted, key), of_actor(gold, key)) for key in of_gold]
+
+
+class _Actor:
+    """The rows of one actor in both tables, and how alike they and their parts are."""
+
+    def __init__(
+        self,
+        predicted: list[tuple[int, str]],
+        gold: list[tuple[int, str]],
+        kind: str,
+        vectors: Mapping[str, np.ndarray] | None,
+    ) -> None:
+        self.numbers = [i for i, _ in predicted], [i for i, _ in gold]
+        texts, self.parts = [], []
+        for table in (predicted, gold):
+            own, places = [text for _, text in table], {}
+            for row, (_, text) in enumerate(table):
+                parts = compound_parts(text)
+                places[row] = range(len(own), len(own) + len(parts))
+                own += parts
+            texts.append(own)
+            self.parts.append(places)
+        self.alike = similarity(kind, *texts, vectors)
+
+    def pairs(self, threshold: float) -> list[tuple[int, int]]:
+        left, right = map(len, self.numbers)
+        pairs = _assigned(self.alike[:left, :right], threshold)
+        pairs += _extended(self.alike, *self.parts, pairs, right, threshold)
+        turned = [(g, p) for p, g in pairs]
+        turned += _extended(self.alike.T, *reversed(self.parts), turned, left, threshold)
+        return [(self.numbers[0][p], self.numbers[1][g]) for g, p in turned]
+
+
+def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
+    """The one-to-one pairs at or above the threshold that lie farthest above it in total."""
+    above = alike - threshold
+    gain = np.where(above > -_TIE, np.maximum(above, 0) + _TIE, 0.0)
+    rows, columns = linear_sum_assignment(gain, maximize=True)
+    return [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if gain[r, c] > 0]
+
+
+def _extended(
+    alike: np.ndarray,
+    parts: Mapping[int, range],
+    other_parts: Mapping[int, range],
+    pairs: Sequence[tuple[int, int]],
+    others: int,
+    threshold: float,
+) -> list[tuple[int, int]]:
+    """The pairs that compound rows add to `pairs`.
+
+    alike: of the texts of one table (rows, then parts) to those of the other. parts, other_parts:
+    where in it the parts of each row stand. others: how many rows the other table has.
+    """
+    partners, taken, added = dict(pairs), {other for _, other in pairs}, []
+    for row, own in parts.items():
+        free = [other for other in range(others) if other not in taken]
+        if not own or not free:
+            continue
+        block = alike[own.start : own.stop]
+        wanted = np.ones(len(own), dtype=bool)
+        if row in partners:
+            partner = partners[row]
+            said = block[:, [partner, *other_parts[partner]]].max(axis=1)
+            wanted = (said < threshold) & (said < block[:, partner].max())
+        open_ = np.flatnonzero(wanted)
+        # For the part that it is most like, or a second wording of one part would count twice.
+        best = block[:, free] == block[:, free].max(axis=0)
+        candidates = np.where(best, block[:, free], 0.0)[open_]
+        found = sorted(_assigned(candidates, threshold), key=lambda p: -candidates[p])
+        found = found[: MOST_PARTNERS - (row in partners)]
+        if row in partners or len(found) > 1:
+            added += [(row, free[place]) for _, place in found]
+            taken |= {free[place] for _, place in found}
+    return added
+
+
+def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
+    """Precision, recall and F1 of one story (Sec. 5): rows with a nonzero MatchCount over rows.
+
+    An empty table scores 0, and F1 is 0 where both are. Undefined rows are left out; a table with
+    no other rows is nan.
+    """
+    precision, recall = _share(alignment.mc_predicted), _share(alignment.mc_gold)
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both != 0 else 0.0
+
+
+def _share(counts: Sequence[int | None]) -> float:
+    defined = [count > 0 for count in counts if count is not None]
+    if not defined:
+        return float("nan") if counts else 0.0
+    return sum(defined) / len(defined)
+
+
+# ---- A language model as the judge (App. C.4) ----------------------------------------------------
+
+
+def judge_request_text(
+    story: str,
+    predicted: Sequence[Row],
+    gold: Sequence[Row],
+    level: str,
+    replaced: Mapping[str, str] | None = None,
+) -> str:
+    """What a judge is asked, at level of detail L1 to L4 (L4 has examples). replaced: as in
+    `prompts.load`. Errors: `InputError` for another level.
+    """
+    if level not in LEVELS:
+        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
+    return prompts.filled(
+        f"judges/align-{level}",
+        replaced,
+        story=story or "(not given)",
+        prediction=_csv(predicted),
+        ground_truth=_csv(gold),
+    )
+
+
+def _csv(table: Sequence[Row]) -> str:
+    lines = io.StringIO()
+    # One line a row: a judge that copies them gives them back on one line.
+    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
+    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
+    return lines.getvalue().rstrip("\n")
+
+
+_LABEL = re.compile(
+    r"(?:\d+ )?(?:the )?(?:(predictions?|predicted)|ground ?truth|gold)(?: beliefs?)?(?: table)?"
+    r"(?: actor beliefs?(?: order)? match ?count)?"
+)
+_HEADER = re.compile(r"actor beliefs?(?: order)? match ?count")
+_COUNT = re.compile(r'[,|;\t]\s*"?(\d{1,6})(?:\.0+)?"?[\s|]*$')
+
+
+def parse_judgement(text: str, predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment | str:
+    """The counts in a judge's two tables, or the reason why there are none.
+
+    The tables have a label or at least a header each; commas or pipes, with or without quotes,
+    inside fences or prose. A line stands for the row at its place if the texts are equal, else for
+    the first other row with that text, else for the row at its place if the table is complete and
+    the texts share half of their words. Rows without a line, without a number or with a number
+    above the other table's length are undefined (None), never 0.
+    """
+    tables = _said(visible(text)[0])
+    if not any(tables.values()):
+        return "no table of matches"
+    mc_predicted = _counts(tables["predicted"], predicted, len(gold))
+    mc_gold = _counts(tables["gold"], gold, len(predicted))
+    if all(count is None for count in (*mc_predicted, *mc_gold)):
+        return "no row of the tables with its count"
+    return Alignment(mc_predicted, mc_gold, [])
+
+
+def _said(text: str) -> dict[str, list[tuple[str, int]]]:
+    """The lines of both tables: actor and belief as plain text, and the count."""
+    tables: dict[str, list] = {"predicted": [], "gold": []}
+    side, at_top = None, False
+    for line in text.splitlines():
+        words = plain(line)
+        if label := _LABEL.fullmatch(words):
+            side, at_top = ("predicted" if label[1] else "gold"), True
+        elif _HEADER.fullmatch(words):
+            side = side if at_top else ("predicted" if side is None else "gold")
+            at_top = True
+        elif side and (count := _COUNT.search(line)):
+            if at_top:  # of two tables with one label the later counts
+                tables[side] = []
+            at_top = False
+            tables[side].append((plain(line[: count.start()]), int(count[1])))
+    return tables
+
+
+def _counts(said: Sequence[tuple[str, int]], rows: Sequence[Row], most: int) -> list[int | None]:
+    wanted = [plain(f"{row.actor} {row.belief}") for row in rows]
+    place = {i: i for i, text in enumerate(wanted) if i < len(said) and said[i][0] == text}
+    for i, text in enumerate(wanted):
+        left = [j for j, line in enumerate(said) if line[0] == text and j not in place.values()]
+        if i not in place and left:
+            place[i] = left[0]
+    if len(said) == len(rows):
+        alike = similarity("token_f1", [line[0] for line in said], wanted)
+        free = [i for i in range(len(rows)) if i not in place and i not in place.values()]
+        place |= {i: i for i in free if alike[i, i] >= 0.5}
+    counts = [said[place[i]][1] if i in place else None for i in range(len(rows))]
+    return [None if count is None or count > most else count for count in counts]

@@ -1,0 +1,399 @@
+"""Labelled alignments that OmniToM's judges are calibrated on (App. B.4): known by construction,
+or read from a file of human annotations.
+
+Known by construction: a gold belief table is edited by listed operations, and the operation is the
+label. Nobody judged these tables; `LabelledTable.truth` says so in each of them.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tomlab.benchmarks.omnitom import rewordings as edits
+from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
+from tomlab.benchmarks.omnitom.records import WORLD, Row, rows
+from tomlab.errors import InputError, refuse
+from tomlab.judging.constructed import KNOWN
+from tomlab.records.files import read_rows
+from tomlab.scoring import similarity
+
+# What becomes of gold beliefs, with the MatchCounts (of predicted rows; of gold rows).
+OPERATIONS = {
+    "keep": "the belief as it stands (1; 1)",
+    "paraphrase": "the belief in other words (1; 1)",
+    "split": "gold joins two beliefs that the prediction states one by one (1, 1; 2)",
+    "merge": "the prediction joins two gold beliefs of one actor (2; 1, 1)",
+    "drop": "the prediction leaves the belief out (none; 0)",
+    "wrong actor": "the belief stands under an actor who has none like it (0; 0)",
+    "other place": "in its stead the belief with another place in it (0; 0)",
+    "other person": "in its stead the belief with another person in it (0; 0)",
+    "negation": "in its stead the belief with a not in it (0; 0)",
+    "duplicate": "the belief, and once more in other words (1, 0; 1)",
+    "foreign": "besides, a belief of another story with the names fitted (0; none)",
+}
+# How often each is tried, out of a hundred beliefs, by the manner of an imagined extractor.
+# Together they leave about as many rows unmatched as people found (42 %, App. B.4); joined beliefs
+# are more frequent than the 1 % there, which would leave too few to judge by.
+_SHARES = {
+    "close": (16, 38, 3, 3, 12, 7, 6, 6, 4, 5, 10),
+    "terse": (8, 26, 0, 5, 32, 8, 6, 7, 6, 2, 8),
+    "wordy": (8, 28, 5, 0, 15, 14, 6, 7, 5, 12, 28),
+}
+PROFILES = {name: dict(zip(OPERATIONS, s, strict=True)) for name, s in _SHARES.items()}
+# What is tried next where the story allows no such edit.
+_INSTEAD = {
+    "split": "paraphrase",
+    "merge": "paraphrase",
+    "wrong actor": "drop",
+    "other place": "other person",
+    "other person": "drop",
+    "negation": "drop",
+}
+THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
+# A belief under another actor is none of theirs if it shares less than this with each of them.
+_UNLIKE = 0.5
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One operation, and the rows of both tables that came of it, by number."""
+
+    operation: str
+    predicted: tuple[int, ...]
+    gold: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """A predicted and a gold table with the true MatchCounts of their rows (None: not known).
+
+    group: the story, which several tables may share. truth: where the counts come from, `KNOWN` or
+    "human:<annotator>".
+    """
+
+    table_id: str
+    group: str
+    story: str
+    predicted: tuple[Row, ...]
+    gold: tuple[Row, ...]
+    mc_predicted: tuple[int | None, ...]
+    mc_gold: tuple[int | None, ...]
+    operations: tuple[Edit, ...]
+    truth: str
+
+
+# ---- Known by construction -----------------------------------------------------------------------
+
+
+def edited(record: Mapping, seed: int, others: Sequence[Mapping] = ()) -> list[LabelledTable]:
+    """Tables with alignments known by construction, one a profile.
+
+    others: records that foreign beliefs are taken from; without any there are none. A paraphrase is
+    one of the belief's own `paraphrases`, else made by rule. Near misses, misplaced and foreign
+    beliefs are held against all beliefs of the actor, so that none states one of them; what only a
+    reader sees, such as antonyms, this does not.
+    """
+    return [_edited(record, profile, str(seed), others) for profile in PROFILES]
+
+
+def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[LabelledTable]:
+    """So many edited tables, the records taken in turn, and the profiles with each turn."""
+    if not records or tables < 1:
+        raise InputError(
+            f"calibration: found {len(records)} records for {tables} tables, expected some of both"
+        )
+    names = list(PROFILES)
+    turns = (
+        (turn // len(names), record, names[(number + turn) % len(names)])
+        for turn in count()
+        for number, record in enumerate(records)
+    )
+    made = []
+    for again, record, profile in islice(turns, tables):
+        table = _edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
+        made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
+    return made
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What one operation makes: rows with their MatchCounts."""
+
+    operation: str
+    predicted: list[tuple[Row, int]]
+    gold: list[tuple[Row, int]]
+
+
+def _edited(record: Mapping, profile: str, seed: str, others: Sequence[Mapping]) -> LabelledTable:
+    draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
+    story, left = _Story(record, others), list(range(len(record["beliefs"])))
+    weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
+    blocks = []
+    while left:
+        first = left.pop(0)
+        second = next((i for i in left if story.rows[i].actor == story.rows[first].actor), None)
+        wanted = draw.choices(list(weights), list(weights.values()))[0]
+        while (block := story.edit(wanted, first, second, draw)) is None:
+            wanted = _INSTEAD[wanted]
+        if wanted in ("split", "merge"):
+            left.remove(second)
+        blocks.append(block)
+        if 100 * draw.random() < PROFILES[profile]["foreign"]:
+            blocks += story.foreign(draw)
+    return _assembled(record, profile, blocks)
+
+
+def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> LabelledTable:
+    actors = [belief["actor"] for belief in record["beliefs"]]
+    gold = [(row, n, block) for block in blocks for row, n in block.gold]
+    predicted = [(row, n, block) for block in blocks for row, n in block.predicted]
+    predicted.sort(key=lambda made: actors.index(made[0].actor))
+
+    def places(block: _Block, table: list) -> tuple[int, ...]:
+        return tuple(i for i, made in enumerate(table) if made[2] is block)
+
+    return LabelledTable(
+        table_id=f"{record['story_id']}/{profile}",
+        group=str(record["story_id"]),
+        story=record["story"],
+        predicted=tuple(row for row, _, _ in predicted),
+        gold=tuple(row for row, _, _ in gold),
+        mc_predicted=tuple(n for _, n, _ in predicted),
+        mc_gold=tuple(n for _, n, _ in gold),
+        operations=tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks),
+        truth=KNOWN,
+    )
+
+
+class _Story:
+    """A record, and what its beliefs can be turned into."""
+
+    def __init__(self, record: Mapping, others: Sequence[Mapping]) -> None:
+        self.rows = rows(record)
+        self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
+        self.actors = list(dict.fromkeys(row.actor for row in self.rows))
+        self.people = [actor for actor in self.actors if actor != WORLD]
+        self.others = [other for other in others if other["story_id"] != record["story_id"]]
+        self.places = edits.places([row.belief for row in self.rows])
+
+    def edit(
+        self, operation: str, first: int, second: int | None, draw: random.Random
+    ) -> _Block | None:
+        """The operation on one belief (or two of one actor); None where there is no way."""
+        row = self.rows[first]
+        match operation:
+            case "keep":
+                return _Block(operation, [(row, 1)], [(row, 1)])
+            case "paraphrase":
+                return _Block(operation, [(self._other_words(first, draw), 1)], [(row, 1)])
+            case "duplicate":
+                again = self._other_words(first, draw)
+                return _Block(operation, [(row, 1), (again, 0)], [(row, 1)])
+            case "drop":
+                return _Block(operation, [], [(row, 0)])
+            case "split" | "merge":
+                numbers = (first, second)
+                return None if second is None else self._of_two(operation, numbers, draw)
+        missed = self._misses(operation, first)
+        return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+
+    def _of_two(self, operation: str, numbers: Sequence[int], draw: random.Random) -> _Block:
+        as_they_stand = [self.rows[i] for i in numbers]
+        # Both ways of saying a belief, or the joined one would always be told by its words alone.
+        said = [draw.choice([self.rows[i], self._other_words(i, draw)]) for i in numbers]
+        joined, single = (said, as_they_stand) if operation == "merge" else (as_they_stand, said)
+        orders = {row.order for row in joined}
+        both = Row(
+            joined[0].actor,
+            edits.joined(*(row.belief for row in joined), draw),
+            orders.pop() if len(orders) == 1 else "",
+        )
+        tables = [(both, 2)], [(row, 1) for row in single]
+        return _Block(operation, *(tables if operation == "merge" else reversed(tables)))
+
+    def _misses(self, operation: str, number: int) -> list[Row]:
+        """The ways to miss the belief by this operation that state no other belief either."""
+        row = self.rows[number]
+        if operation == "wrong actor":
+            able = [
+                a for a in self.actors if a != row.actor and self._nearest(row.belief, a) < _UNLIKE
+            ]
+            return [replace(row, actor=actor) for actor in able]
+        if operation == "other place":
+            texts = edits.other_places(row.belief, self.places)
+        elif operation == "other person":
+            # "Ana thinks p" under Ana would come to p, which may well be another of her beliefs.
+            strangers = [name for name in self.people if name != row.actor]
+            texts = edits.other_people(row.belief, self.people, strangers)
+        else:
+            texts = edits.negations(row.belief)
+        near = operation == "other place"
+        return [replace(row, belief=text) for text in texts if self._near_miss(text, number, near)]
+
+    def _near_miss(self, text: str, number: int, as_near: bool) -> bool:
+        """Whether `text` differs from the belief, and is closer to it than to the actor's others
+        (as_near: or as close; "in the attic" misses "in the box" and "in the bag" alike).
+        """
+        own = max(similarity.shared(text, wording) for wording in self.wordings[number])
+        nearest = self._nearest(text, self.rows[number].actor, but=number)
+        return nearest < own < 1 or (as_near and nearest == own < 1)
+
+    def foreign(self, draw: random.Random) -> list[_Block]:
+        """A belief of another story under an actor of this one, if a few draws find one."""
+        for other in draw.sample(self.others, min(5, len(self.others))):
+            row, actor = draw.choice(rows(other)), draw.choice(self.actors)
+            names = list(dict.fromkeys(b["actor"] for b in other["beliefs"]))
+            names = [name for name in names if name != WORLD]
+            fitted = edits.renamed(row.belief, names, self.people)
+            if self._nearest(fitted, actor) < _UNLIKE:
+                return [_Block("foreign", [(Row(actor, fitted, row.order, row.labels), 0)], [])]
+        return []
+
+    def _other_words(self, number: int, draw: random.Random) -> Row:
+        row, own = self.rows[number], self.wordings[number][1:]
+        return replace(row, belief=draw.choice(own) if own else edits.reworded(row.belief, draw))
+
+    def _nearest(self, text: str, actor: str, but: int | None = None) -> float:
+        found = [
+            similarity.shared(text, wording)
+            for number, row in enumerate(self.rows)
+            if row.actor == actor and number != but
+            for wording in self.wordings[number]
+        ]
+        return max(found, default=0.0)
+
+
+# ---- Human annotations ---------------------------------------------------------------------------
+
+_COLUMNS = ("story_id", "table", "actor", "belief", "match_count", "annotator")
+_SIDES = ("prediction", "gold")
+
+
+def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> list[LabelledTable]:
+    """The tables of a CSV of human MatchCounts, one a story and annotator.
+
+    Columns: story_id, table (prediction or gold), actor, belief, match_count (empty: undecided),
+    annotator; and optionally `system`, which tells several predictions for one story apart. Rows
+    keep their order. stories: texts by story_id, for judges that read them.
+    Errors: `InputError` that names every row and field at fault.
+    """
+    lines, problems = read_rows(path, _COLUMNS)
+    tables: dict[tuple[str, ...], dict[str, list]] = {}
+    for number, line in lines:
+        values = {name: value.strip() for name, value in line.items()}
+        problems += [f"row {number}, {fault}" for fault in _faults(values)]
+        key = (values["story_id"], values["annotator"], values.get("system", ""))
+        sides = tables.setdefault(key, {side: [] for side in _SIDES})
+        sides.get(values["table"], []).append((number, values))
+    for sides in tables.values():
+        for own, other in (_SIDES, reversed(_SIDES)):
+            most = len(sides[other])
+            problems += [
+                f"row {number}, field match_count: found {values['match_count']}, expected at most "
+                f"{most}, the {other} rows of that story and annotator"
+                for number, values in sides[own]
+                if values["match_count"].isdecimal() and int(values["match_count"]) > most
+            ]
+    refuse(problems, str(path))
+    return [_human(key, sides, stories or {}) for key, sides in tables.items()]
+
+
+def _faults(values: Mapping[str, str]) -> list[str]:
+    faults = [f"field {name}: found nothing" for name in _COLUMNS[:4] if not values[name]]
+    if values["table"] and values["table"] not in _SIDES:
+        faults.append(f"field table: found {values['table']!r}, expected prediction or gold")
+    if values["match_count"] and not values["match_count"].isdecimal():
+        found = values["match_count"]
+        faults.append(f"field match_count: found {found!r}, expected a whole number or nothing")
+    if not values["annotator"]:
+        faults.append("field annotator: found nothing, expected who counted")
+    return faults
+
+
+def _human(key: tuple[str, ...], sides: Mapping, stories: Mapping[str, str]) -> LabelledTable:
+    story_id, annotator, system = key
+    table, counts = {}, {}
+    for side in _SIDES:
+        table[side] = tuple(Row(values["actor"], values["belief"]) for _, values in sides[side])
+        counts[side] = tuple(
+            int(values["match_count"]) if values["match_count"] else None
+            for _, values in sides[side]
+        )
+    return LabelledTable(
+        table_id="/".join(filter(None, (story_id, system, annotator))),
+        group=story_id,
+        story=stories.get(story_id, ""),
+        predicted=table["prediction"],
+        gold=table["gold"],
+        mc_predicted=counts["prediction"],
+        mc_gold=counts["gold"],
+        operations=(),
+        truth=f"human:{annotator}",
+    )
+
+
+# ---- What `judging` needs ------------------------------------------------------------------------
+
+
+def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
+    """One row a belief of a table, predicted rows first: `group, unit, table_id, side, actor,
+    belief, match_count, truth` (whether it is matched; missing where not known), `operation`.
+    """
+    lines = []
+    for table in tables:
+        done = {
+            (side, i): edit.operation
+            for edit in table.operations
+            for side in ("predicted", "gold")
+            for i in getattr(edit, side)
+        }
+        for side in ("predicted", "gold"):
+            counts = getattr(table, f"mc_{side}")
+            for i, (row, n) in enumerate(zip(getattr(table, side), counts, strict=True)):
+                keys = {"group": table.group, "unit": f"{table.table_id}/{side}/{i}"}
+                keys |= {"table_id": table.table_id, "side": side}
+                said = {"actor": row.actor, "belief": row.belief, "match_count": n}
+                lines.append({**keys, **said, "operation": done.get((side, i), "")})
+    found = pd.DataFrame(lines).astype({"match_count": "Int64"})
+    return found.assign(truth=found["match_count"] > 0)
+
+
+def decisions(
+    tables: Sequence[LabelledTable], found: Sequence[Alignment | None], judge: str
+) -> pd.DataFrame:
+    """What a judge decided on the rows of `labelled_rows`: `judge, group, unit, truth, decision`.
+
+    found: one alignment a table; None where the judge's answer could not be read.
+    """
+    said: list[int | None] = []
+    for table, one in zip(tables, found, strict=True):
+        none = [None] * (len(table.predicted) + len(table.gold))
+        said += none if one is None else [*one.mc_predicted, *one.mc_gold]
+    known = labelled_rows(tables)[["group", "unit", "truth"]]
+    decision = pd.array(said, dtype="Int64") > 0
+    return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
+
+
+def threshold_decisions(
+    tables: Sequence[LabelledTable],
+    kind: str,
+    thresholds: Sequence[float] = THRESHOLDS,
+    vectors: Mapping[str, np.ndarray] | None = None,
+) -> pd.DataFrame:
+    """The decisions of a kind of similarity at each threshold, for
+    `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
+    """
+    by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
+    matched = {
+        threshold: [
+            n > 0 for found in by_table for n in (*found[i].mc_predicted, *found[i].mc_gold)
+        ]
+        for i, threshold in enumerate(thresholds)
+    }
+    known = labelled_rows(tables)[["group", "unit", "truth"]]
+    return known.join(pd.DataFrame(matched))

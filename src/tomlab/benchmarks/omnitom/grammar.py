@@ -1,0 +1,390 @@
+"""False-belief stories made by rule, with their gold belief tables (OmniToM, Sec. 3, App. A.2).
+
+A story is a list of events. Its text and its beliefs are both made from that list and nothing else:
+who perceived which event decides what each actor takes to be the case, up to order 3.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise, product
+from typing import NamedTuple
+
+from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, WORLD
+
+FIRST_ID = 2001
+
+
+class Kind(NamedTuple):
+    """What happens: a moves the object, b and c are the others, `late` comes after the start.
+
+    Each move is to a container not used before. A step with "?" is left out of about half of the
+    stories. "b watches" is said of the move before it, which b sees unnoticed from outside.
+    """
+
+    actors: str
+    steps: str
+    late: str = ""
+
+
+KINDS = {
+    "hidden transfer": Kind("ab", "b leaves, a moves, b returns?"),
+    "hidden transfer with a witness": Kind("abc", "b leaves, a moves, b returns?"),
+    "hidden transfer from two": Kind("abc", "b leaves, c leaves, a moves, b returns?"),
+    "two transfers": Kind("abc", "b leaves, a moves, c leaves, a moves, b returns?"),
+    "seen transfer": Kind("ab", "a moves, b leaves, b returns?"),
+    "seen transfer after a return": Kind("abc", "b leaves, b returns, a moves, c leaves?"),
+    "found transfer": Kind("ab", "b leaves, a moves, b returns, b looks"),
+    "watched transfer": Kind("ab", "b leaves, a moves, b watches, b returns?"),
+    "watched transfer with a witness": Kind("abc", "b leaves, a moves, b watches, b returns?"),
+    "told transfer": Kind("ab", "b leaves, a moves, b returns, a tells b"),
+    "told to one of two": Kind("abc", "b leaves, c leaves, a moves, b returns, a tells b"),
+    "told to a newcomer": Kind("abc", "b leaves, a moves, c enters, a tells c", late="c"),
+    "deceit": Kind("ab", "b leaves, a moves, b returns, a lies b"),
+    "deceit of one of two": Kind("abc", "b leaves, a moves, c leaves, b returns, a lies b"),
+    "deceit seen through": Kind("ab", "b leaves, a moves, b watches, b returns, a lies b"),
+}
+
+NAMES = (
+    *("Ayla", "Boris", "Chidi", "Daria", "Esteban", "Freya", "Goran", "Hoshi", "Imani", "Jarek"),
+    *("Keiko", "Lorenz", "Mirela", "Nadim", "Oksana", "Paolo", "Quinn", "Rashid", "Sigrid"),
+    *("Teodor", "Ursula", "Vikram", "Wilma", "Yara"),
+)
+# Objects and containers by place.
+PLACES = {
+    "kitchen": (("lemon", "corkscrew", "chocolate"), ("cupboard", "bread bin", "drawer", "basket")),
+    "classroom": (("stapler", "whistle", "chalk"), ("desk", "locker", "satchel", "crate")),
+    "garage": (("torch", "bicycle pump", "padlock"), ("toolbox", "bucket", "cabinet", "barrel")),
+    "attic": (("photo album", "lantern", "violin"), ("trunk", "hatbox", "suitcase", "sack")),
+    "laundry room": (("brooch", "pillowcase", "glove"), ("hamper", "tub", "wardrobe", "pail")),
+    "reading room": (("map", "diary", "magnifier"), ("cabinet", "briefcase", "chest", "drawer")),
+    "cellar": (("candle", "onion", "bottle"), ("barrel", "crate", "hamper", "sack")),
+    "studio": (("camera", "paintbrush", "tambourine"), ("chest", "vase", "bag", "cupboard")),
+}
+
+# The text: what is said of an event, in several wordings.
+TOLD = {
+    "start": "{names} are in the {place}. The {object} is in the {container}."
+    " | {names} are sitting together in the {place}. There, the {object} is in the {container}."
+    " | One afternoon {names} are in the {place}, and the {object} is in the {container}.",
+    "leaves": "{actor} leaves the {place}. | After a while {actor} goes out of the {place}."
+    " | Then {actor} walks out of the {place}.",
+    "returns": "{actor} comes back to the {place}. | A little later {actor} returns to the {place}.",
+    "enters": "{actor}, who has not been there that day, comes into the {place}."
+    " | Now {actor} enters the {place} for the first time that day.",
+    "moves": "{actor} takes the {object} out of the {before} and puts it into the {container}."
+    " | {actor} moves the {object} from the {before} to the {container}.",
+    "watches": "Unnoticed, {actor} watches this through the gap of the door."
+    " | Nobody notices that {actor} sees this through the keyhole.",
+    "looks": "{actor} looks into the {container} and sees the {object}."
+    " | {actor} opens the {container} and finds the {object} in it.",
+    "tells": '{actor} says to {listener}, "The {object} is in the {container} now."'
+    " | {actor} tells {listener} that the {object} is in the {container} now.",
+    "lies": '{actor} lies to {listener}, "The {object} is in the {container}."'
+    " | {actor} tells {listener} that the {object} is in the {container}, which is not true.",
+}
+# The beliefs: the wording of the gold row, then its paraphrases.
+_SAYS = (
+    "{actor} tells {listener} that the {object} is in the {container}"
+    " | {listener} hears from {actor} that the {container} is where the {object} is"
+)
+WORDINGS = {
+    "present": "{actor} is in the {place} | The {place} is where {actor} is",
+    "present at first": "{actor} is in the {place} at first"
+    " | At the start, the {place} is where {actor} is",
+    "placed": "The {object} is in the {container} | The {container} is where the {object} is"
+    " | The place of the {object} is the {container}",
+    "placed at first": "The {object} is in the {container} at first"
+    " | To begin with, the place of the {object} is the {container}",
+    "leaves": "{actor} leaves the {place} | {actor} goes out of the {place}",
+    "returns": "{actor} comes back to the {place} | {actor} goes into the {place} again",
+    "enters": "{actor} comes into the {place} | {actor} walks into the {place}",
+    "moves": "{actor} moves the {object} to the {container}"
+    " | The {object} is put into the {container} by {actor}",
+    "watches": "{actor} secretly watches {mover} move the {object}"
+    " | Unnoticed, {actor} sees how the {object} is moved by {mover}",
+    "looks": "{actor} sees the {object} in the {container}"
+    " | The {object} is found in the {container} by {actor}",
+    "tells": _SAYS,
+    "lies": _SAYS,
+    "was placed": "The {object} was in the {container} at first"
+    " | To begin with, the place of the {object} was the {container}",
+    "left": "{actor} left the {place} | {actor} went out of the {place}",
+    "returned": "{actor} came back to the {place} | {actor} went into the {place} again",
+    "entered": "{actor} came into the {place} | {actor} walked into the {place}",
+    "moved": "{actor} moved the {object} to the {container}"
+    " | The {object} was put into the {container} by {actor}",
+    "order 2": "{second} thinks the {object} is in the {container}"
+    " | {second} takes the {container} to be where the {object} is"
+    " | In the mind of {second}, the place of the {object} is the {container}",
+    "order 3": "{second} thinks {third} thinks the {object} is in the {container}"
+    " | {second} supposes that {third} takes the {container} to be where the {object} is",
+}
+# What an actor who saw an event takes to have happened.
+_PAST = {"leaves": "left", "returns": "returned", "enters": "entered", "moves": "moved"}
+_ARRIVALS = ("returns", "enters")
+_SPOKEN = ("tells", "lies")
+
+Chain = tuple[str, ...]
+
+
+class Grounds(NamedTuple):
+    """Where a chain of actors has the object, and the last event that decides it."""
+
+    container: str
+    event: Mapping
+
+
+def generate(n: int, seed: int) -> list[dict]:
+    """`n` records of false-belief stories, the kinds in turn (`KINDS`).
+
+    Beyond the keys of App. B.5: `source`, `paraphrases` of every belief, and `record`, the events:
+    `event`, `seen_by` (who perceives it, each knowing of the others) and what the event has of
+    `actor`, `container`, `listener`, `watched_by` (who sees it in secret). A story depends on
+    `seed` and its own number only.
+    """
+    return [_record(number, seed) for number in range(n)]
+
+
+def _record(number: int, seed: int) -> dict:
+    rng = random.Random(f"{seed}/{number}")
+    events = _events([*KINDS][number % len(KINDS)], rng)
+    return {
+        "story_id": FIRST_ID + number,
+        "story_category": CATEGORIES["FBT"],
+        "source": "grammar",
+        "story": _text(events, rng),
+        "beliefs": beliefs(events),
+        "record": events,
+    }
+
+
+def _events(name: str, rng: random.Random) -> list[dict]:
+    kind = KINDS[name]
+    place = rng.choice([*PLACES])
+    objects, containers = PLACES[place]
+    containers = rng.sample(containers, 3)
+    cast = dict(zip(kind.actors, rng.sample(NAMES, len(kind.actors)), strict=True))
+    # Who moves the object is not always named first.
+    actors = rng.sample([*cast.values()], len(cast))
+    present = [actor for actor in actors if actor != cast.get(kind.late)]
+    start = {"event": "start", "kind": name, "place": place, "object": rng.choice(objects)}
+    start |= {"actors": actors, "container": containers[0], "seen_by": [*present]}
+    events, at = [start], 0
+    for step in kind.steps.split(", "):
+        if step.endswith("?") and rng.random() < 0.5:
+            continue
+        who, verb, *listener = step.strip("?").split()
+        actor = cast[who]
+        if verb == "watches":
+            events[-1]["watched_by"] = [actor]
+            continue
+        if verb in _ARRIVALS:
+            present.append(actor)
+        event = {"event": verb, "actor": actor, "seen_by": [*present]}
+        if verb == "leaves":
+            present.remove(actor)
+        if verb == "moves":
+            at += 1
+        if verb in ("moves", "looks", "tells"):
+            event["container"] = containers[at]
+        if verb == "lies":
+            event["container"] = rng.choice([c for c in containers if c != containers[at]])
+        if listener:
+            event["listener"] = cast[listener[0]]
+        events.append(event)
+    return events
+
+
+def _text(events: Sequence[Mapping], rng: random.Random) -> str:
+    start, before = events[0], events[0]["container"]
+    names = " and ".join([", ".join(start["seen_by"][:-1]), start["seen_by"][-1]])
+    sentences = []
+    for event in events:
+        words = {**start, **event, "names": names, "before": before}
+        sentences.append(rng.choice(TOLD[event["event"]].split(" | ")).format(**words))
+        for watcher in event.get("watched_by", []):
+            sentences.append(rng.choice(TOLD["watches"].split(" | ")).format(actor=watcher))
+        if event["event"] == "moves":
+            before = event["container"]
+    return " ".join(sentences)
+
+
+def attributed(events: Sequence[Mapping]) -> dict[Chain, Grounds]:
+    """Where the object is for each chain of actors: (A,) what A thinks, (A, B) what A thinks that
+    B thinks, (A, B, C) what A thinks that B thinks that C thinks. No entry: no opinion.
+
+    The last event that reaches a chain decides. What is seen openly reaches every chain of those
+    who see it. What A watches in secret reaches A, and chains from A to those who see it openly.
+    An utterance reaches the chains of speaker and listener but for what the speaker thinks. A lie
+    is believed, unless the listener has the object where it is; who is not taken in knows that the
+    speaker thinks otherwise.
+    """
+    known: dict[Chain, Grounds] = {}
+    actual = ""
+    for event in events:
+        if "container" not in event:
+            continue
+        spoken = event["event"] in _SPOKEN
+        if not spoken:
+            actual = event["container"]
+        untouched = [(event["actor"],)] if spoken else []
+        if event["event"] == "lies" and known[(event["listener"],)].container == actual:
+            untouched += [(event["listener"],), (event["listener"], event["actor"])]
+        for chain in _chains(events[0]["actors"]):
+            if _perceived(event, chain) and chain not in untouched:
+                known[chain] = Grounds(event["container"], event)
+    return known
+
+
+def _chains(actors: Sequence[str]) -> list[Chain]:
+    """All chains of one to three actors in which no actor stands beside itself."""
+    every = [chain for length in (1, 2, 3) for chain in product(actors, repeat=length)]
+    return [chain for chain in every if all(a != b for a, b in pairwise(chain))]
+
+
+def _perceived(event: Mapping, chain: Chain) -> bool:
+    hidden = chain[0] in event.get("watched_by", [])
+    return set(chain[1:] if hidden else chain) <= set(event["seen_by"])
+
+
+def beliefs(events: Sequence[Mapping]) -> list[dict]:
+    """The gold table of a story: narrated facts, then each actor's beliefs in the story's order.
+
+    Labels (App. A.2). Truth: a narrated fact is true; a belief is measured at the end of the story;
+    a nested one is true if the actor it is about thinks so. Access: how many perceived the event,
+    knowing of each other, or think so mutually to order 3; nested beliefs are never voiced, so
+    private. Explicit: narrated, told, or said to be seen by this actor. Source: how it came about,
+    Memory for a past state. Context: Deceptive for a lie and what rests on it, else Temporal for
+    what is outdated or past.
+    """
+    known = attributed(events)
+    table = _narrated(events, known)
+    for actor in events[0]["actors"]:
+        table += [*_witnessed(actor, events, known), *_company(actor, events)]
+        table += [_opinion(chain, events, known) for chain in _relevant(actor, known)]
+    return table
+
+
+def _row(actor: str, wording: str, words: Mapping, *labels: str) -> dict:
+    belief, *paraphrases = WORDINGS[wording].format(**words).split(" | ")
+    named = dict(zip(DIMENSIONS, labels, strict=True))
+    return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
+
+
+def _access(sharing: Sequence[str], events: Sequence[Mapping]) -> str:
+    if len(sharing) == len(events[0]["actors"]):
+        return "Public"
+    return "Shared" if len(sharing) > 1 else "Private"
+
+
+def _narrated(events: Sequence[Mapping], known: Mapping[Chain, Grounds]) -> list[dict]:
+    start, end = events[0], _present(events)
+
+    def fact(wording: str, words: Mapping, sharing: Sequence[str], content: str, context: str):
+        labels = ("0", "True", _access(sharing, events), "Explicit", content, "Narration", context)
+        return _row(WORLD, wording, {**start, **words}, *labels)
+
+    table = []
+    for actor in start["seen_by"]:
+        stays = actor in end
+        wording, context = ("present", "Neutral") if stays else ("present at first", "Temporal")
+        table.append(fact(wording, {"actor": actor}, start["seen_by"], "Location", context))
+    table.append(fact("placed at first", {}, start["seen_by"], "Location", "Temporal"))
+    for event in events[1:]:
+        context = "Deceptive" if event["event"] == "lies" else "Neutral"
+        table.append(fact(event["event"], event, event["seen_by"], "Action/Event", context))
+        for watcher in event.get("watched_by", []):
+            words = {"actor": watcher, "mover": event["actor"]}
+            table.append(fact("watches", words, [watcher], "Action/Event", "Neutral"))
+    place = _final(events)
+    sharing = max((_sharing(actor, place, known) for actor in start["actors"]), key=len)
+    return [*table, fact("placed", {"container": place}, sharing, "Location", "Neutral")]
+
+
+def _final(events: Sequence[Mapping]) -> str:
+    return [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
+
+
+def _present(events: Sequence[Mapping]) -> set[str]:
+    """Who is there after the last event."""
+    last = events[-1]
+    return {*last["seen_by"]} - ({last["actor"]} if last["event"] == "leaves" else set())
+
+
+def _sharing(holder: str, container: str, known: Mapping[Chain, Grounds]) -> Chain:
+    """The largest group with `holder` in which everybody thinks so, of each other too."""
+    actors = list(dict.fromkeys(actor for chain in known for actor in chain))
+    for size in range(len(actors), 1, -1):
+        for group in combinations(actors, size):
+            placed = [known[chain].container for chain in _chains(group) if chain in known]
+            if holder in group and placed == [container] * len(_chains(group)):
+                return group
+    return (holder,)
+
+
+def _witnessed(
+    actor: str, events: Sequence[Mapping], known: Mapping[Chain, Grounds]
+) -> Iterator[dict]:
+    """What the actor recalls of the start, and what the actor saw others do."""
+    start = events[0]
+    if actor in start["seen_by"] and known[(actor,)].container != start["container"]:
+        access = _access(start["seen_by"], events)
+        labels = ("1", "True", access, "Implicit", "Location", "Memory", "Temporal")
+        yield _row(actor, "was placed", start, *labels)
+    for event in events[1:]:
+        hidden = actor in event.get("watched_by", [])
+        seen = hidden or actor in event["seen_by"]
+        if seen and event["actor"] != actor and event["event"] in _PAST:
+            access = _access([actor] if hidden else event["seen_by"], events)
+            stated = "Explicit" if hidden else "Implicit"
+            labels = ("1", "True", access, stated, "Action/Event", "Perception", "Neutral")
+            yield _row(actor, _PAST[event["event"]], {**start, **event}, *labels)
+
+
+def _company(actor: str, events: Sequence[Mapping]) -> Iterator[dict]:
+    """Whom an actor who went away takes to be in the place, if not seen to come or go before."""
+    end = _present(events)
+    if actor in end:
+        return
+    met = [event for event in events if actor in event["seen_by"]]
+    moving = {event["actor"] for event in met if event["event"] in ("leaves", *_ARRIVALS)}
+    for other in events[0]["actors"]:
+        if other in met[-1]["seen_by"] and other not in moving:
+            access = _access(met[-1]["seen_by"] if other in end else [actor], events)
+            context = "Neutral" if other in end else "Temporal"
+            labels = ("1", str(other in end), access, "Implicit", "Location", "Perception", context)
+            yield _row(actor, "present", {**events[0], "actor": other}, *labels)
+
+
+def _relevant(actor: str, known: Mapping[Chain, Grounds]) -> list[Chain]:
+    """The chains of the actor that the table names: all of order 1 and 2, and one of order 3, the
+    first that differs from what the actor thinks.
+    """
+    own = [chain for chain in known if chain[0] == actor]
+    deepest = [chain for chain in own if len(chain) == 3]
+    telling = [c for c in deepest if known[c].container != known[(actor,)].container]
+    short = sorted((chain for chain in own if len(chain) < 3), key=len)
+    return [*short, *(telling or deepest)[:1]]
+
+
+def _opinion(chain: Chain, events: Sequence[Mapping], known: Mapping[Chain, Grounds]) -> dict:
+    """The row of where the object is for a chain."""
+    container, event = known[chain]
+    actor, order = chain[0], len(chain)
+    true = container == (_final(events) if order == 1 else known[chain[1:]].container)
+    context = "Neutral" if true else "Temporal"
+    if event["event"] == "lies":
+        context = "Deceptive"
+    words = {**events[0], "container": container}
+    if order > 1:
+        words |= dict(zip(("second", "third"), chain[1:], strict=False))
+        labels = (str(order), str(true), "Private", "Implicit", "Epistemic", "Inference", context)
+        return _row(actor, f"order {order}", words, *labels)
+    told = event["event"] in _SPOKEN
+    watched = actor in event.get("watched_by", [])
+    found = event["event"] == "looks" and event["actor"] == actor
+    stated = "Explicit" if told or watched or found else "Implicit"
+    source = "Testimony" if told else "Perception"
+    access = _access(_sharing(actor, container, known), events)
+    labels = ("1", str(true), access, stated, "Location", source, context)
+    return _row(actor, "placed", words, *labels)

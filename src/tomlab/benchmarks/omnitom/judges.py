@@ -1,0 +1,156 @@
+"""OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.benchmarks.omnitom.alignment import Alignment, judge_request_text, parse_judgement
+from tomlab.benchmarks.omnitom.calibration import LabelledTable
+from tomlab.benchmarks.omnitom.items import gold_rows
+from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
+from tomlab.benchmarks.omnitom.scoring import Judge, parsed
+from tomlab.errors import InputError
+from tomlab.judging.error import with_judge_error
+from tomlab.models.specs import ModelSpec, Request, Response
+from tomlab.scoring.answers import pairs
+
+
+def requests(
+    tables: Sequence[LabelledTable],
+    level: str,
+    *,
+    seed: int = 0,
+    max_tokens: int = 2000,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a table, for a language model that judges at a level of detail (App. C.4)."""
+    texts = [judge_request_text(t.story, t.predicted, t.gold, level, replaced) for t in tables]
+    return [
+        Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
+        for text in texts
+    ]
+
+
+def tables_of(
+    items: pd.DataFrame, responses: pd.DataFrame
+) -> tuple[list[tuple], list[LabelledTable]]:
+    """The extracted tables of a run, to be put to a judge, and their keys for `score(judged=…)`.
+
+    Outputs that are not usable have no table. The true MatchCounts are not known (None).
+    """
+    keys, tables = [], []
+    for item, response in pairs(items, responses, responses["method"].unique()):
+        predicted = parsed(response).rows
+        if item["question_type"] != "extraction" or not predicted:
+            continue
+        key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
+        gold = gold_rows(item)
+        unknown = ((None,) * len(predicted), (None,) * len(gold))
+        name, group, story = "/".join(map(str, key)), item["group_id"], item["story"]
+        sides = (tuple(predicted), tuple(gold))
+        tables.append(LabelledTable(name, group, story, *sides, *unknown, (), "not known"))
+        keys.append(key)
+    return keys, tables
+
+
+def read(
+    responses: Sequence[Response], tables: Sequence[LabelledTable]
+) -> tuple[list[Alignment | None], pd.Series]:
+    """The alignments in a judge's answers, None where there is none, and what became of each."""
+    found: list[Alignment | None] = []
+    reasons = []
+    for response, table in zip(responses, tables, strict=True):
+        if response.reply is None:
+            aligned: Alignment | str = "failed"
+        else:
+            aligned = parse_judgement(response.reply.text, table.predicted, table.gold)
+        found.append(None if isinstance(aligned, str) else aligned)
+        reasons.append(aligned if isinstance(aligned, str) else "read")
+    return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
+    """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
+    replies = [response.reply for response in responses if response.reply is not None]
+    tokens = {
+        name: sum(getattr(reply, name) for reply in replies)
+        for name in ("prompt_tokens", "completion_tokens")
+    }
+    price = float("nan") if spec.price is None else spec.price.usd(**tokens)
+    return {"answers": len(replies), **tokens, "list_price_usd": price}
+
+
+def match_counts(
+    tables: Sequence[LabelledTable], by_judge: Mapping[str, Sequence[Alignment]]
+) -> pd.DataFrame:
+    """Shares of predicted beliefs by their MatchCount: one row a count, `truth` and each judge."""
+    counts = {"truth": [table.mc_predicted for table in tables]}
+    counts |= {judge: [one.mc_predicted for one in found] for judge, found in by_judge.items()}
+    shares = {
+        name: pd.Series([n for one in lists for n in one if n is not None]).value_counts(
+            normalize=True
+        )
+        for name, lists in counts.items()
+    }
+    return pd.DataFrame(shares).fillna(0.0).sort_index().rename_axis("MatchCount")
+
+
+def sensitivity(
+    scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
+
+    scored: the scores of extraction by each judge.
+    """
+    parts = []
+    for judge, scores in scored.items():
+        all_of_it = metrics(scores, resamples=resamples, seed=seed)
+        own = all_of_it[(all_of_it["metric"] == "f1") & (all_of_it["condition"] == "all")]
+        parts.append(own.assign(judge=judge))
+    if not parts:
+        raise InputError("judges: found no scores, expected those by one judge at least")
+    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def with_error(
+    scores: pd.DataFrame, confusion: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Metrics rows `f1_with_judge_error` of each model and method: F1 as judged, its interval for
+    stories and the judge's confusion together, and `corrected`, the mean of those resamples.
+
+    scores: of extraction, by the judge that `confusion` is of (`judging.confusion`).
+    """
+    rows = []
+    for (model, method), part in scores.groupby(["model", "method"], sort=False):
+        beliefs = belief_rows(part)
+        beliefs = beliefs[beliefs["match_count"].notna()]
+        table = pd.DataFrame(
+            {
+                "story": beliefs["group_id"] + "/" + beliefs["sample"].astype(str),
+                "side": beliefs["side"],
+                "matched": beliefs["match_count"] > 0,
+                "stratum": beliefs["category"],
+            }
+        )
+        for condition, given in (("all", table.drop(columns="stratum")), ("categories", table)):
+            error = with_judge_error(given, confusion, resamples=resamples, seed=seed)
+            row = {"model": model, "method": method, "metric": "f1_with_judge_error"}
+            rows.append(row | {"condition": condition} | vars(error))
+    return pd.DataFrame(rows)
+
+
+def write_winner(path: Path, name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> None:
+    """Name the judge in use, its agreement and what that was measured on.
+
+    judge: the similarity with its threshold that decides, alone or where the language model that
+    `name` stands for gave no answer that could be read.
+    """
+    own = agreement[agreement["judge"] == name].iloc[0]
+    numbers = {name: round(float(own[name]), 4) for name in ("agreement", "ci_low", "ci_high")}
+    counts = {name: int(own[name]) for name in ("n", "n_groups")}
+    chosen = {"judge": name, "similarity": judge.kind, "threshold": judge.threshold}
+    chosen |= {"truth": truth}
+    path.write_text(json.dumps(chosen | numbers | counts, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,105 @@
+"""Which column and which legal label a text names, and whose labels they are (App. B.3, C.3)."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row
+
+# The names that columns go by: those of the prompts (App. C), of the records (App. B.5), of the
+# worked examples (App. E), and their near variants.
+_COLUMNS = {
+    "actor": ("actor", "actors", "actor name", "character", "agent", "belief holder", "holder"),
+    "belief": ("belief", "beliefs", "belief proposition", "belief statement", "proposition"),
+    "order": ("order", "belief order", "recursive order", "ord"),
+    "truth_status": ("truth status", "truth", "status"),
+    "knowledge_access": ("knowledge access", "knowledge", "access"),
+    "representation": ("representation", "repr"),
+    "content_type": ("content type", "content", "type"),
+    "mental_source": ("mental source", "source"),
+    "context": ("context",),
+}
+_KEYS = {name.replace(" ", ""): key for key, names in _COLUMNS.items() for name in names}
+
+
+def column(name: str) -> str | None:
+    """The key of the column that a header cell names, None if it names none.
+
+    Case, spaces, hyphens, underscores, markup and what stands in brackets make no difference.
+    """
+    plain = re.sub(r"\(.*", "", name, flags=re.DOTALL).casefold()
+    return _KEYS.get(re.sub(r"[\s\-_*`\"':.]", "", plain))
+
+
+def normal_label(dimension: str, text: str) -> str | None:
+    """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
+
+    dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
+    other separators within it, the dimension's name before it, and these aliases: the halves of a
+    content type and `Contents/Physical` (App. E prints such short forms), ordinals such as
+    `first-order`, alone or behind the number, and T, F and U for Truth Status, where no two labels
+    share an initial. Two labels, or a label in a sentence, are none.
+    """
+    words = _words(text)
+    for name in sorted(_COLUMNS[dimension], key=len, reverse=True):
+        if words.startswith(f"{name} "):
+            words = words.removeprefix(f"{name} ")
+            break
+    return _VARIANTS[dimension].get(words)
+
+
+def _words(text: str) -> str:
+    text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
+    # A hyphen joins words. Before a number it is a sign.
+    text = re.sub(r"(?<=\w)\s*[-–—]\s*(?=\w)", " ", text)
+    return " ".join(text.split()).rstrip(" .,;")
+
+
+_ORDINALS = {"0": ("zero", "zeroth"), "1": ("first", "1st"), "2": ("second", "2nd")} | {
+    "3": ("third", "3rd")
+}
+_HALVES = ("contents", "physical state", "physical", "contents physical", "identity", "relation")
+_HALVES += ("desire", "intention", "trait", "value", "action", "event")
+
+
+def _aliases(dimension: str, label: str) -> list[str]:
+    if dimension == "order":
+        named = [f"{ordinal} order" for ordinal in _ORDINALS[label]]
+        return named + [f"{label} {name}" for name in named]
+    if dimension == "truth_status":
+        return [label[0].casefold()]
+    if dimension == "content_type":
+        return [half for half in _HALVES if half in _words(label)]
+    return []
+
+
+_VARIANTS = {
+    dimension: {
+        variant: label
+        for label in labels
+        for variant in (_words(label), *_aliases(dimension, label))
+    }
+    for dimension, labels in DIMENSIONS.items()
+}
+
+
+def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief, None where there is none (Stage 2).
+
+    Our rule; the paper says only that models are told to keep the order. First come rows with the
+    same actor and belief but for case, spaces and punctuation, the first of equal ones with the
+    first. What is left is paired by position, if there are as many rows as were given.
+    """
+    waiting = defaultdict(list)
+    for i, row in enumerate(predicted):
+        waiting[_plain(row)].append(i)
+    chosen = [waiting[_plain(row)].pop(0) if waiting[_plain(row)] else None for row in given]
+    if len(given) == len(predicted):
+        left = {i for places in waiting.values() for i in places}
+        chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
+    return [None if at is None else predicted[at] for at in chosen]
+
+
+def _plain(row: Row) -> tuple[str, ...]:
+    texts = (row.actor, row.belief)
+    return tuple(" ".join(re.findall(r"\w+", text.casefold())) for text in texts)

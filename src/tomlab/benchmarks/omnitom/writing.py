@@ -1,0 +1,240 @@
+"""OmniToM's candidate gold by language models: beliefs extracted, then labelled (Sec. 4, App. B.2).
+
+Two requests a story, with the prompts of benchmark construction (TELeR L4): `extraction_requests`,
+`extracted`, then `labelling_requests`, `labelled`. The paper had people reconcile and verify such
+tables; until somebody has, they are one model's reading, and their source says so.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from tomlab.benchmarks import omnitom
+from tomlab.benchmarks.omnitom import items
+from tomlab.benchmarks.omnitom.labels import labels_for
+from tomlab.benchmarks.omnitom.parsing import EXTRACTION, LABELLING, Parsed, parse
+from tomlab.benchmarks.omnitom.records import CATEGORIES, CODES, DIMENSIONS, Row
+from tomlab.errors import InputError, refuse
+from tomlab.models.specs import Request, Response
+from tomlab.scoring.answers import unanswered, visible
+
+FIRST_ID = 3001  # of candidate records, after our own (1001 …) and the grammar's (2001 …)
+STORY_COLUMNS = ("story_id", "code", "story")
+# The level that did best in the sweep of Table 9.
+_EXTRACT, _LABEL = "stage1-L4", "stage2-L4"
+# One row an answer. status: parsed, unparsed (reason says why) or failed (reason is the error of
+# the request); beliefs: how many came of it; rows_lost: what looked like a row and could not be
+# used, or labels no belief that was given; cut_off: the token limit ended it.
+ATTEMPT_COLUMNS = ("step", "story_id", "status", "reason", "beliefs", "rows_lost", "cut_off")
+ATTEMPT_COLUMNS += ("text", "source")
+OUT_COLUMNS = ("story_id", "belief", "actor", "text", "reason")
+
+# Stories and requests
+
+
+def story_table(
+    stories: pd.DataFrame | Sequence[Mapping], first_id: int = FIRST_ID
+) -> pd.DataFrame:
+    """The stories to make candidate gold for: `STORY_COLUMNS`, numbered from `first_id`.
+
+    stories: a table with `code` (of the category) and `story`, such as of
+    `records.read_tombench`, or records, whose gold is left behind.
+    """
+    if not isinstance(stories, pd.DataFrame):
+        told = [(CODES[record["story_category"]], record["story"]) for record in stories]
+        stories = pd.DataFrame(told, columns=["code", "story"], dtype=str)
+    table = stories[["code", "story"]].reset_index(drop=True)
+    table.insert(0, "story_id", range(first_id, first_id + len(table)))
+    return table
+
+
+def extraction_requests(
+    stories: pd.DataFrame,
+    examples: Sequence[Mapping],
+    *,
+    seed: int = 0,
+    max_tokens: int = omnitom.METHODS[_EXTRACT].max_tokens,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a story for its beliefs, at TELeR level L4 (App. C.2).
+
+    stories: `STORY_COLUMNS`. examples: records, of which the prompt shows one of the story's own
+    category that is another story; the seed chooses. Errors: `InputError` for stories at fault, or
+    without such an example.
+    """
+    _check(stories)
+    drafts = [_draft(story) for story in stories.to_dict("records")]
+    return _requests(drafts, _EXTRACT, examples, seed, max_tokens, replaced)
+
+
+def labelling_requests(
+    records: Sequence[Mapping],
+    examples: Sequence[Mapping],
+    *,
+    seed: int = 0,
+    max_tokens: int = omnitom.METHODS[_LABEL].max_tokens,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a record of `extracted` for the labels of its beliefs (App. C.3).
+
+    Any other records will do: their labels are not shown. The rest is as in `extraction_requests`.
+    """
+    return _requests(records, _LABEL, examples, seed, max_tokens, replaced)
+
+
+def _check(stories: pd.DataFrame) -> None:
+    if missing := [name for name in STORY_COLUMNS if name not in stories]:
+        raise InputError(f"stories: missing columns {', '.join(missing)}")
+    problems, seen = [], set()
+    for number, story in enumerate(stories[list(STORY_COLUMNS)].to_dict("records"), start=1):
+        story_id, code, text = story.values()
+        if not isinstance(story_id, int):
+            problems.append(
+                f"row {number}, field story_id: found {story_id!r}, expected an integer"
+            )
+        if story_id in seen:
+            problems.append(f"row {number}, field story_id: {story_id} stands twice")
+        seen.add(story_id)
+        if code not in CATEGORIES:
+            expected = ", ".join(CATEGORIES)
+            problems.append(f"row {number}, field code: found {code!r}, expected {expected}")
+        if not isinstance(text, str) or not text.strip():
+            problems.append(f"row {number}, field story: found {text!r}, expected some text")
+    refuse(problems, "stories")
+
+
+def _draft(story: Mapping) -> dict:
+    category = CATEGORIES[story["code"]]
+    own = {"story_id": story["story_id"], "story_category": category, "story": story["story"]}
+    return own | {"beliefs": []}
+
+
+def _requests(
+    records: Sequence[Mapping],
+    method: str,
+    examples: Sequence[Mapping],
+    seed: int,
+    max_tokens: int,
+    replaced: Mapping[str, str] | None,
+) -> list[Request]:
+    shown = [items.example_for(record, examples, seed) for record in records]
+    refuse(
+        [
+            f"story_id {record['story_id']}: no other story among the examples is of category "
+            f"{record['story_category']!r}"
+            for record, example in zip(records, shown, strict=True)
+            if example is None
+        ],
+        "examples",
+    )
+    requests = []
+    for record, example in zip(records, shown, strict=True):
+        item = {
+            "story": record["story"],
+            "question": items.given_table(record["beliefs"]) if method == _LABEL else "",
+            "category": CODES[record["story_category"]],
+            "example": json.dumps(example, ensure_ascii=False),
+        }
+        messages = tuple(omnitom.messages(item, method, replaced))
+        requests.append(Request(messages, max_tokens=max_tokens, seed=seed))
+    return requests
+
+
+# What came back
+
+
+def extracted(
+    responses: Sequence[Response], stories: pd.DataFrame, model: str
+) -> tuple[list[dict], pd.DataFrame]:
+    """What became of `extraction_requests`: records still without labels, and `ATTEMPT_COLUMNS`.
+
+    A belief has `actor`, `belief` and `order` ("" if none was legal). Stories without a usable row
+    have no record. Two keys tell what a table may lack, for `filtering`: `cut_off` (bool),
+    and `rows_lost`, the number of rows that could not be used.
+    """
+    records, attempts = [], []
+    for response, story in zip(responses, stories.to_dict("records"), strict=True):
+        parsed, outcome = _read(response, EXTRACTION)
+        beliefs = [{"actor": r.actor, "belief": r.belief, "order": r.order} for r in parsed.rows]
+        state = {"cut_off": outcome["cut_off"], "rows_lost": len(parsed.lost)}
+        attempts.append(
+            {"step": "extraction", "story_id": story["story_id"], "source": f"llm:{model}"}
+            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost), **outcome}
+        )
+        if beliefs:
+            source = {"source": f"llm:{model}"}
+            records.append(_draft(story) | source | state | {"beliefs": beliefs})
+    return records, _attempts(attempts)
+
+
+def labelled(
+    responses: Sequence[Response], records: Sequence[Mapping], model: str
+) -> tuple[list[dict], pd.DataFrame, pd.DataFrame]:
+    """What became of `labelling_requests`: gold records, `ATTEMPT_COLUMNS`, and the beliefs kept
+    out with the reason (`OUT_COLUMNS`; `belief` is the number in the table given, from 1).
+
+    The records have the format of App. B.5, source `llm:<model>`, and the keys `cut_off` and
+    `rows_lost` of `extracted`, where a belief without seven legal labels is a row lost too. Its
+    order is that of the labels. A record none of whose beliefs has them is left out.
+    """
+    whole, attempts, out = [], [], []
+    for response, record in zip(responses, records, strict=True):
+        parsed, outcome = _read(response, LABELLING)
+        given = [Row(b["actor"], b["belief"]) for b in record["beliefs"]]
+        labels = labels_for(given, parsed.rows)
+        reasons = [_unlabelled(row, outcome) for row in labels]
+        beliefs = [
+            {"actor": own.actor, "belief": own.belief, "labels": dict(row.labels)}
+            for own, row, reason in zip(given, labels, reasons, strict=True)
+            if row and not reason
+        ]
+        out += [
+            (record["story_id"], number, own.actor, own.belief, reason)
+            for number, (own, reason) in enumerate(zip(given, reasons, strict=True), start=1)
+            if reason
+        ]
+        if parsed.rows and not beliefs:
+            outcome |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
+        unused = len(parsed.rows) - sum(row is not None for row in labels)
+        attempts.append(
+            {"step": "labelling", "story_id": record["story_id"], "source": f"llm:{model}"}
+            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost) + unused, **outcome}
+        )
+        if beliefs:
+            lost = record.get("rows_lost", 0) + len(given) - len(beliefs)
+            cut = outcome["cut_off"] and len(beliefs) < len(given)
+            state = {"cut_off": record.get("cut_off", False) or cut}
+            kept = {name: record[name] for name in ("story_id", "story_category", "story")}
+            state |= {"rows_lost": lost, "source": f"llm:{model}"}
+            whole.append(kept | {"beliefs": beliefs} | state)
+    return whole, _attempts(attempts), pd.DataFrame(out, columns=list(OUT_COLUMNS))
+
+
+def _read(response: Response, columns: Sequence[str]) -> tuple[Parsed, dict]:
+    reply = response.reply
+    if reply is None:
+        failure = {"status": "failed", "reason": response.error, "cut_off": False, "text": ""}
+        return Parsed([], [], ""), failure
+    text, open_thought = visible(reply.text)
+    parsed = parse(text, columns)
+    cut_off = reply.finish_reason == "length" or open_thought
+    outcome = {"status": "parsed", "reason": "", "cut_off": cut_off, "text": reply.text}
+    if not parsed.rows:
+        why = unanswered(text, reply.finish_reason, open_thought)
+        reason = parsed.reason if why == "unparsed" else f"{why}: {parsed.reason}"
+        outcome |= {"status": "unparsed", "reason": reason}
+    return parsed, outcome
+
+
+def _unlabelled(row: Row | None, outcome: Mapping) -> str:
+    """Why a belief has not got its seven labels, "" if it has."""
+    if row is None:
+        missing = "cut off before its row" if outcome["cut_off"] else "no row for it in the answer"
+        return outcome["reason"] or missing
+    wrong = [name for name in DIMENSIONS if row.labels.get(name) not in DIMENSIONS[name]]
+    return f"missing or not legal: {', '.join(wrong)}" if wrong else ""
+
+
+def _attempts(rows: list[dict]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(ATTEMPT_COLUMNS))

@@ -1,0 +1,35 @@
+"""SimpleToM: explicit and applied theory of mind in two-sentence stories (Gu et al., 2024)."""
+
+from tomlab.benchmarks.simpletom.items import (
+    KEYS,
+    METHODS,
+    NAME,
+    STRATUM,
+    UNIT,
+    asked,
+    compose,
+    messages,
+    reference,
+    remind,
+    shared_prefix,
+)
+from tomlab.benchmarks.simpletom.metrics import metrics
+from tomlab.benchmarks.simpletom.released import read_released
+from tomlab.benchmarks.simpletom.scoring import score
+
+__all__ = [
+    "KEYS",
+    "METHODS",
+    "NAME",
+    "STRATUM",
+    "UNIT",
+    "asked",
+    "compose",
+    "messages",
+    "metrics",
+    "read_released",
+    "reference",
+    "remind",
+    "score",
+    "shared_prefix",
+]

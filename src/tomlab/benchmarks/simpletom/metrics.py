@@ -1,0 +1,88 @@
+"""SimpleToM's numbers: accuracy, first failure, gap and what interventions add (Sec. 4 and 5)."""
+
+import pandas as pd
+
+from tomlab.benchmarks.simpletom.items import MAIN, METHODS, NAME, QUESTIONS
+from tomlab.records.tables import OUTCOMES, check
+from tomlab.scoring.stats import cluster_interval
+
+_SHARE, _DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+
+
+def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+    """The metrics table of one or more models; intervals resample whole sets of entities.
+
+    accuracy: by question, also by `<question>/<scenario>` and `<question>/severity <n>`, and by
+    `judgment:<wording>`; average: the mean of the three questions; first_failure: shares of stories
+    by the first question that failed, or `none`, also by scenario; gap: mental state minus applied
+    question on the same stories; delta: what an intervention adds to `none` on the same answers;
+    completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
+    mental-state answers of an intervention are those of `none`, as in Tables 3 to 5.
+    """
+    rows = []
+    for model, own in scores.groupby("model", sort=False):
+        plain = own[own["method"] == "none"]
+        for method, part in own.groupby("method", sort=False):
+            for metric, condition, values, groups, bounds in _series(method, part, plain):
+                interval = cluster_interval(
+                    values, groups, bounds=bounds, resamples=resamples, seed=seed
+                )
+                row = {"benchmark": NAME, "model": model, "method": method}
+                rows.append(row | {"metric": metric, "condition": condition} | vars(interval))
+    return check(pd.DataFrame(rows), "metrics", "simpletom metrics")
+
+
+def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame):
+    """The series behind each metric of one model and method: values, their sets, their bounds."""
+    for keys, name in (([], ""), (["scenario"], "/{}"), (["severity"], "/severity {}")):
+        for level, cell in part.groupby(["question_type", "variant", *keys], sort=False):
+            kind, variant, *rest = level
+            if variant == MAIN or not keys:
+                condition = kind + ("" if variant == MAIN else f":{variant}") + name.format(*rest)
+                yield "accuracy", condition, cell["score"], cell["group_id"], _SHARE
+    for kind, cell in part.groupby("question_type", sort=False):
+        yield "completion_tokens", kind, cell["completion_tokens"], cell["group_id"], None
+    if not METHODS[method].wordings:
+        yield from _paired(method, part, plain)
+    for outcome in OUTCOMES:
+        yield "outcome_rate", outcome, part["outcome"] == outcome, part["group_id"], _SHARE
+    yield "released_rule", "all", part["by_released_rule"].eq(True), part["group_id"], _SHARE
+
+
+def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame):
+    """What compares answers on the same story: average, first failure, gap and delta."""
+    triads = by_story(pd.concat([plain[plain["question_type"] == "mental_state"], part]))
+    if not triads.empty:
+        yield "average", "all", triads[list(QUESTIONS)].mean(axis=1), triads["group_id"], _SHARE
+        failed = first_failure(triads)
+        for level in (*QUESTIONS, "none"):
+            yield "first_failure", level, failed == level, triads["group_id"], _SHARE
+            for scenario, cell in triads.groupby("scenario", sort=False):
+                hit = failed[cell.index] == level
+                yield "first_failure", f"{level}/{scenario}", hit, cell["group_id"], _SHARE
+        for kind in QUESTIONS[1:]:
+            gap = triads["mental_state"] - triads[kind]
+            yield "gap", kind, gap, triads["group_id"], _DIFFERENCE
+    if method == "none":
+        return
+    both = part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none"))
+    for kind, cell in both.groupby("question_type", sort=False):
+        change = cell["score"] - cell["score_none"]
+        yield "delta", kind, change, cell["group_id"], _DIFFERENCE
+
+
+def by_story(scores: pd.DataFrame) -> pd.DataFrame:
+    """One row a story (and repeat) that was asked all three questions, a column of scores each.
+
+    scores: of one model and method, with the mental-state scores that go with it.
+    """
+    main = scores[scores["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
+    keys = ["story_id", "group_id", "scenario", "severity", "sample"]
+    wide = main.pivot(index=keys, columns="question_type", values="score")
+    return wide.reindex(columns=list(QUESTIONS)).dropna().reset_index()
+
+
+def first_failure(triads: pd.DataFrame) -> pd.Series:
+    """The first question that failed, in the order of Fig. 3, or "none"; one a row of `by_story`."""
+    right = triads[list(QUESTIONS)] == 1
+    return right.idxmin(axis=1).where(~right.all(axis=1), "none")

@@ -1,0 +1,23 @@
+"""SimpleToM's paper: where its published numbers are printed, and in which unit."""
+
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+
+PUBLICATION = Paper(
+    folder="simpletom",
+    name="SimpleToM",
+    authors_year="Gu et al., 2024",
+    citation=(
+        "Yuling Gu, Oyvind Tafjord, Hyunwoo Kim, Jared Moore, Ronan Le Bras, Peter Clark, "
+        "Yejin Choi (2024). SimpleToM: Exposing the Gap between Explicit ToM Inference and "
+        "Implicit ToM Application in LLMs. arXiv:2410.13648."
+    ),
+    tables={
+        "table2_main": Origin("Table 2", PERCENT),
+        "table3_ms_remind": Origin("Table 3", PERCENT),
+        "table4_system_prompt": Origin("Table 4", PERCENT),
+        "table5_cot": Origin("Table 5", PERCENT),
+        "table8_statistics": Origin("Table 8", COUNT),
+        "tokens": Origin("App. H", COUNT),
+        "models": Origin("Table 6", "names"),
+    },
+)

@@ -1,0 +1,125 @@
+"""SimpleToM's stories: reading them and checking their format (Sec. 2.2, App. E).
+
+A story table has one row a story: `COLUMNS`. A story is its key information and its second
+sentence; three stories of different severity share a set of entities (`set_id`).
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.errors import InputError, refuse
+from tomlab.records.files import read_rows
+
+COLUMNS = (
+    "story_id",
+    "source",
+    "scenario",
+    "set_id",
+    "severity",
+    "person_x",
+    "person_y",
+    "object_z",
+    "key_information",
+    "second_sentence",
+    "question",
+    "unaware_action",
+    "aware_action",
+    "negative_judgment",
+)
+OPTIONAL = ("person_y", "negative_judgment")
+SEVERITIES = (1, 2, 3)  # mild, the story as first written, high (App. E.4)
+# Table 1, in its order; the ids of our own stories count in it.
+SCENARIOS = (
+    "food item in grocery store",
+    "provider info healthcare",
+    "true property pretentious labels",
+    "behind the scene service industry",
+    "inside reuse labeled containers",
+    "unobserved unethical actions",
+    "inside containers for personal belongings",
+    "seller info in second hand market",
+    "hidden body part feature",
+    "locked devices accounts",
+)
+# Words of perceiving and of having a mind, which the second sentence must do without (Sec. 2.2).
+MENTALIZING = (
+    r"sees?|saw|notic\w+|look(s|ed|ing)?|watch\w*|hears?|heard|smell\w*|tast(es?|ed|ing)|knows?|"
+    r"knew|known|think\w*|thought|believ\w*|beliefs?|reali[sz]\w*|aware\w*|unaware|understand\w*|"
+    r"wants?|wanted|hop(es?|ed|ing)|feels?|felt|expect\w*|assum\w*|wonder\w*|decid\w*|discover\w*"
+)
+# Words that give away that something is kept from view (App. E.4).
+GIVEAWAY = (
+    r"secret(ly)?|hidden|hid(es?|ing)?|actually|in fact|unknown|unbeknownst|unnoticed|conceal\w*|"
+    r"disguis\w*|really|pretend\w*"
+)
+
+
+def read_stories(path: Path | str) -> pd.DataFrame:
+    """Our own story file: CSV with the columns of `COLUMNS` but `source`, which is `authored`.
+
+    Errors: `InputError` that names every row and field at fault, all at once.
+    """
+    rows, problems = read_rows(path, [name for name in COLUMNS if name != "source"])
+    seen = set()
+    for line, row in rows:
+        problems += [f"row {line}, field {field}: {what}" for field, what in _faults(row)]
+        if row["story_id"] in seen:
+            problems.append(f"row {line}, field story_id: {row['story_id']!r} stands twice")
+        seen.add(row["story_id"])
+    refuse(problems, str(path))
+    if not rows:
+        raise InputError(f"{path}: no story in it")
+    return story_table([{**row, "source": "authored"} for _, row in rows])
+
+
+def _faults(row: Mapping[str, str]) -> list[tuple[str, str]]:
+    found = [
+        (name, "found nothing")
+        for name in COLUMNS
+        if name not in ("source", *OPTIONAL) and not row[name].strip()
+    ]
+    if row["scenario"] not in SCENARIOS:
+        found.append(("scenario", f"found {row['scenario']!r}, expected one of Table 1"))
+    if row["severity"] not in map(str, SEVERITIES):
+        found.append(("severity", f"found {row['severity']!r}, expected 1, 2 or 3"))
+    return found
+
+
+def story_table(rows: list[dict]) -> pd.DataFrame:
+    """Rows as a story table; what is absent is ""."""
+    filled = [{**dict.fromkeys(COLUMNS, ""), **row} for row in rows]
+    table = pd.DataFrame(filled, columns=list(COLUMNS))
+    return table.astype({**dict.fromkeys(COLUMNS, str), "severity": int})
+
+
+def story_text(story: Mapping) -> str:
+    """The two sentences, the key information first."""
+    return f"{story['key_information']} {story['second_sentence']}"
+
+
+def format_problems(story: Mapping) -> list[str]:
+    """What keeps a story from the format of Sec. 2.2 and App. E.4, one phrase a fault."""
+    problems = [f"{name}: empty" for name in COLUMNS if name not in OPTIONAL and story[name] == ""]
+    for name in ("key_information", "second_sentence"):
+        count = len(re.findall(r"[.!?]+(?=\s|$)", story[name].strip("\"'”’ ")))
+        if story[name] and count != 1:
+            problems.append(f"{name}: {count} sentences instead of one")
+    for name, words, what in (
+        ("second_sentence", MENTALIZING, "mentalizing"),
+        ("key_information", GIVEAWAY, "giveaway"),
+        ("second_sentence", GIVEAWAY, "giveaway"),
+    ):
+        if hit := re.search(rf"\b({words})\b", story[name], re.IGNORECASE):
+            problems.append(f"{name}: {what} word {hit[0]!r}")
+    if story["unaware_action"] and _plain(story["unaware_action"]) in _plain(story_text(story)):
+        problems.append("unaware_action: stands in the story")
+    if _plain(story["unaware_action"]) == _plain(story["aware_action"]):
+        problems.append("unaware_action: equal to aware_action")
+    return problems
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9']+", text.lower()))

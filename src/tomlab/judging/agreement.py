@@ -1,0 +1,159 @@
+"""How well automatic judges agree with labelled decisions, and what their errors do to a score.
+
+Judge calibration of OmniToM (App. B.4) and of every other task with a yes/no judge. A decisions
+table has one row a judge and unit: `judge, group, unit, truth` (bool, missing where nobody decided)
+and `decision` (bool, missing where the judge's answer gave none). Units are grouped by story;
+intervals resample groups.
+"""
+
+import numpy as np
+import pandas as pd
+
+from tomlab.errors import InputError
+from tomlab.scoring.stats import cluster_interval, cluster_statistic, ratio
+
+_CELLS = ["tp", "fp", "fn", "tn"]
+_NONE = (np.nan, np.nan, np.nan)
+
+
+def report(decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+    """One row a judge, the highest agreement first.
+
+    agreement: share of units on which judge and truth agree, per group over the units where both
+    are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
+    of all groups. agreement_all: agreement with undefined decisions as disagreements, so that no
+    judge gains by silence. Each has an interval from resampling groups: `ci_low, ci_high` for
+    agreement, `<name>_low, <name>_high` for the others; nan where a value is not defined.
+    n: units with a truth; undefined: those of them without a decision; n_groups: groups with both.
+    """
+    options = {"resamples": resamples, "seed": seed}
+    rows = []
+    for judge, units in _known(decisions).groupby("judge", sort=False):
+        said = units[units["decision"].notna()]
+        agreed = (said["decision"] == said["truth"]).groupby(said["group"]).mean()
+        in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
+        cells = confusion(decisions, judge).set_index("group")
+        values = {
+            "agreement": _mean(agreed, options),
+            "precision": _share_of(cells, ["tp"], ["tp", "fp"], options),
+            "recall": _share_of(cells, ["tp"], ["tp", "fn"], options),
+            "kappa": _kappa_interval(cells, options),
+            "agreement_all": _mean(in_all, options),
+        }
+        row = {"judge": judge}
+        for name, (value, low, high) in values.items():
+            ends = "ci" if name == "agreement" else name
+            row |= {name: value, f"{ends}_low": low, f"{ends}_high": high}
+        counts = {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
+        rows.append(row | counts)
+    return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
+
+
+def winner(agreement: pd.DataFrame) -> str:
+    """The judge of the highest agreement, undefined decisions against it, among those that were
+    shown all units. agreement: of `report`.
+    """
+    complete = agreement[agreement["n"] == agreement["n"].max()]
+    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
+
+
+def differences(
+    decisions: pd.DataFrame, best: str, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """How much the agreement of judge `best` is above each other judge's.
+
+    Like is held against like: per group, over the units that both decided. Columns: `judge, best,
+    difference, ci_low, ci_high, n` (units), `n_groups`; the interval resamples groups, in pairs.
+    """
+    known = _known(decisions)
+    _expect(best, known)
+    right = (known["decision"] == known["truth"]).where(known["decision"].notna())
+    wide = known.assign(right=right.astype(float)).pivot(
+        index=["group", "unit"], columns="judge", values="right"
+    )
+    rows = []
+    for judge in known["judge"].unique():
+        if judge == best:
+            continue
+        both = wide[[best, judge]].dropna()
+        gained = (both[best] - both[judge]).groupby("group").mean()
+        value, low, high = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
+        row = {"judge": judge, "best": best, "difference": value, "ci_low": low, "ci_high": high}
+        rows.append(row | {"n": len(both), "n_groups": len(gained)})
+    columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
+    """Counts by group of one judge's defined decisions: `group, tp, fp, fn, tn`."""
+    known = _known(decisions)
+    _expect(judge, known)
+    own = known[(known["judge"] == judge) & known["decision"].notna()]
+    yes, true = own["decision"] == 1, own["truth"] == 1
+    cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
+    counts = pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
+    return counts[["group", *_CELLS]]
+
+
+def kappa(cells: np.ndarray) -> np.ndarray:
+    """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
+    tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    total = tp + fp + fn + tn
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = ((tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)) / total**2
+        return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
+
+
+def _known(decisions: pd.DataFrame) -> pd.DataFrame:
+    """The units with a truth; truth and decision as 1, 0 and nan."""
+    keys = ["judge", "group", "unit"]
+    needed = [*keys, "truth", "decision"]
+    if missing := [name for name in needed if name not in decisions]:
+        raise InputError(f"decisions: missing columns {', '.join(missing)}")
+    if (twice := decisions.duplicated(keys)).any():
+        found = decisions.loc[twice, keys].iloc[0].to_dict()
+        raise InputError(f"decisions: found {found} more than once, expected once")
+    numbers = {name: _numbers(decisions[name]) for name in ("truth", "decision")}
+    known = decisions[needed].assign(**numbers)
+    return known[known["truth"].notna()].reset_index(drop=True)
+
+
+def _numbers(values: pd.Series) -> np.ndarray:
+    return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
+
+
+def _expect(judge: str, known: pd.DataFrame) -> None:
+    if judge not in set(known["judge"]):
+        judges = ", ".join(map(str, known["judge"].unique()))
+        raise InputError(f"decisions: found no judge {judge!r}; there are: {judges}")
+
+
+def _mean(by_group: pd.Series, options: dict, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple:
+    if by_group.empty:
+        return _NONE
+    found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds, **options)
+    return found.value, found.ci_low, found.ci_high
+
+
+def _share_of(cells: pd.DataFrame, hits: list[str], of: list[str], options: dict) -> tuple:
+    counts = pd.DataFrame({"hits": cells[hits].sum(axis=1), "of": cells[of].sum(axis=1)})
+    counts = counts[counts["of"] > 0]
+    if counts.empty:
+        return _NONE
+    found = cluster_statistic(counts, ratio, n=int(counts["of"].sum()), **options)
+    return found.value, found.ci_low, found.ci_high
+
+
+def _kappa_interval(cells: pd.DataFrame, options: dict) -> tuple:
+    if cells.empty:
+        return _NONE
+    n = int(cells.to_numpy().sum())
+    # From -1..1 to a share and back: where resampling moves nothing, the interval is one of shares.
+    found = cluster_statistic(cells[_CELLS], lambda c: (kappa(c) + 1) / 2, n=n, **options)
+    return tuple(2 * value - 1 for value in (found.value, found.ci_low, found.ci_high))
+
+
+# ---- Choosing a threshold ------------------------------------------------------------------------
+
+
+# ---- A score that carries its judge's error ------------------------------------------------------

@@ -1,0 +1,134 @@
+"""A judge's error carried into a score: macro F1 with the judge's sensitivity and specificity."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tomlab.errors import InputError
+from tomlab.judging.agreement import _CELLS
+from tomlab.scoring.stats import CONFIDENCE
+
+
+@dataclass(frozen=True)
+class JudgeError:
+    """Macro F1 as judged and with the judge's error.
+
+    value: as judged; corrected: mean over the resamples; ci_low, ci_high: its 95 % interval.
+    sensitivity, specificity: of the judge, over all calibration groups. n: stories.
+    """
+
+    value: float
+    corrected: float
+    ci_low: float
+    ci_high: float
+    sensitivity: float
+    specificity: float
+    n: int
+
+
+def with_judge_error(
+    rows: pd.DataFrame, confusion: pd.DataFrame, resamples: int = 1000, seed: int = 0
+) -> JudgeError:
+    """Macro F1 over stories with an interval for stories, calibration groups and judge's error.
+
+    rows: one belief a row: `story, side` ("predicted" or "gold"), `matched` (bool) and optionally
+    `stratum` (one a story): then stories are drawn within strata, and the mean is that of the
+    stratum means. confusion: `confusion(decisions, judge)`.
+    Each resample draws stories and calibration groups; from the latter come sensitivity and
+    specificity, from these the true share of matches on each side (Rogan and Gladen 1978, clipped),
+    from that by Bayes how likely a row is truly matched given the judge's word, by which its true
+    state is drawn. Assumes that the judge errs alike in all stories, row by row. A story without
+    predicted rows has F1 0, whoever judges. Where sensitivity and specificity add up to 1 or less,
+    the judge says nothing: the interval is 0 to 1.
+    """
+    total, matched, strata = _story_counts(rows)
+    value = float(_macro(_f1(matched, total), strata))
+    cells = confusion[_CELLS].to_numpy(float)
+    sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
+    found = (sensitivity, specificity, len(total))
+    if not sensitivity + specificity > 1:
+        return JudgeError(value, float("nan"), 0.0, 1.0, *found)
+    rng = np.random.default_rng(seed)
+    stories = [rng.choice(own, size=(resamples, len(own))) for own in strata]
+    drawn = np.concatenate(stories, axis=1)
+    groups = rng.multinomial(len(cells), np.full(len(cells), 1 / len(cells)), size=resamples)
+    rates = _rates(groups @ cells)
+    informative = rates.sum(axis=0) > 1
+    truly = _drawn_truth(total[drawn], matched[drawn], np.where(informative, rates, 1.0), rng)
+    sampled = _macro(_f1(truly, total[drawn]), strata)
+    tail = (1 - CONFIDENCE) / 2
+    # What a resample without information allows is anything.
+    low = np.quantile(np.where(informative, sampled, 0.0), tail)
+    high = np.quantile(np.where(informative, sampled, 1.0), 1 - tail)
+    corrected = sampled[informative].mean() if informative.any() else float("nan")
+    return JudgeError(value, float(corrected), float(low), float(high), *found)
+
+
+def _drawn_truth(
+    total: np.ndarray, matched: np.ndarray, rates: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """How many rows are truly matched, drawn given the judge's counts.
+
+    total, matched: shape (resamples, stories, predicted and gold); rates: sensitivity and
+    specificity by resample. Rows of a story with one decision are alike, so their sum is binomial.
+    """
+    # Gold rows of stories without a prediction were never judged.
+    judged = total[:, :, :1] > 0
+    observed = (matched * judged).sum(axis=1) / np.maximum((total * judged).sum(axis=1), 1)
+    if_yes, if_no = _true_given(observed, *rates[:, :, None])
+    yes = rng.binomial(matched, if_yes[:, None, :])
+    return yes + rng.binomial(total - matched, if_no[:, None, :])
+
+
+def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Rows and matched rows by story, shape (stories, predicted and gold), and each stratum's
+    stories, which stand together.
+    """
+    sides = ["predicted", "gold"]
+    if rows.empty or not rows["side"].isin(sides).all():
+        raise InputError("judged rows: expected some, each of side 'predicted' or 'gold'")
+    matched = rows["matched"].astype(int)
+    stratum = rows["stratum"] if "stratum" in rows else pd.Series(0, index=rows.index)
+    counts = matched.groupby([stratum, rows["story"], rows["side"]]).agg(["count", "sum"])
+    wide = counts.unstack("side", fill_value=0).sort_index()
+    if wide.index.get_level_values(1).has_duplicates:
+        raise InputError("judged rows: found a story in two strata, expected one a story")
+    total, hits = (
+        wide[name].reindex(columns=sides, fill_value=0).to_numpy() for name in ("count", "sum")
+    )
+    labels = wide.index.get_level_values(0)
+    return total, hits, [np.flatnonzero(labels == label) for label in labels.unique()]
+
+
+def _f1(matched: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """F1 of counts of shape (..., predicted and gold)."""
+    shares = matched / np.maximum(total, 1)
+    both = shares.sum(axis=-1)
+    return 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)
+
+
+def _macro(f1: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
+    return np.mean([f1[..., own].mean(axis=-1) for own in strata], axis=0)
+
+
+def _rates(cells: np.ndarray) -> np.ndarray:
+    """Sensitivity and specificity of counts (..., tp fp fn tn), 0 where nothing tells."""
+    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+    return np.array([tp / np.maximum(tp + fn, 1), tn / np.maximum(tn + fp, 1)])
+
+
+def _true_given(
+    observed: np.ndarray, sensitivity: np.ndarray, specificity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How likely a row is truly matched if the judge says so, and if the judge says not."""
+    share = np.clip((observed + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
+    hit, missed = sensitivity * share, (1 - sensitivity) * share
+    alarm, rejected = (1 - specificity) * (1 - share), specificity * (1 - share)
+    with np.errstate(invalid="ignore"):
+        # 0 / 0: what the judge said cannot occur at this share, which is 0 or 1 for every row.
+        return tuple(
+            np.where(true + false > 0, true / (true + false), share)
+            for true, false in ((hit, alarm), (missed, rejected))
+        )

@@ -1,0 +1,91 @@
+"""Thresholds for judges that give scores, chosen on other groups than those they decide."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import GroupKFold
+
+from tomlab.errors import InputError
+from tomlab.judging.agreement import _numbers
+
+# More than so many candidate thresholds from scores are thinned to as many quantiles.
+_MOST_CANDIDATES = 500
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """Decisions by thresholds that were chosen without the decided group.
+
+    decisions: `group, unit, truth, decision, fold, threshold`, in the order given; thresholds: one
+    a fold; final: the one to use from now on, chosen on all groups. agreement: of every candidate
+    threshold, over all groups.
+    """
+
+    decisions: pd.DataFrame
+    thresholds: tuple[float, ...]
+    final: float
+    agreement: pd.Series
+
+
+def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
+    """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
+
+    scores: `group, unit, score` (nan: undefined), `truth`. Candidates are the lowest score and the
+    places halfway between neighbouring ones. For a score that means the same whatever the
+    threshold; otherwise see `cross_validated_thresholds`.
+    """
+    scores = scores.reset_index(drop=True)
+    values = scores["score"].to_numpy(float)
+    levels = np.unique(values[~np.isnan(values)])
+    if not len(levels):
+        raise InputError("scores: found no defined score to choose a threshold from")
+    candidates = np.append(levels[:1], (levels[:-1] + levels[1:]) / 2)
+    if len(candidates) > _MOST_CANDIDATES:
+        share = np.linspace(0, 1, _MOST_CANDIDATES)
+        candidates = np.quantile(candidates, share, method="nearest")
+    # Scores that differ in the last digits of a float have one place between them.
+    candidates = np.unique(candidates)
+    above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
+    wide = pd.DataFrame(above, columns=candidates)
+    return cross_validated_thresholds(scores[["group", "unit", "truth"]].join(wide), folds)
+
+
+def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValidated:
+    """The same for judges whose decisions at each threshold have to be made one by one.
+
+    decided: `group, unit, truth` and a column a candidate threshold, named by its number, with the
+    decisions there. The best threshold has the highest agreement averaged over groups; among equals
+    the middle one. Folds keep groups whole. Errors: `InputError` for fewer groups than folds.
+    """
+    candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
+    groups = decided["group"].to_numpy()
+    if not 2 <= folds <= len(pd.unique(groups)):
+        found = len(pd.unique(groups))
+        raise InputError(f"thresholds: found {found} groups for {folds} folds, expected 2 or more")
+    truth = _numbers(decided["truth"])
+    said = decided[list(candidates)].to_numpy(float)
+    defined = ~np.isnan(said) & ~np.isnan(truth)[:, None]
+    right = pd.DataFrame(np.where(defined, said == truth[:, None], np.nan), columns=candidates)
+    by_group = right.groupby(groups, sort=False).mean()
+    if by_group.isna().all(axis=None):
+        raise InputError("thresholds: found no unit with both a truth and a decision")
+
+    def best(of: pd.DataFrame) -> float:
+        agreement = of.mean()
+        equal = agreement.index[np.isclose(agreement, agreement.max())]
+        return float(equal[len(equal) // 2])
+
+    fold, threshold = np.zeros(len(decided), dtype=int), np.zeros(len(decided))
+    chosen = []
+    parts = GroupKFold(n_splits=folds).split(said, groups=groups)
+    for number, (others, own) in enumerate(parts):
+        chosen.append(best(by_group.loc[pd.unique(groups[others])]))
+        fold[own], threshold[own] = number, chosen[-1]
+    decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
+    table = decided[["group", "unit", "truth"]].assign(
+        decision=pd.array(decision, dtype="Float64").astype("boolean"),
+        fold=fold,
+        threshold=threshold,
+    )
+    return CrossValidated(table, tuple(chosen), best(by_group), by_group.mean())

@@ -1,0 +1,272 @@
+"""Asking models: one entry, `ask`, that answers from the response store and asks for the rest.
+
+Whatever kills a run, every answer that arrived is in the store; running again asks only for what
+is missing.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from pathlib import Path
+
+from aiolimiter import AsyncLimiter
+from tqdm import tqdm
+
+from tomlab.errors import InputError
+from tomlab.models.providers import Provider, provider
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.store import Store, canonical, request_key
+from tomlab.paths import RESPONSE_STORE
+
+CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
+
+
+async def ask(
+    requests: Sequence[Request],
+    model: ModelSpec,
+    *,
+    store: Path | str = RESPONSE_STORE,
+    limits: Limits | None = None,
+    progress: bool = True,
+) -> list[Response]:
+    """Answer `requests` by `model`, in their order.
+
+    Answers come from the store where the very same request was answered before; identical requests
+    within one call are asked once. The others are asked with the concurrency and rates that the
+    model declares and stored one by one. A request that fails after the client's retries becomes a
+    `Response` with an `error`, which is not stored, so that it is asked again next time.
+
+    Errors: `InputError` before anything is spent for a missing key, an unknown model or a server
+    out of reach; and in mid-run when the cost limit is reached, the server turns us away for good,
+    or `limits.give_up_after` requests fail in a row. What was answered until then is kept, and
+    what is under way then is waited for: it is paid.
+    """
+    limits, adapter = limits or Limits(), provider(model)
+    keys = [request_key(_whole(adapter, model, request)) for request in requests]
+    with Store(store) as kept:
+        replies = kept.replies(keys)
+        missing = {
+            key: request for key, request in zip(keys, requests, strict=True) if key not in replies
+        }
+        run = _Run(model, limits, adapter, kept, total=len(set(keys)), done=len(replies))
+        if missing:
+            _check_price(model, limits)
+            try:
+                await adapter.check()
+                await run.all(missing, progress)
+            finally:
+                await adapter.close()
+    return [_response(key, replies, run) for key in keys]
+
+
+def worst_case_cost(request: Request, model: ModelSpec) -> float:
+    """An upper estimate, in US dollars, of what one request may cost; 0 where nothing is priced."""
+    if model.price is None:
+        return 0.0
+    prompt = _prompt_tokens(request)
+    answer = request.max_tokens + getattr(model, "thinking_tokens", 0)
+    return model.price.usd(prompt, answer)
+
+
+@dataclass
+class _Run:
+    """The state of one call of `ask`: what came back, what failed, what it cost."""
+
+    model: ModelSpec
+    limits: Limits
+    adapter: Provider
+    store: Store
+    total: int
+    done: int
+    replies: dict[str, Reply] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    spent: float = 0.0
+    reserved: float = 0.0
+    under_way: int = 0
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+    tokens: int = 0
+    failures_in_a_row: int = 0
+    stopped: str = ""
+
+    async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
+        """Ask for everything that is missing, with as many workers as the model allows."""
+        queue = iter(_batches(missing, together=_keeps_prefixes(self.model)))
+        workers = getattr(self.model, "max_concurrency", 1)
+        limiters = self._limiters(missing.values())
+        with self._bar(progress) as bar:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(workers, len(missing))):
+                        group.create_task(self._work(queue, bar, limiters))
+            except ExceptionGroup as group_error:
+                raise group_error.exceptions[0] from None
+        if self.stopped:
+            raise InputError(
+                f"models.{self.model.name}: {self.stopped}. {self.done + len(self.replies)} of "
+                f"{self.total} answers are kept ({self._spent_so_far()}); running again asks only "
+                "for the rest"
+            )
+
+    def _bar(self, progress: bool) -> tqdm:
+        # The original stream: notebooks' outputs stay free of bars, terminals show them.
+        stream = sys.__stderr__ or sys.stderr
+        return tqdm(
+            total=self.total,
+            initial=self.done,
+            desc=self.model.name,
+            unit="answer",
+            file=stream,
+            disable=not progress,
+            mininterval=0.5 if stream.isatty() else 15,
+            dynamic_ncols=True,
+        )
+
+    def _limiters(self, requests: Collection[Request]) -> list[tuple[AsyncLimiter, Callable]]:
+        """The model's rate limits, each with what a request counts for."""
+        limiters = []
+        for weigh, option in ((_one_each, "requests_per_minute"), (_tokens, "tokens_per_minute")):
+            if rate := getattr(self.model, option, None):
+                # Room for the largest request, not for a minute's worth, which would go out at once
+                # and the next one's within the same minute.
+                room = max(map(weigh, requests))
+                limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
+        return limiters
+
+    async def _work(self, queue: Iterator, bar: tqdm, limiters: list) -> None:
+        for key, request in chain.from_iterable(queue):
+            for limiter, weigh in limiters:
+                await limiter.acquire(weigh(request))
+            cost = worst_case_cost(request, self.model)
+            if self.stopped or not await self._affords(cost):
+                return
+            self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
+            await self._one(key, request)
+            self.reserved, self.under_way = self.reserved - cost, self.under_way - 1
+            self.finished.set()
+            bar.set_postfix_str(self._spent_so_far(), refresh=False)
+            bar.update()
+
+    async def _affords(self, cost: float) -> bool:
+        """Whether the cost limit admits one more request. What is under way is reckoned at its
+        worst, so near the limit this waits for it to come in cheaper.
+        """
+        limit = self.limits.max_cost_usd
+        while limit is not None and cost and self.spent + self.reserved + cost > limit:
+            if not self.under_way:
+                self.stopped = (
+                    f"the next request may cost ${cost:.4f}, over limits.max_cost_usd = {limit}"
+                )
+                return False
+            self.finished.clear()
+            await self.finished.wait()
+        return not self.stopped
+
+    async def _one(self, key: str, request: Request) -> None:
+        start = time.monotonic()
+        try:
+            reply = await self.adapter.send(request)
+        except self.adapter.fatal as error:
+            turned_away = f"turned away with {self._describe(error)}"
+            self.stopped = f"{turned_away}; check its base_url, model and key"
+            return
+        except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
+            self._failed(key, error)
+            return
+        cost = self._cost(reply)
+        whole = _whole(self.adapter, self.model, request)
+        seconds = time.monotonic() - start
+        if self.model.provider != "baseline":  # which cost nothing and would fill the store
+            self.store.put(key, self.model.name, whole, reply, cost, seconds)
+        self.failures_in_a_row = 0
+        self.replies[key] = reply
+        self.spent += cost or 0.0
+        self.tokens += reply.prompt_tokens + reply.completion_tokens
+
+    def _failed(self, key: str, error: Exception) -> None:
+        self.errors[key] = self._describe(error)
+        self.failures_in_a_row += 1
+        if self.failures_in_a_row >= self.limits.give_up_after:
+            self.stopped = (
+                f"{self.failures_in_a_row} requests failed in a row, the last with "
+                f"{self.errors[key]}"
+            )
+
+    def _describe(self, error: Exception) -> str:
+        """An error in one line, at most 300 characters, and without the key, which servers repeat."""
+        text = f"{type(error).__name__}: {error}"
+        if self.adapter.secret:
+            text = text.replace(self.adapter.secret, "…")
+        return " ".join(text.split())[:300]
+
+    def _cost(self, reply: Reply) -> float | None:
+        price = self.model.price
+        if price is None:
+            return None
+        return price.usd(reply.prompt_tokens, reply.completion_tokens)
+
+    def _spent_so_far(self) -> str:
+        cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
+        failed = f", {len(self.errors)} failed" if self.errors else ""
+        return f"{self.tokens:,} tokens, {cost}{failed}"
+
+
+def _keeps_prefixes(model: ModelSpec) -> bool:
+    """Whether questions that share a prefix are cheaper one after the other."""
+    return model.provider == "embedded" or getattr(model, "prompt_caching", False)
+
+
+def _batches(missing: Mapping[str, Request], together: bool) -> list[list[tuple[str, Request]]]:
+    """The requests in the order in which they are asked, neighbours by shared prefix.
+
+    together: what shares a prefix goes to one worker, so that it is worked out once, by one engine
+    or before the vendor's cache is asked for it.
+    """
+
+    def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
+        request = entry[1]
+        return request.shared_prefix, canonical(list(request.messages[:-1]))
+
+    order = sorted(missing.items(), key=prefix)
+    if not together:
+        return [[entry] for entry in order]
+    batches = [list(batch) for _, batch in groupby(order, key=prefix)]
+    # A request without a prefix shares nothing.
+    return [
+        part
+        for batch in batches
+        for part in ([batch] if batch[0][1].shared_prefix else [[entry] for entry in batch])
+    ]
+
+
+def _whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
+    return {"provider": model.provider, **adapter.payload(request)}
+
+
+def _one_each(_: Request) -> float:
+    return 1
+
+
+def _prompt_tokens(request: Request) -> float:
+    return sum(len(message["content"]) for message in request.messages) / CHARS_PER_TOKEN
+
+
+def _tokens(request: Request) -> float:
+    return _prompt_tokens(request) + request.max_tokens
+
+
+def _check_price(model: ModelSpec, limits: Limits) -> None:
+    paid = model.provider in ("openai", "anthropic") and model.base_url is None
+    if limits.max_cost_usd is not None and paid and model.price is None:
+        raise InputError(
+            f"models.{model.name}: limits.max_cost_usd is set, but the model declares no price; "
+            "add `price: {input: …, output: …}` in US dollars for a million tokens"
+        )
+
+
+def _response(key: str, stored: Mapping[str, Reply], run: _Run) -> Response:
+    if key in stored:
+        return Response(key, stored[key], cached=True)
+    return Response(key, run.replies.get(key), error=run.errors.get(key))

@@ -1,0 +1,169 @@
+"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+
+from tomlab.models.embedded import digest, gguf_path, start_server
+from tomlab.models.remote import (
+    NO_KEY,
+    MalformedReplyError,
+    Payload,
+    Remote,
+    fatal,
+    sent,
+    temperature,
+)
+from tomlab.models.specs import EmbeddedModel, OpenAIModel, Reply, Request
+
+URL = "https://api.openai.com/v1"
+_FINISH = {"stop": "stop", "length": "length", "content_filter": "refusal"}
+
+
+class Embedded:
+    """SmolLM2 or any GGUF file, in process, asked through the OpenAI client.
+
+    Several engines answer side by side, one question each. With a shared prefix: an engine works
+    the prefix out once with the prompt cache off, and before each of its questions it is set back
+    to just that prefix. So every answer is computed from the same state, whatever was asked before
+    it and whichever engine was asked.
+    """
+
+    fatal, secret = fatal(openai), None
+
+    def __init__(self, spec: EmbeddedModel):
+        self.spec = spec
+        self._path = gguf_path(spec.model)
+        self._free: list[_Engine] = []
+
+    def payload(self, request: Request) -> Payload:
+        return {
+            "weights": digest(self._path),
+            "context": self.spec.context,
+            "messages": list(request.messages),
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": request.seed + request.sample,
+            "shared_prefix": request.shared_prefix,
+            **_response_format(request),
+        }
+
+    async def check(self) -> None:
+        self._free = [_Engine(self.spec) for _ in range(self.spec.engines)]
+
+    async def send(self, request: Request) -> Reply:
+        """Asks the engine that has just worked out the prefix, or any that is free."""
+        prefix = _prefix(request)
+        engine = next((e for e in self._free if prefix and e.warm == prefix), self._free[0])
+        self._free.remove(engine)
+        try:
+            return await engine.answer(request, prefix)
+        finally:
+            self._free.append(engine)
+
+    async def close(self) -> None:
+        for engine in self._free:
+            await engine.client.close()
+        self._free = []
+
+
+class _Engine:
+    """One server with one slot, and the prefix that stands in it."""
+
+    def __init__(self, spec: EmbeddedModel):
+        self._server = start_server(spec.model, context=spec.context, threads=spec.threads)
+        url = f"{self._server.listening_address}/v1"
+        self.client = openai.AsyncOpenAI(base_url=url, api_key=NO_KEY, max_retries=0)
+        self.warm: list[Mapping[str, str]] | None = None
+
+    async def answer(self, request: Request, prefix: list[Mapping[str, str]] | None) -> Reply:
+        if prefix:
+            # One token is the least that can be asked for; it is thrown away.
+            await self._ask(prefix, max_tokens=1, temperature=0, seed=0, cached=prefix == self.warm)
+        self.warm = prefix
+        return await self._ask(
+            request.messages,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            seed=request.seed + request.sample,
+            cached=prefix is not None,
+            **_response_format(request),
+        )
+
+    async def _ask(self, messages, *, max_tokens, temperature, seed, cached, **form) -> Reply:
+        completion = await self.client.chat.completions.create(
+            model="embedded",
+            messages=list(messages),
+            max_tokens=max_tokens,
+            temperature=temperature,
+            seed=seed,
+            extra_body={"cache_prompt": cached},
+            **form,
+        )
+        return _reply(completion)
+
+
+def _prefix(request: Request) -> list[Mapping[str, str]] | None:
+    """The messages up to the end of the shared prefix."""
+    if not request.shared_prefix:
+        return None
+    *earlier, last = request.messages
+    return [*earlier, {**last, "content": request.shared_prefix}]
+
+
+class OpenAI(Remote):
+    """Any server that speaks the OpenAI chat protocol, through the `openai` client."""
+
+    sdk, client_class = openai, openai.AsyncOpenAI
+    url, key_env = URL, "OPENAI_API_KEY"
+    spec: OpenAIModel
+
+    def payload(self, request: Request) -> Payload:
+        spec = self.spec
+        body = {
+            "base_url": spec.base_url or URL,
+            "model": spec.model,
+            "messages": _with_system_role(request.messages, spec.system_role),
+            spec.max_tokens_field: request.max_tokens + spec.thinking_tokens,
+            "sample": request.sample,
+            "extra_body": spec.extra_body,
+            **_response_format(request),
+        }
+        if (degrees := temperature(spec, request)) is not None:
+            body["temperature"] = degrees
+        if spec.reasoning_effort is not None:
+            body["reasoning_effort"] = spec.reasoning_effort
+        return body
+
+    async def send(self, request: Request) -> Reply:
+        body = sent(self.payload(request))
+        return _reply(await self._client.chat.completions.create(**body))
+
+
+def _response_format(request: Request) -> dict[str, Any]:
+    """The field that holds a model to a JSON schema, if the request has one."""
+    if request.schema is None:
+        return {}
+    form = {"name": "answer", "schema": dict(request.schema), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
+
+
+def _with_system_role(messages: tuple[Mapping[str, str], ...], role: str) -> list[dict[str, str]]:
+    """Give the system message another role, for servers that know no `system`."""
+    return [{**m, "role": role if m["role"] == "system" else m["role"]} for m in messages]
+
+
+def _reply(completion: Any) -> Reply:
+    choices = getattr(completion, "choices", None)
+    if not choices or getattr(choices[0], "message", None) is None:
+        raise MalformedReplyError(f"no choices in the reply: {str(completion)[:200]!r}")
+    message, usage = choices[0].message, completion.usage
+    refused = getattr(message, "refusal", None)
+    finish = "refusal" if refused else _FINISH.get(choices[0].finish_reason, "other")
+    return Reply(
+        text=message.content or refused or "",
+        finish_reason=finish,
+        prompt_tokens=usage.prompt_tokens if usage else 0,
+        completion_tokens=usage.completion_tokens if usage else 0,
+    )

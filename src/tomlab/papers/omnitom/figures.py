@@ -1,0 +1,397 @@
+"""OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges, balanced scores and outcomes.
+
+Each public function is one figure. It takes the metrics table of a run (see `tomlab.tables`), or
+what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
+Bawatneh et al. (2026), and `tables`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations, cycle
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import kendalltau
+
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.records import DIMENSIONS
+from tomlab.errors import InputError, refuse
+from tomlab.papers.omnitom import tables as numbers
+from tomlab.papers.omnitom.judge_tables import volume_of_paper
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES
+from tomlab.reporting import plotting, printed
+from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.printed import PAPER, RUN
+
+ORDERS = {
+    "order 0": Look("order 0 (the world)", COLOURS["blue"], "o", dodge=-0.27),
+    "order 1": Look("order 1", COLOURS["orange"], "s"),
+    "order 2+": Look("order 2 and above", COLOURS["pink"], "D", dodge=0.27),
+}
+# Fig. 5b is printed without numbers; these stand in the text (Sec. 6), of no model in particular.
+LABELLING_BY_ORDER = {
+    ("all", "order 1"): 0.712,
+    ("knowledge_access", "order 1"): 0.589,
+    ("representation", "order 1"): 0.573,
+    ("all", "order 2+"): 0.744,
+}
+TEXT = "text of Sec. 6"
+PANELS = {"extraction": "[a] Extraction, F1", "all": "[b] All dimensions"} | {
+    dimension: f"[b] {name}" for dimension, name in DIMENSION_NAMES.items()
+}
+VOLUME = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+BEYOND = {
+    "accuracy": Look("accuracy", COLOURS["blue"], "o", dodge=-0.25),
+    "balanced_accuracy": Look("balanced accuracy", COLOURS["orange"], "s"),
+    "macro_f1": Look("macro F1", COLOURS["pink"], "D", dodge=0.25),
+}
+MAJORITY = "accuracy of always the commonest gold label"
+# Where the bars of the label distribution stand: two columns of about as many labels.
+COLUMNS = (
+    ("order", "truth_status", "knowledge_access", "representation", "context"),
+    ("content_type", "mental_source"),
+)
+BAR = Look("this run", COLOURS["sky"])
+# Of unlike length, so that colour and marker together stay distinct.
+SERIES = [colour for name, colour in COLOURS.items() if name not in ("grey", "yellow")]
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
+ENDS = ["ci_low", "ci_high"]
+LINKED = "linked"  # the method that asks ToMBench's own questions
+NARROW = 28  # characters of a model's name that leave room for four panels beside it
+
+
+def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
+    """Figure 4: how often each label was given to the gold beliefs of this run.
+
+    `distribution`: as `records.label_distribution` has it: dimension, label, count, share.
+    InputError: a label that is unknown, missing or there twice.
+    """
+    _check_labels(distribution)
+    paper = PUBLICATION.read("order_distribution").set_index("order")["percent"] / 100
+    with plotting.style():
+        figure = Figure(figsize=(plotting.WIDTH, 4.6), layout="constrained")
+        grid = figure.add_gridspec(1, len(COLUMNS))
+        for place, dimensions in enumerate(COLUMNS):
+            heights = [len(DIMENSIONS[dimension]) + 1 for dimension in dimensions]
+            cells = grid[place].subgridspec(len(dimensions), 1, height_ratios=heights)
+            for cell, dimension in zip(cells, dimensions, strict=True):
+                own = distribution[distribution["dimension"] == dimension].set_index("label")
+                axes = figure.add_subplot(cell)
+                _label_bars(axes, dimension, own.loc[list(DIMENSIONS[dimension])])
+                if dimension == "order":
+                    _hollow(axes, paper.to_numpy(), np.arange(len(paper)))
+                if dimension == dimensions[-1]:
+                    plotting.share_axis(axes, "Share of beliefs")
+        handles = {BAR.label: plotting.bar_handle(BAR), "paper": plotting.HOLLOW}
+        plotting.legend_below(figure, handles, columns=2)
+    beliefs = distribution.groupby("dimension")["count"].sum().max()
+    orders = ", ".join(f"{order}: {printed.share(value)}" for order, value in paper.items())
+    caption = (
+        f"OmniToM, Figure 4: labels of the gold beliefs of this run (n = {beliefs:,} beliefs, "
+        f"{distribution['count'].sum():,} labels), as shares of the beliefs and in counts. The "
+        f"paper prints the shares of its orders alone ({orders}; "
+        f"{PUBLICATION.source('order_distribution')}), drawn hollow."
+    )
+    return figure, caption
+
+
+def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
+    """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model.
+
+    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    without scores by belief order.
+    """
+    points = _by_order(metrics, level)
+    shown = [panel for panel in PANELS if panel in set(points["panel"])]
+    rows = {source: points.loc[points["source"] == source, "model"] for source in (PAPER, RUN)}
+    positions = plotting.row_positions({block: list(r.unique()) for block, r in rows.items()})
+    points["y"] = [positions[key] for key in zip(points["source"], points["model"], strict=True)]
+    with plotting.style():
+        figure, panels = _in_lines([PANELS[panel] for panel in shown], positions, columns=3)
+        for axes, panel in zip(panels, shown, strict=True):
+            own = points[points["panel"] == panel]
+            for bucket, look in ORDERS.items():
+                plotting.interval_dots(axes, own[own["bucket"] == bucket], look)
+            for y in sorted(set(points["y"]) - set(own["y"])):
+                axes.text(0.5, y, "no number", ha="center", va="center", color="#6b6b6b", size=7)
+        _legend(figure, ORDERS, plotting.source_handles(points))
+    told = [
+        f"{DIMENSION_NAMES.get(panel, 'all dimensions')}, {bucket}: {printed.share(value)}"
+        for (panel, bucket), value in LABELLING_BY_ORDER.items()
+    ]
+    about = (
+        "OmniToM, Figure 5: [a] F1 of extraction and [b] accuracy of labelling (shares) by order "
+        "of the gold belief, over the stories that have such beliefs. Precision in [a] is over the "
+        "predicted beliefs that say they are of that order. All numbers that the paper gives, "
+        f"drawn hollow, are in its text (Sec. 6), of no model in particular: {'; '.join(told)}."
+    )
+    run = numbers.run_sentences(points, metrics, "outputs a point")
+    return figure, " ".join([about, *run])
+
+
+def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
+    """Figure 8: extracted beliefs a story against precision, recall and F1, by model.
+
+    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    without extraction.
+    """
+    wanted = [volume := "beliefs_per_story", *VOLUME]
+    rows = numbers.at_level(numbers.of_run(metrics), "stage1", level)
+    rows = rows[rows["metric"].isin(wanted) & rows["condition"].eq("all")]
+    _demand(rows, wanted)
+    wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
+    wide, paper = wide.loc[rows["model"].unique()], volume_of_paper()
+    looks = _looks(wide.index)
+    with plotting.style():
+        columns = _fitting(looks)
+        height = 2.8 + 0.17 * (len(looks) // columns + 1)
+        figure = Figure(figsize=(plotting.WIDTH, height), layout="constrained")
+        panels = figure.subplots(1, len(VOLUME), sharey=True, sharex=True)
+        for axes, (metric, title) in zip(panels, VOLUME.items(), strict=True):
+            for model, row in wide.iterrows():
+                _cross(axes, row.xs(volume, level=1), row.xs(metric, level=1), looks[model])
+            axes.set(title=title, xlabel="Beliefs a story", ylim=(-0.03, 1.03))
+            axes.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0", ".25", ".5", ".75", "1"])
+            axes.tick_params(bottom=True, left=True, length=2.5)
+        _hollow(panels[-1], paper["volume"], paper["f1"])
+        most = max(wide["ci_high", volume].max(), paper["volume"].max())
+        panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
+        _legend(figure, looks, {"paper, computed (see caption)": plotting.HOLLOW}, columns)
+    told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
+    about = (
+        "OmniToM, Figure 8: extracted beliefs a story against precision, recall and F1, means over "
+        "stories, with intervals both ways. The paper prints no numbers of this figure. Hollow, "
+        "computed from others: the predicted beliefs of its Table 11 over all stories (Table 4), "
+        f"against Overall F1 of its Table 3 ({'; '.join(told)})."
+    )
+    run = numbers.run_sentences(rows, metrics, "outputs a point")
+    return figure, " ".join([about, *run])
+
+
+def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
+    """F1 and rank of each model by who says which beliefs match (no figure of the paper).
+
+    `sensitivity`: one row a judge, model and method: judge, model, method, value (F1 of
+    extraction), ci_low, ci_high, n, n_groups. `level`: of prompts, see `tables_omnitom.at_level`.
+    InputError: a missing column, a number that is there twice, an unknown level, no extraction.
+    """
+    needed = ["judge", "model", "method", "value", *ENDS, "n", "n_groups"]
+    numbers.demand_columns(sensitivity, needed, "judge sensitivity")
+    rows = numbers.at_level(numbers.with_level(sensitivity), "stage1", level)
+    if rows.empty:
+        raise InputError("judge sensitivity: no rows of a method of stage1")
+    numbers.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
+    models = list(rows["model"].unique())
+    looks = _looks(rows["judge"].unique(), spread=0.34)
+    positions = plotting.row_positions({"": models})
+    rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
+    rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")
+    with plotting.style():
+        titles = ["F1 of extraction", "Rank of the model"][: len(models)]
+        columns, height = _fitting(looks), max(0.26, 0.09 * len(looks) + 0.08)
+        extra = 1.2 + 0.17 * len(looks) / columns
+        figure, panels = plotting.panels(titles, positions, height, extra)
+        plotting.share_axis(panels[0], "F1 (share)")
+        for axes in panels[1:]:
+            axes.set(xlim=(len(models) + 0.5, 0.5), xticks=range(1, len(models) + 1))
+            axes.set_xlabel("Rank (1 = highest F1)")
+            axes.tick_params(axis="x", bottom=True, length=2.5)
+        for judge, look in looks.items():
+            own = rows[rows["judge"] == judge]
+            plotting.interval_dots(panels[0], own, look)
+            for axes in panels[1:]:
+                _dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
+        _legend(figure, looks, {}, columns)
+    about = (
+        f"OmniToM: F1 of extraction ({', '.join(rows['method'].unique())}) and rank of the models "
+        f"by who says which beliefs match: {', '.join(looks)} (no figure of the paper, which has "
+        f"one judge). n = {printed.span(rows['n'])} outputs a point from "
+        f"{printed.span(rows['n_groups'])} stories; 95 % intervals, by story."
+    )
+    return figure, f"{about} {_ranking(rows)}"
+
+
+def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
+    """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper).
+
+    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    without such scores.
+    """
+    wanted = [*BEYOND, "majority_baseline"]
+    rows = numbers.at_level(numbers.of_run(metrics), "stage2", level)
+    rows = rows[rows["metric"].isin(wanted) & rows["condition"].isin(DIMENSIONS)]
+    _demand(rows, wanted)
+    positions = plotting.row_positions({"": list(rows["model"].unique())})
+    rows = rows.assign(y=rows["model"].map(positions[""]))
+    majority = rows[rows["metric"] == "majority_baseline"]
+    with plotting.style():
+        columns = 4 if rows["model"].str.len().max() <= NARROW else 3
+        figure, panels = _in_lines(list(DIMENSION_NAMES.values()), positions, columns)
+        for axes, dimension in zip(panels, DIMENSIONS, strict=True):
+            own = rows[rows["condition"] == dimension]
+            for metric, look in BEYOND.items():
+                plotting.interval_dots(axes, own[own["metric"] == metric], look)
+            frequent = majority[majority["condition"] == dimension].set_index("y")["value"]
+            plotting.chance_in_rows(axes, frequent, "dashed")
+        _legend(figure, BEYOND, {MAJORITY: plotting.line_handle("dashed")}, columns=4)
+    ends = majority.groupby("condition")["value"].agg(["min", "max"]).map(printed.share)
+    told = [f"{DIMENSION_NAMES[d]} {'–'.join(dict.fromkeys(ends.loc[d]))}" for d in DIMENSIONS]
+    about = (
+        "OmniToM: accuracy of labelling (mean over stories), balanced accuracy (mean recall of the "
+        "labels) and macro F1 (mean F1 of the labels; both over all beliefs) by dimension, in "
+        f"shares (no figure of the paper). Dashed: {MAJORITY} ({', '.join(told)}). Where one label "
+        "is that frequent, accuracy is high without any reading of the story; the other two weigh "
+        "all labels alike."
+    )
+    run = numbers.run_sentences(rows.drop(majority.index), metrics, "outputs or beliefs a point")
+    return figure, " ".join([about, *run])
+
+
+def outcomes(metrics: pd.DataFrame) -> tuple[Figure, str]:
+    """What became of each output (no figure of the paper): six outcome shares by model and method.
+
+    InputError: metrics without OmniToM's outcome rates.
+    """
+    rates = numbers.of_run(metrics).query("metric == 'outcome_rate'")
+    _demand(rates, ["outcome_rate"])
+    models, levels = list(rates["model"].unique()), numbers.in_level_order(rates["level"])
+    methods = [f"{stage}-{level}" for stage in STAGES for level in levels] + [LINKED]
+    methods = [method for method in methods if method in set(rates["method"])]
+    with plotting.style():
+        figure = plotting.outcome_bars(rates, models, methods)
+    caption = (
+        f"OmniToM: what became of each output of {', '.join(models)} ({', '.join(methods)}), as "
+        f"shares of all n = {printed.span(rates['n'])} outputs of a model and method. correct = a "
+        "table with something right, which earns its score; wrong = with nothing right. Unusable "
+        "are: unparsed = no row to read; truncated = cut off at the length limit without a row; "
+        "refused = declined to answer; error = the request failed."
+    )
+    linked = [f"{LINKED}: the ToMBench questions of the stories."] if LINKED in methods else []
+    return figure, " ".join([caption, *linked, *printed.unscored(rates)])
+
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+def _check_labels(distribution: pd.DataFrame) -> None:
+    numbers.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
+    times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
+    known = Counter(
+        (dimension, each) for dimension, labels in DIMENSIONS.items() for each in labels
+    )
+    problems = [
+        f"{key[0]} {key[1]!r}: found {times[key]} times, expected {known[key]}"
+        for key in known | times
+        if times[key] != known[key]
+    ]
+    refuse(problems, "labels")
+
+
+def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
+    """Scores by belief order, the paper's first; panel and bucket say where a point stands."""
+    run = numbers.of_run(metrics)
+    extraction = numbers.at_level(run, "stage1", level).query("metric == 'f1'")
+    extraction = extraction.assign(panel="extraction", bucket=extraction["condition"])
+    labelling = numbers.at_level(run, "stage2", level).query("metric == 'accuracy'")
+    parts = numbers.halves(labelling["condition"], "/")
+    rows = pd.concat([extraction, labelling.assign(panel=parts[0], bucket=parts[1])])
+    rows = rows[rows["bucket"].isin(ORDERS)]
+    if rows.empty:
+        raise InputError("metrics: no f1 or accuracy of benchmark 'omnitom' by belief order")
+    paper = pd.DataFrame(
+        {"panel": panel, "bucket": bucket, "value": value, "model": TEXT, "source": PAPER}
+        for (panel, bucket), value in LABELLING_BY_ORDER.items()
+    )
+    paper = paper[paper["panel"].isin(rows["panel"])]
+    both = pd.concat([paper, rows], ignore_index=True)
+    return both.fillna({"mark": "", "method": "", "ci_method": ""})
+
+
+def _demand(rows: pd.DataFrame, metrics: list[str]) -> None:
+    missing = [metric for metric in metrics if metric not in set(rows["metric"])]
+    refuse([f"no rows of benchmark 'omnitom' with metric {each!r}" for each in missing], "metrics")
+
+
+# ---- drawing -------------------------------------------------------------------------------------
+
+
+def _looks(names: Iterable[str], spread: float = 0.0) -> dict[str, Look]:
+    """A look a name, in rows from `spread` above the middle to as much below."""
+    dodges = np.linspace(-spread, spread, len(names)) if len(names) > 1 else [0.0]
+    kinds = zip(names, cycle(SERIES), cycle(MARKERS), dodges, strict=False)
+    return {n: Look(n, colour, marker, dodge=float(d)) for n, colour, marker, d in kinds}
+
+
+def _fitting(names: Iterable[str]) -> int:
+    """How many columns of a legend fit on the page, at most three."""
+    return max(1, min(3, 105 // (max(map(len, names)) + 8)))
+
+
+def _legend(figure: Figure, looks: dict[str, Look], more: dict, columns: int = 3) -> None:
+    handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
+    plotting.legend_below(figure, handles | more, columns)
+
+
+def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Figure, list[Axes]]:
+    """Panels of shares in lines of `columns`, each line with its row labels."""
+    rows = len(positions) * -(-len(titles) // columns)
+    height = float(np.clip(6.3 / rows, 0.19, 0.34))  # many rows move closer, to stay on the page
+    figure, panels = plotting.panels(titles, positions, height, 1.5, columns)
+    for place, axes in enumerate(panels):
+        plotting.share_axis(axes, "Share" * (place + columns >= len(panels)))
+    for axes in panels[::columns]:  # the others have no labels
+        for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
+            tick.set_fontweight("normal" if row else "bold")
+    return figure, panels
+
+
+def _label_bars(axes: Axes, dimension: str, rows: pd.DataFrame) -> None:
+    y = np.arange(len(rows))
+    axes.barh(y, rows["share"], 0.7, color=BAR.colour, zorder=2)
+    for height, share, count in zip(y, rows["share"], rows["count"], strict=True):
+        axes.text(1.05, height, f"{printed.share(share)} ({count:,})", va="center", fontsize=6.5)
+    axes.set_title(DIMENSION_NAMES[dimension], loc="left")
+    axes.set_yticks(y, labels=list(rows.index))
+    axes.set(xlim=(-0.03, 1.03), xticks=[], ylim=(len(rows) - 0.5, -0.5))
+    axes.tick_params(axis="y", length=0)
+
+
+def _dots(axes: Axes, x: pd.Series, y: pd.Series, look: Look, gid: str) -> None:
+    axes.plot(x, y, look.marker, color=look.colour, ms=plotting.DOT, linestyle="none", gid=gid)
+
+
+def _hollow(axes: Axes, x: pd.Series, y: pd.Series) -> None:
+    face = {"mfc": "white", "mec": INK, "ms": plotting.DOT}
+    axes.plot(x, y, "o", **face, linestyle="none", clip_on=False, zorder=3, gid="paper hollow")
+
+
+def _cross(axes: Axes, across: pd.Series, up: pd.Series, look: Look) -> None:
+    """A dot with its intervals in both directions."""
+    axes.hlines(up["value"], *across[ENDS], look.colour, linewidth=1)
+    axes.vlines(across["value"], *up[ENDS], look.colour, linewidth=1)
+    _dots(axes, [across["value"]], [up["value"]], look, look.label)
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def _ranking(rows: pd.DataFrame) -> str:
+    """Which model leads under which judge, and how far the judges' rankings agree."""
+    wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
+    if min(wide.shape) < 2:
+        return "With one judge or one model there is no ranking to compare."
+    best = wide.idxmax()
+    led = [f"{model} under {', '.join(best.index[best == model])}" for model in best.unique()]
+    pairs = {
+        (one, other): kendalltau(wide[one], wide[other], nan_policy="omit").statistic
+        for one, other in combinations(wide, 2)
+    }
+    taus = pd.Series(pairs).dropna()
+    if taus.empty:
+        return f"Highest F1: {'; '.join(led)}."
+    least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())
+    return (
+        f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least} ({pair})."
+    )

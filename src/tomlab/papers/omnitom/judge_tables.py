@@ -1,0 +1,292 @@
+"""OmniToM's tables on prompts, annotators, judges and audits: Tables 5, 6, 9, 11, 12, App. B.4.
+
+Each public function is one table, as in `tables`, whose helpers it uses. The paper's labels
+and judges were held against people's; this run's judges are held against alignments known by
+construction. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
+"""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.errors import refuse
+from tomlab.papers.omnitom import tables as numbers
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, count
+from tomlab.reporting import printed as report
+from tomlab.reporting.printed import PAPER, RUN
+
+TASKS = {"stage1": STAGES["stage1"], "judge": "Judge: agreement", "stage2": STAGES["stage2"]}
+RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
+QUALITY = {
+    "agreement": "Agreement",
+    "precision": "Precision",
+    "recall": "Recall",
+    "kappa": "Kappa",
+    "n": "n",
+    "undefined": "Undefined",
+    "n_groups": "Stories",
+}
+HELD_AGAINST = {PAPER: "people", RUN: "known by construction"}
+# App. B.4, text only: decisions that more than one person took, and how many of them are alike.
+DECIDED, ALIKE = 4451, 3955
+ALL = "All models"
+
+
+def table5(metrics_of_candidates: pd.DataFrame | None = None) -> report.Table:
+    """Table 5: which model should write the gold? Both stages on the calibration stories.
+
+    `metrics_of_candidates`: the metrics table of this run's candidates, if it compared any.
+    InputError: such metrics without OmniToM.
+    """
+    paper = numbers.of_paper("table5_calibration_models")
+    stage = paper["metric"].replace({"stage1_f1": "stage1", "stage2_accuracy": "stage2"})
+    frames = [paper.assign(stage=stage, level="L4")]
+    if metrics_of_candidates is not None:
+        run = numbers.main_scores(numbers.of_run(metrics_of_candidates))
+        frames.append(numbers.percent(run))
+    cells, printed = _by_stage(*frames)
+    if metrics_of_candidates is None:
+        about = [*numbers.paper_sentence(cells), "This run compared no candidates."]
+    else:
+        about = numbers.notes(cells, metrics_of_candidates, "outputs")
+    caption = (
+        "OmniToM, Table 5: F1 of extraction (Stage 1) and accuracy of labelling (Stage 2), in "
+        "percent, of the models that might write the gold, on calibration stories."
+    )
+    return report.Table("table5", cells, printed, caption, about)
+
+
+def table6(agreement: pd.DataFrame | None = None) -> report.Table:
+    """Table 6: on how many labels all annotators agree, by dimension.
+
+    `agreement`: of this run's annotation file, one row a dimension (a key of `DIMENSION_NAMES`, or
+    "overall"): dimension, n (labels), agree (labels given alike by all), agreement (a share), and
+    ci_low, ci_high and annotator_type if known, as `annotation.strict_agreement` has them.
+    InputError: an unknown dimension or one that is there twice, or an agreement that is no share.
+    """
+    names = DIMENSION_NAMES | {"overall": "Overall"}
+    paper = numbers.of_paper("table6_reliability")
+    frames = [paper.assign(column=paper["statistic"])]
+    if agreement is not None:
+        frames += _reliability(agreement, list(names))
+    cells = numbers.in_order(numbers.stack(["dimension"], *frames), "dimension", names)
+    forms = {"n": count, "agree": count}
+    printed = numbers.layout(cells, {"dimension": "Dimension"}, RELIABILITY, forms=forms)
+    printed["Dimension"] = printed["Dimension"].map(names)
+    printed = report.once(printed, [["Dimension"]])
+    caption = (
+        "OmniToM, Table 6: labels (N), those that all annotators gave alike (Agree), and their "
+        "share in percent (Agreement), by dimension."
+    )
+    people = "The paper's annotators: three people, on its calibration stories (App. B.4)."
+    about = [*numbers.paper_sentence(cells), people, f"This run: {_annotators(agreement)}."]
+    return report.Table("table6", cells, printed, caption, about)
+
+
+def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> report.Table:
+    """Table 9: how much should a prompt say? Scores of stages and judges by prompt level.
+
+    `judges`: agreement of this run's judges that are language models, one row a judge and level
+    (judge, level, agreement, ci_low, ci_high, n, n_groups; shares). InputError: metrics without
+    OmniToM, or `judges` without a column, or with a judge and level twice.
+    """
+    run = numbers.main_scores(numbers.of_run(metrics))
+    frames = [numbers.of_paper("table9_teler"), numbers.percent(run.assign(task=run["stage"]))]
+    if judges is not None:
+        frames.append(_judges_by_level(judges))
+    frames = [frame.assign(column=frame["level"]) for frame in frames]
+    cells = numbers.stack(["task", "level", "model", "method"], *frames)
+    cells = numbers.in_order(cells, "task", TASKS)
+    heads = {level: level for level in numbers.in_level_order(cells["column"])}
+    printed = numbers.layout(cells, {"task": "Task", "model": "Model"}, heads, n=True)
+    printed["Task"] = printed["Task"].map(TASKS)
+    printed = report.once(printed, [["Task"]])
+    caption = "OmniToM, Table 9: scores in percent by level of detail of the prompt (TELeR)."
+    levels = (
+        "L1: the task; L2: with its terms; L3: in steps; L4: with criteria and an example; "
+        "L3-json: as L3, answered in a schema. The paper's are scores on calibration stories."
+    )
+    held = "The paper's judges are held against people's alignments"
+    held += "." if judges is None else ", this run's against alignments known by construction."
+    about = [levels, held, *numbers.notes(cells, metrics, "outputs")]
+    return report.Table("table9", cells, printed, caption, about)
+
+
+def table11(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
+    """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount.
+
+    `level`: of prompts, see `tables_omnitom.at_level`. InputError: metrics without OmniToM, or an
+    unknown level.
+    """
+    run = numbers.at_level(numbers.of_run(metrics), "stage1", level)
+    run = run[run["metric"] == "matchcount"]
+    run = numbers.percent(run.assign(column=run["condition"], statistic="percent"))
+    counts = numbers.of_paper("table11_matchcount", "count")
+    counts = counts.assign(column=counts["matchcount"], statistic="count", level="L3")
+    keys = ["model", "method", "level", "statistic"]
+    cells = numbers.stack(keys, counts, _shares_of_paper(counts), run)
+    heads = {matches: f"MC {matches}" for matches in MATCH_COUNTS}
+    shares = cells[cells["statistic"] == "percent"]
+    printed = numbers.layout(shares, {"model": "Model"}, heads, n=True)
+    printed = printed.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: ALL}})
+    caption = (
+        "OmniToM, Table 11: predicted beliefs by the number of gold beliefs that they match "
+        "(MatchCount, MC), in percent of all that a model predicted (Beliefs)."
+    )
+    computed = (
+        "The paper prints the counts in brackets, 3 and 4 apart; its percentages are computed from "
+        "them."
+    )
+    about = [computed, *numbers.notes(shares, metrics, "predicted beliefs")]
+    return report.Table("table11", cells, printed, caption, about)
+
+
+def table12(metrics: pd.DataFrame) -> report.Table:
+    """Table 12: how many outputs hold no row of a table? By stage and prompt level.
+
+    InputError: metrics without OmniToM.
+    """
+    run = numbers.of_run(metrics)
+    run = run[run["stage"].isin(STAGES)].query("metric == 'unusable' and condition == 'all'")
+    paper = numbers.of_paper("table12_unusable", "unusable_percent").assign(level="L3")
+    cells, printed = _by_stage(paper, numbers.percent(run))
+    caption = "OmniToM, Table 12: unusable outputs in percent, by stage."
+    about = numbers.notes(cells, metrics, "outputs")
+    return report.Table("table12", cells, printed, caption, about)
+
+
+def judge_agreement(agreements: pd.DataFrame) -> report.Table:
+    """App. B.4: how well do judges of matching beliefs agree with what they are held against?
+
+    `agreements`: of this run's judges, one row each, as `judging.report` has them: judge,
+    agreement, ci_low, ci_high, precision, recall, kappa (with <name>_low and <name>_high if known),
+    n, undefined, n_groups. They are held against alignments known by construction, never against
+    people's. InputError: a column that is missing, or a judge that is there twice.
+    """
+    numbers.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
+    numbers.demand_known(agreements, {"judge": None}, "judges")
+    paper = numbers.of_paper("judge_agreement", "agreement_percent")
+    paper = paper.assign(judge=paper["model"], column="agreement")
+    cells = numbers.stack(["judge", "level"], paper, *_qualities(agreements))
+    forms = {"kappa": report.signed} | dict.fromkeys(["n", "undefined", "n_groups"], count)
+    printed = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
+    printed.insert(len(QUALITY) + 1, "Held against", printed["Source"].map(HELD_AGAINST))
+    caption = (
+        "OmniToM, App. B.4: agreement of judges with alignments of predicted and gold beliefs, in "
+        "percent: per story, over the decisions that are defined on both sides, averaged over "
+        "stories."
+    )
+    run = (
+        "This run: alignments known by construction, gold tables edited by listed operations; 95 % "
+        "intervals by story. Precision, recall and kappa (Cohen's) are over all decisions. n: "
+        "decisions; Undefined: those that the judge left open."
+    )
+    about = [*numbers.paper_sentence(cells), _people(), run]
+    return report.Table("judge_agreement", cells, printed, caption, about)
+
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+def volume_of_paper() -> pd.DataFrame:
+    """The paper's models: predicted beliefs over all stories (Tables 11 and 4) and F1 (Table 3).
+
+    Columns volume (beliefs a story) and f1 (a share), indexed by model, in the order of volume.
+    """
+    counts = PUBLICATION.read("table11_matchcount").query("matchcount == 'total'")
+    stories = PUBLICATION.read("table4_categories").query("statistic == 'stories'")
+    f1 = PUBLICATION.read("table3_stage1").query("category == 'overall'")
+    volume = counts.set_index("model")["count"] / stories.set_index("category")["value"]["total"]
+    both = pd.DataFrame({"volume": volume, "f1": f1.set_index("model")["f1"] / 100})
+    return both.dropna().sort_values("volume")
+
+
+def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tidy and printed: a row a model and prompt level, a column a stage."""
+    frames = [frame.assign(column=frame["stage"]) for frame in frames]
+    cells = numbers.stack(["stage", "level", "model", "method"], *frames)
+    heads = {stage: name.partition(":")[0] for stage, name in STAGES.items()}
+    labels = {"model": "Model", "level": "Prompt"}
+    return cells, numbers.layout(cells, labels, heads, n=True)
+
+
+def _reliability(agreement: pd.DataFrame, names: list[str]) -> list[pd.DataFrame]:
+    """A frame a statistic of this run's annotators."""
+    numbers.demand_columns(agreement, ["dimension", "n", "agree", "agreement"], "agreement")
+    numbers.demand_known(agreement, {"dimension": names}, "agreement")
+    refuse(
+        [
+            f"{row.dimension}: found agreement {row.agreement}, expected a share from 0 to 1"
+            for row in agreement.itertuples()
+            if not (pd.isna(row.agreement) or 0 <= row.agreement <= 1)
+        ],
+        "agreement",
+    )
+    rows = agreement.assign(source=RUN, mark="", value=agreement["agreement"])
+    rows = rows.reindex(columns=["dimension", "source", "mark", "value", "ci_low", "ci_high"])
+    shares = numbers.percent(rows).assign(column="agreement_percent")
+    bare = rows[["dimension", "source", "mark"]]
+    counts = [bare.assign(column=name, value=agreement[name]) for name in ("n", "agree")]
+    return [*counts, shares]
+
+
+def _judges_by_level(judges: pd.DataFrame) -> pd.DataFrame:
+    needed = ["agreement", "ci_low", "ci_high", "n", "n_groups"]
+    numbers.demand_columns(judges, ["judge", "level", *needed], "judges")
+    numbers.demand_known(judges, {"judge": None, "level": None}, "judges")
+    rows = judges.rename(columns={"judge": "model", "agreement": "value"})
+    return numbers.percent(rows.assign(task="judge", source=RUN, mark=""))
+
+
+def _shares_of_paper(counts: pd.DataFrame) -> pd.DataFrame:
+    """The paper's counts as percentages of a model's beliefs, with the counts as their marks."""
+    wide = counts.pivot(index="model", columns="matchcount", values="value")
+    rows = []
+    for matches in MATCH_COUNTS:
+        parts = wide[["3", "4"] if matches == "3+" else [matches]]
+        told = parts.map(count).agg(" + ".join, axis=1)
+        share = (100 * parts.sum(axis=1) / wide[TOTAL]).round(6)
+        texts = {"column": matches, "mark": " (" + told + ")"}
+        rows.append(pd.DataFrame({"value": share, "n": wide[TOTAL], **texts}).reset_index())
+    place = f"{counts['printed_in'].iloc[0]}, computed"
+    texts = {"source": PAPER, "statistic": "percent", "level": "L3", "printed_in": place}
+    models = counts["model"].unique()
+    return numbers.in_order(pd.concat(rows).assign(**texts), "model", models)
+
+
+def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """A frame a column of `QUALITY`, shares in percent."""
+    for name in QUALITY:
+        ends = "ci" if name == "agreement" else name
+        known = {"value": name, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
+        values = {to: agreements[of] for to, of in known.items() if of in agreements}
+        if name in ("agreement", "precision", "recall"):
+            values = {to: (100 * of).round(6) for to, of in values.items()}
+        texts = {"column": name, "source": RUN, "mark": ""}
+        yield agreements[["judge", "n", "n_groups"]].assign(**values, **texts)
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def _annotators(agreement: pd.DataFrame | None) -> str:
+    """Who labelled for this run, in the words of the file alone."""
+    if agreement is None or agreement.empty:
+        return "no annotations"
+    kinds = agreement["annotator_type"].unique() if "annotator_type" in agreement else []
+    return ", ".join(["its annotation file", *(f"annotators of type {kind}" for kind in kinds)])
+
+
+def _people() -> str:
+    """What the paper's judges were held against."""
+    rows = PUBLICATION.read("human_matchcount")
+    counts = rows[rows["statistic"] == "beliefs"].set_index("matchcount")["value"]
+    percent = rows[rows["statistic"] == "percent"].set_index("matchcount")["value"]
+    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
+    return (
+        f"The paper's judges, with L4 prompts, are held against people's alignments of "
+        f"{counts.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
+        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
+    )

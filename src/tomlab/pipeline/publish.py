@@ -1,0 +1,123 @@
+"""The last stage: executed notebooks, figures and tables as documents under `docs/`.
+
+    python -m tomlab.publish
+
+Notebooks are kept as they are and as HTML pages of their own; links between them lead to the
+executed copies. Only what `params.yaml` names is published.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import HTMLExporter
+from papermill.exceptions import PapermillExecutionError
+
+from tomlab import params
+from tomlab.errors import InputError
+from tomlab.paths import DOCS, RESULTS, ROOT
+from tomlab.pipeline import run_notebook
+
+INDEX = "00_index.ipynb"
+# What a reader of the web pages can use; PDF files stay in `results/`.
+KINDS = {"figures": (".png", ".txt"), "tables": (".csv", ".tex", ".html")}
+# From a source notebook up to `docs/`; the executed copies lie inside it.
+_TO_DOCS = re.compile(r"\]\(((?:\.\./)+)docs/")
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
+<style>
+body {{ max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
+  color: #222; }}
+pre {{ background: #f6f6f4; padding: .6rem .8rem; white-space: pre-wrap; font-size: .85rem; }}
+.output_area {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; border: 0; font-size: .85rem; margin: .8rem 0; }}
+th, td {{ border: 0; padding: .2rem .6rem; text-align: left; vertical-align: top; }}
+thead {{ border-bottom: 1px solid #888; }}
+tbody tr:nth-child(even) {{ background: #f6f6f4; }}
+img, svg {{ max-width: 100%; height: auto; }}
+.prompt, .anchor-link {{ display: none; }}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
+    """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
+    found = {}
+    for b in benchmarks:
+        for stage in ("1_generation", "2_filtering", "4_judge_calibration", "5_figures"):
+            found[f"{stage}/{b}.ipynb"] = [f"{stage}/{b}.ipynb"]
+        found[f"3_evaluation/{b}.ipynb"] = [f"3_evaluation/{b}-{m}.ipynb" for m in models]
+    return found
+
+
+def relink(text: str, copies: dict[str, list[str]], suffix: str = ".ipynb") -> str:
+    """Links to source notebooks as links to the (first) executed copy with `suffix`, links to
+    documents as seen from inside `docs/`.
+    """
+    for source, names in copies.items():
+        text = text.replace(f"{source})", f"{names[0].removesuffix('.ipynb')}{suffix})")
+    text = text.replace(f"{INDEX})", f"{INDEX.removesuffix('.ipynb')}{suffix})")
+    return _TO_DOCS.sub(r"](\1", text)
+
+
+def page(notebook: nbformat.NotebookNode, title: str) -> str:
+    """A notebook as one self-contained HTML page."""
+    exporter = HTMLExporter(template_name="basic", embed_images=True)
+    body, _ = exporter.from_notebook_node(notebook)
+    return _PAGE.format(title=title, body=body)
+
+
+def publish_notebook(source: Path, target: Path, copies: dict[str, list[str]]) -> None:
+    """Write one executed notebook to `target` and, beside it, as HTML."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for suffix in (".ipynb", ".html"):
+        notebook = nbformat.read(source, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = relink(cell.source, copies, suffix)
+        if suffix == ".ipynb":
+            nbformat.write(notebook, target)
+        else:
+            title = f"tomlab: {target.stem}"
+            target.with_suffix(suffix).write_text(page(notebook, title), encoding="utf-8")
+
+
+def publish_files(kind: str, benchmark: str) -> None:
+    """Copy a benchmark's figures or tables."""
+    target = DOCS / kind / benchmark
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted((RESULTS / kind / benchmark).iterdir()):
+        if path.suffix in KINDS[kind]:
+            shutil.copyfile(path, target / path.name)
+
+
+def main() -> int:
+    """Publish what `params.yaml` names; 1 with a message if something is missing."""
+    try:
+        run = params.load()["run"]
+        copies = executed(run["benchmarks"], run["models"])
+        index = RESULTS / "index" / INDEX
+        names = run_notebook.declared(
+            nbformat.read(ROOT / "notebooks" / INDEX, as_version=4), INDEX
+        )
+        values = run_notebook.parameters(names, {"run": run}, ["run"], {})
+        run_notebook.run(ROOT / "notebooks" / INDEX, index, values)
+        publish_notebook(index, DOCS / "notebooks" / INDEX, copies)
+        for name in (name for each in copies.values() for name in each):
+            publish_notebook(RESULTS / "notebooks" / name, DOCS / "notebooks" / name, copies)
+        for benchmark in run["benchmarks"]:
+            for kind in KINDS:
+                publish_files(kind, benchmark)
+    except (InputError, FileNotFoundError, PapermillExecutionError) as error:
+        print(f"\npublish: {error}\n", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

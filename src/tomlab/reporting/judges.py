@@ -1,0 +1,57 @@
+"""How well judges agree with decisions known by construction, as a table (after OmniToM, App. B.4)."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tomlab.reporting import printed as report
+
+QUALITIES = {
+    "agreement": "Agreement",
+    "precision": "Precision",
+    "recall": "Recall",
+    "kappa": "Kappa",
+    "agreement_all": "Agreement, undefined as wrong",
+}
+_HOW = (
+    "Agreement is per group, over the decisions that are defined on both sides, averaged over "
+    "groups; precision, recall and kappa (Cohen's) are over all decisions. In brackets 95 % "
+    "intervals that resample groups."
+)
+_TRUTH = (
+    "Known by construction: texts were made by listed operations, and the operation is the label. "
+    "Nobody judged them."
+)
+
+
+def agreement(name: str, found: pd.DataFrame, title: str) -> report.Table:
+    """One row a judge, its qualities with their intervals.
+
+    name: of the table's files; found: of `judging.report`; title: the task, for the caption.
+    """
+    cells = pd.concat(_cells(found), ignore_index=True)
+    columns = {"judge": found["judge"]}
+    for quality, head in QUALITIES.items():
+        own = cells[cells["quality"] == quality].set_index("judge").loc[found["judge"]]
+        form = report.signed if quality == "kappa" else report.share
+        columns[head] = [
+            report.cell(row.value, row.ci_low, row.ci_high, form=form) for row in own.itertuples()
+        ]
+    counts = found[["n", "undefined", "n_groups"]].astype(int).astype(str)
+    printed = pd.DataFrame(columns).rename(columns={"judge": "Judge"}).join(counts)
+    caption = f"{title}: agreement of judges with decisions known by construction."
+    notes = [
+        _HOW,
+        "n: decisions with a truth; undefined: those that the judge left open.",
+        _TRUTH,
+    ]
+    return report.Table(name, cells, printed, caption, notes)
+
+
+def _cells(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for quality in QUALITIES:
+        ends = "ci" if quality == "agreement" else quality
+        numbers = {"value": quality, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
+        kept = found[["judge", "n", "n_groups"]]
+        values = {to: found[of] for to, of in numbers.items()}
+        yield kept.assign(quality=quality, **values, source=report.RUN, mark="")

@@ -1,0 +1,275 @@
+"""Tables as a paper prints them: the numbers (CSV), for a paper (LaTeX), for the web (HTML).
+
+A `Table` holds each number twice: `tidy` for whoever computes on, `printed` for whoever reads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+from IPython.display import HTML
+from pandas.io.formats.style import Styler
+
+from tomlab.errors import InputError
+from tomlab.records.tables import OUTCOMES
+
+PAPER, RUN = "paper", "this run"  # who reports a number
+TIDY_COLUMNS = ("source", "value", "ci_low", "ci_high", "n", "n_groups", "mark")
+ABSENT = "–"
+# More printed lines than this do not fit on a page, where a `table` float cannot break.
+PAGE_LINES = 45
+WIDE_COLUMNS = 6
+P_FLOOR = 0.001
+CREDIT = "Only an answer scored correct earns credit"
+
+_LATEX = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": "$<$", ">": "$>$", "−": "$-$", "×": r"$\times$", "∧": r"$\wedge$"}
+    | {"†": r"\textsuperscript{\dag}", "‡": r"\textsuperscript{\ddag}"}
+    | {"–": "--", "—": "---", "…": r"\dots{}", "§": r"\S{}", "≤": r"$\leq$", "≥": r"$\geq$"}
+)
+_CSS = [
+    {"selector": "", "props": "border-collapse:collapse; border-bottom:1.5px solid; font-size:90%"},
+    {"selector": "caption", "props": "caption-side:top; text-align:left; padding-bottom:.5em"},
+    {"selector": "thead", "props": "border-top:1.5px solid; border-bottom:1px solid"},
+    {"selector": "th, td", "props": "text-align:left; vertical-align:top; padding:.15em .6em"},
+    {"selector": "td", "props": "white-space:nowrap"},
+    {"selector": ".block", "props": "border-top:1px solid"},
+]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    `tidy` has one row a number, with `TIDY_COLUMNS` at least: `source` says who reports it, ci_*
+    and n_groups are empty where nobody does, `mark` is what stands beside the number in print.
+    `printed` holds strings, laid out as in the paper; a line break in a cell is "\\n", and a row
+    whose first cell is not blank begins a block, if some are blank. Both are written without their index.
+    """
+
+    name: str
+    tidy: pd.DataFrame
+    printed: pd.DataFrame
+    caption: str
+    notes: list[str]
+
+    def __post_init__(self) -> None:
+        missing = [column for column in TIDY_COLUMNS if column not in self.tidy]
+        if missing:
+            raise ValueError(f"table {self.name}: the tidy frame lacks {', '.join(missing)}")
+
+
+def share(value: float) -> str:
+    """A share as the papers print it: .68, 1.00."""
+    return f"{value:.2f}".removeprefix("0")
+
+
+def one_decimal(value: float) -> str:
+    """A percentage or a mean count as the papers print it: 9.6, 100.0."""
+    return f"{value:.1f}"
+
+
+def cell(
+    value: float,
+    ci_low: float,
+    ci_high: float,
+    mark: str = "",
+    form: Callable[[float], str] = share,
+) -> str:
+    """A number with its interval if it has one, and its mark: ".52 [.31, .72]", ".61*".
+
+    `form` prints each number: `share`, or `one_decimal` for percentages.
+    """
+    if pd.isna(value):
+        return ABSENT
+    interval = "" if pd.isna(ci_low) else f" [{form(ci_low)}, {form(ci_high)}]"
+    return f"{form(value)}{interval}{mark}"
+
+
+def span(values: pd.Series) -> str:
+    """The whole numbers in `values` as a range: "25" or "18–25"; missing ones are left out."""
+    known = values.dropna().astype(int)
+    if known.empty:
+        return ABSENT
+    low, high = known.min(), known.max()
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def signed(value: float) -> str:
+    """A coefficient with two decimals and a minus sign: "1.07", "−0.13"."""
+    return ABSENT if pd.isna(value) else f"{value:z.2f}".replace("-", "−")
+
+
+def p_value(p: float, is_bound: bool = False) -> str:
+    """A p value as the papers print it: ".620", "< .001"; `is_bound` where only a bound is known."""
+    digits = f"{max(p, P_FLOOR):.3f}".removeprefix("0")
+    return f"< {digits}" if is_bound or p < P_FLOOR else digits
+
+
+def once(rows: pd.DataFrame, levels: list[list[str]]) -> pd.DataFrame:
+    """`rows` with labels blank where they repeat the row above, for nested `levels` of columns.
+
+    Of a level, the last column is blanked; a change in an outer level shows the inner ones again.
+    """
+    printed = rows.copy()
+    changes = pd.Series(False, index=rows.index)
+    for columns in levels:
+        changes |= rows[columns].ne(rows[columns].shift()).any(axis=1)
+        printed[columns[-1]] = rows[columns[-1]].where(changes, "")
+    return printed
+
+
+def of_benchmark(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
+    """The rows of one benchmark; InputError says which there are where it has none."""
+    rows = metrics[metrics["benchmark"] == benchmark]
+    if rows.empty:
+        there = ", ".join(metrics["benchmark"].unique()) or "none"
+        raise InputError(f"metrics: no rows of benchmark {benchmark!r}; benchmarks there: {there}")
+    return rows
+
+
+def outcome_caption(benchmark: str, models: list[str], methods: list[str], n: pd.Series) -> str:
+    """The caption of `plotting.outcome_bars`; `n` are the answers of each model and method."""
+    return (
+        f"{benchmark}: what became of each answer of {', '.join(models)} by prompting method "
+        f"({', '.join(methods)}), as shares of all n = {span(n)} answers of a model "
+        f"and method. {CREDIT}. unparsed = names no option; truncated = cut off at the length "
+        "limit; refused = declined to answer; error = the request failed."
+    )
+
+
+def unscored(rates: pd.DataFrame) -> list[str]:
+    """One sentence: each model's share of answers without a verdict, over the methods in `rates`.
+
+    `rates` are rows of the metrics table with metric outcome_rate; without any, no sentence.
+    """
+    lost = rates[rates["condition"].isin(OUTCOMES[2:])]
+    shares = lost.groupby(["model", "method"])["value"].sum()
+    told = []
+    for model in rates["model"].unique():
+        known = shares.get(model, pd.Series([0.0]))
+        ends = dict.fromkeys([share(known.min()), share(known.max())])
+        told.append(f"{model} {'–'.join(ends)}")
+    kinds = ", ".join(OUTCOMES[2:])
+    sentence = f"{CREDIT}; share of answers that were not scored ({kinds}): {', '.join(told)}."
+    return [sentence] if told else []
+
+
+def tidy_coefficients(rows: pd.DataFrame) -> pd.DataFrame:
+    """A `Table`'s tidy frame of a regression: a row for each b and one for each p.
+
+    `rows` has source, term, b, se, p, p_relation ("<" or "="), n and n_groups. b has its 95 % Wald
+    interval where se is known.
+    """
+    half = 1.96 * rows["se"]
+    low, high = rows["b"] - half, rows["b"] + half
+    b = rows.assign(statistic="b", value=rows["b"], ci_low=low, ci_high=high)
+    p = rows.assign(statistic="p", value=rows["p"])
+    columns = ["term", "statistic", "p_relation", *TIDY_COLUMNS]
+    tidy = pd.concat([b.drop(columns="p_relation"), p]).assign(mark="").reindex(columns=columns)
+    return tidy.astype({"n": "Int64", "n_groups": "Int64"})
+
+
+def save(table: Table, folder: Path | str) -> list[Path]:
+    """Write `name`.csv (the tidy frame), .tex and .html into `folder`, making it; the paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"csv": table.tidy.to_csv(index=False), "tex": latex(table), "html": html(table)}
+    paths = [folder / f"{table.name}.{suffix}" for suffix in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def show(table: Table) -> HTML:
+    """The table for a notebook's output."""
+    return HTML(html(table))
+
+
+# ---- LaTeX ---------------------------------------------------------------------------------------
+
+
+def latex(table: Table) -> str:
+    """The table with caption, label and notes, ready to paste; needs booktabs.
+
+    A `table` float, or, when it is longer than a page, a `longtable`, which needs that package too.
+    """
+    cells = table.printed.map(_latex_cell)
+    starts = _block_starts(table.printed)[1:]
+    cells.iloc[starts, 0] = "\\midrule\n" + cells.iloc[starts, 0]
+    long = _printed_lines(table.printed) > PAGE_LINES
+    body = (
+        Styler(cells)
+        .hide(axis="index")
+        .format_index(_latex_text, axis="columns")
+        .to_latex(
+            hrules=True,
+            environment="longtable" if long else None,
+            position=None if long else "tbp",
+            position_float=None if long else "centering",
+            column_format="l" * cells.shape[1],
+            caption=_latex_text(table.caption),
+            label=f"tab:{table.name}",
+        )
+    )
+    return _around(body, table, long)
+
+
+def _around(body: str, table: Table, long: bool) -> str:
+    """The Styler's LaTeX with type size, column gaps and the notes under the table."""
+    size = r"\scriptsize" if table.printed.shape[1] > WIDE_COLUMNS else r"\small"
+    setting = f"{size}\n\\setlength{{\\tabcolsep}}{{3pt}}\n"
+    notes = "\\par\n".join(_latex_text(note) for note in table.notes)
+    under = f"\\par\\smallskip\n{{\\raggedright\n{notes}\\par}}\n" if notes else ""
+    if long:
+        return f"% needs booktabs, longtable\n{{{setting}{body}{under}}}\n"
+    body = body.replace("\\begin{tabular}", setting + "\\begin{tabular}", 1)
+    return "% needs booktabs\n" + body.replace("\\end{table}", under + "\\end{table}")
+
+
+def _latex_text(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+def _latex_cell(text: str) -> str:
+    lines = [_latex_text(line) for line in text.split("\n")]
+    if len(lines) == 1:
+        return lines[0]
+    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(lines) + r"\end{tabular}"
+
+
+def _block_starts(printed: pd.DataFrame) -> list[int]:
+    """Rows with a label in the first column; the first alone where no label is ever repeated."""
+    starts = [row for row, text in enumerate(printed.iloc[:, 0]) if text]
+    return starts if len(starts) < len(printed) else starts[:1]
+
+
+def _printed_lines(printed: pd.DataFrame) -> int:
+    return int(printed.map(lambda text: text.count("\n") + 1).max(axis=1).sum())
+
+
+# ---- HTML ----------------------------------------------------------------------------------------
+
+
+def html(table: Table) -> str:
+    """The table as a fragment that stands alone: its CSS, its caption and its notes."""
+    printed = table.printed.reset_index(drop=True)
+    classes = printed.map(lambda _: "")
+    classes.iloc[_block_starts(printed)] = "block"
+    body = (
+        Styler(printed, uuid=table.name, cell_ids=False)
+        .hide(axis="index")
+        .format(lambda text: escape(text).replace("\n", "<br />"))
+        .format_index(escape, axis="columns")
+        .set_td_classes(classes)
+        .set_table_styles(_CSS)
+        .set_caption(escape(table.caption))
+        .to_html()
+    )
+    notes = "".join(f"<li>{escape(note)}</li>\n" for note in table.notes)
+    under = f'<ul style="font-size:85%">\n{notes}</ul>\n' if notes else ""
+    return f"<div>\n{body}{under}</div>\n"

@@ -1,0 +1,94 @@
+"""From an answer's text to an option or to the reason why there is none.
+
+The outcomes of `tables.OUTCOMES` are told apart here, the same way for every benchmark.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import pandas as pd
+
+from tomlab.errors import InputError
+
+# Openings of an answer that declines. Only read when no option could be found.
+_REFUSAL = re.compile(
+    r"^\W*(i['’]?m sorry|i am sorry|sorry\b|i apologi[sz]e|as an ai\b"
+    r"|i( cannot| can['’]?t| won['’]?t|( am|['’]?m) (unable|not able))( to)?"
+    r" (answer|help|assist|comply|provide))",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_OPEN_THOUGHT = re.compile(r"<think>.*\Z", re.DOTALL | re.IGNORECASE)
+# Some chat templates put the opening tag into the prompt, so the answer has the closing one alone.
+_UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
+
+
+def visible(text: str) -> tuple[str, bool]:
+    """`text` without `<think>` blocks, and whether such a block was left open.
+
+    What stands in an open block, or before a closing tag that no tag opened, is thinking, never an
+    answer.
+    """
+    closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))
+    return _OPEN_THOUGHT.sub("", closed).strip(), bool(_OPEN_THOUGHT.search(closed))
+
+
+def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
+    """The outcome of an answer in which no option was found; the first that holds.
+
+    refused: the provider said so; truncated: the token limit cut it off, or the thinking never
+    ended; refused: the text opens as a refusal; unparsed: anything else, an empty answer included.
+    """
+    if finish_reason == "refusal":
+        return "refused"
+    if finish_reason == "length" or open_thought:
+        return "truncated"
+    if _REFUSAL.match(text):
+        return "refused"
+    return "unparsed"
+
+
+# What responses from elsewhere may leave out.
+_DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None, "completion_tokens": 0}
+_NEEDED = ("item_id", "model", "method", "response")
+
+
+def pairs(
+    items: pd.DataFrame, responses: pd.DataFrame, methods: Collection[str]
+) -> list[tuple[dict, dict]]:
+    """Each response with its item, in the order of the responses.
+
+    responses: a responses table, or just its columns `item_id, model, method, response`.
+    Errors: `InputError` for missing columns, unknown items, unknown methods and doubled rows.
+    """
+    if missing := [name for name in _NEEDED if name not in responses]:
+        raise InputError(f"responses: missing columns {', '.join(missing)}")
+    by_id = {item["item_id"]: item for item in items.to_dict("records")}
+    if unknown := sorted(set(responses["item_id"]) - set(by_id)):
+        raise InputError(f"responses: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
+    if unknown := sorted(set(responses["method"]) - set(methods)):
+        raise InputError(f"responses: no method {unknown[0]!r}; there are: {', '.join(methods)}")
+    filled = [_DEFAULTS | response for response in responses.to_dict("records")]
+    keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
+    if doubled := [key for key, times in Counter(keys).items() if times > 1]:
+        raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
+    return [(by_id[response["item_id"]], response) for response in filled]
+
+
+def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
+    """The option that each baseline chooses: the right one, the one that fits the world as it is,
+    and one at random, drawn by `seed`, method and item.
+    """
+    guess = random.Random(f"random/{seed}/{method}/{item['item_id']}")
+    return {
+        "gold": item["answer"],
+        "omniscient": item["reality"],
+        "random": guess.choice(list(item["choices"])),
+    }
+
+
+def failed(response: dict) -> bool:
+    """Whether there is an error in the place of an answer."""
+    return pd.notna(response["error"]) or pd.isna(response["response"])

@@ -1,0 +1,87 @@
+"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tomlab.errors import InputError
+from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
+from tomlab.paths import DATA
+
+_BATCH = 64
+# The default encoder, for scores that are asked for without the parameters of a run.
+MINILM = EmbeddedModel(
+    name="minilm",
+    provider="embedded",
+    model=str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"),
+    context=512,
+)
+
+
+def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
+    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once."""
+    # Imported here: the client takes a second to import, and most who import this never embed.
+    import openai
+
+    from tomlab.models.embedded import start_server
+    from tomlab.models.openai import URL
+    from tomlab.models.remote import NO_KEY, api_key
+
+    unique = list(dict.fromkeys(texts))
+    if not unique:
+        raise InputError(f"models.{model.name}: there are no texts to embed")
+    match model:
+        case EmbeddedModel():
+            server = start_server(
+                model.model, context=model.context, threads=model.threads, embedding=True
+            )
+            client = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key="none")
+        case OpenAIModel():
+            key = api_key(model, "OPENAI_API_KEY")
+            client = openai.OpenAI(
+                base_url=model.base_url or URL,
+                api_key=key or NO_KEY,
+                max_retries=model.max_retries,
+                timeout=model.timeout,
+            )
+        case _:
+            raise InputError(
+                f"models.{model.name}: provider {model.provider!r} gives no embeddings; "
+                "expected embedded or openai"
+            )
+    vectors = []
+    with client:
+        for start in range(0, len(unique), _BATCH):
+            batch = unique[start : start + _BATCH]
+            try:
+                data = client.embeddings.create(
+                    model=model.model, input=batch, encoding_format="float"
+                ).data
+            except openai.APIError as error:
+                raise InputError(f"models.{model.name}: no embeddings ({error})") from error
+            vectors += [entry.embedding for entry in data]
+    matrix = np.array(vectors, dtype=np.float64)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    place = {text: i for i, text in enumerate(unique)}
+    return matrix[[place[text] for text in texts]]
+
+
+def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:
+    """For each row that is too like an earlier one: its index, the most alike earlier row's index
+    and their cosine. Rows already found to be duplicates stand for nothing.
+    """
+    cosines, kept, found = vectors @ vectors.T, [0][: len(vectors)], []
+    for row in range(1, len(vectors)):
+        nearest = max(kept, key=lambda earlier: cosines[row, earlier])
+        if cosines[row, nearest] >= threshold:
+            found.append((row, nearest, float(cosines[row, nearest])))
+        else:
+            kept.append(row)
+    return found
+
+
+def nearest_cosines(vectors: np.ndarray) -> np.ndarray:
+    """For each row, the cosine to the most similar other row; nan for a row without others."""
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, np.nan if len(vectors) == 1 else -1)
+    return cosines.max(axis=1)

@@ -1,0 +1,966 @@
+"""BigToM: how answers are read and scored, how items are composed and asked, what is counted."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.bigtom.test_templates import MEI
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks import bigtom
+from tomlab.benchmarks.bigtom import scoring
+from tomlab.benchmarks.bigtom.items import VARIABLES
+from tomlab.benchmarks.bigtom.metrics import circularity
+from tomlab.benchmarks.bigtom.templates import template_table
+from tomlab.errors import InputError
+from tomlab.records import tables
+from tomlab.records.tables import OUTCOMES
+
+
+@pytest.fixture(scope="module")
+def templates():
+    """Twenty-four divers; all but their names is Mei's."""
+    names = [f"Mei{letter}" for letter in "abcdefghijklmnopqrstuvwx"]
+    rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
+    return template_table(
+        [{**row, "template_id": name} for row, name in zip(rows, names, strict=True)]
+    )
+
+
+@pytest.fixture(scope="module")
+def items(templates):
+    return bigtom.compose(templates)
+
+
+@pytest.fixture(scope="module")
+def mei():
+    """The 25 items of the paper's own template, by variable, condition and initial belief."""
+    items = bigtom.compose(template_table([MEI]))
+    key = ["variable", "condition", "initial_belief"]
+    return {tuple(item[k] for k in key): item for item in items.to_dict("records")}
+
+
+def answered(items, answers, model="model", method="0-shot", finish="stop", sample=0):
+    """The responses of a model: one text or an error (None) for all items, or one each."""
+    texts = answers if isinstance(answers, list) else [answers] * len(items)
+    rows = [
+        {
+            "item_id": item_id,
+            "model": model,
+            "method": method,
+            "sample": sample,
+            "messages": "[]",
+            "prompt_hash": "0",
+            "response": text,
+            "finish_reason": finish if text is not None else None,
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
+            "error": None if text is not None else "server said no",
+            "request_key": "key",
+        }
+        for item_id, text in zip(items["item_id"], texts, strict=True)
+    ]
+    return tables.check(pd.DataFrame(rows), "responses")
+
+
+def of_baseline(items, policy, method="0-shot", seed=0):
+    items = bigtom.asked(items, method)
+    answers = [bigtom.reference(i, method, seed)[policy] for i in items.to_dict("records")]
+    return answered(items, answers, model=policy, method=method)
+
+
+def value(metrics, metric, condition):
+    [found] = metrics.query("metric == @metric and condition == @condition")["value"]
+    return found
+
+
+def sorted_rows(metrics):
+    return metrics.sort_values(["model", "method", "metric", "condition"], ignore_index=True)
+
+
+# Reading an answer
+
+
+def read(text, finish="stop", cot=False):
+    """The key that an answer names, or the outcome that stands in its place."""
+    outcome, key = scoring.read_answer(text, finish, cot)
+    assert (outcome == "answered") == (key is not None)
+    return key or outcome
+
+
+def test_key_after_answer_is_read():
+    assert read("Answer: a)Mei believes the oyster is empty.") == "a"
+
+
+def test_key_that_opens_the_answer_is_read():
+    assert read("a) Mei believes the oyster is empty.") == "a"
+
+
+def test_key_in_brackets_is_read():
+    assert read("(b)") == "b"
+
+
+def test_bold_key_is_read():
+    assert read("**b)** Mei believes the oyster is empty.") == "b"
+
+
+def test_key_with_a_full_stop_is_read():
+    assert read("a. Mei believes the oyster is empty.") == "a"
+
+
+def test_bare_letter_is_read():
+    assert read("b") == "b"
+
+
+def test_capital_key_is_read():
+    assert read("A) Mei believes the oyster is empty.") == "a"
+
+
+def test_bare_letter_on_a_line_of_its_own_is_read():
+    assert read("Answer: b\nMei did not notice the octopus.") == "b"
+
+
+def test_only_key_within_a_sentence_is_read():
+    assert read("The right option is b) Mei believes the oyster is empty.") == "b"
+
+
+def test_both_keys_without_one_that_leads_name_no_option():
+    assert read("It is a) or b), who knows.") == "unparsed"
+
+
+def test_leading_key_counts_though_the_other_one_follows():
+    assert read("a) Mei believes it is empty. Not b), since she saw it.") == "a"
+
+
+def test_key_of_no_option_is_unparsed():
+    assert read("c) Mei believes neither.") == "unparsed"
+
+
+def test_letter_within_a_word_is_no_key():
+    assert read("Mei thinks of it as a diver (by schema) and dives.") == "unparsed"
+
+
+def test_empty_answer_is_unparsed():
+    assert read("") == "unparsed"
+
+
+def test_option_text_without_its_key_is_unparsed():
+    assert read("Mei believes the oyster she spotted contains a pearl.") == "unparsed"
+
+
+def test_first_answer_counts():
+    assert read("Answer: b) It is empty.\n\nQuestion: And Kofi?\nAnswer: a) He does.") == "b"
+
+
+def test_reasoning_before_answer_does_not_count():
+    assert read("Thought: a) would need that she saw it.\nAnswer: b) It is empty.", cot=True) == "b"
+
+
+def test_reasoning_without_answer_is_unparsed():
+    assert read("Thought: she did not see it, so it must be b) then.", cot=True) == "unparsed"
+
+
+def test_reasoning_cut_off_before_answer_is_truncated():
+    assert read("Thought: she did not see it, so", "length", cot=True) == "truncated"
+
+
+def test_answer_cut_off_after_its_leading_key_counts():
+    assert read("Thought: no.\nAnswer: b) Mei believes the oys", "length", cot=True) == "b"
+
+
+def test_answer_cut_off_without_a_leading_key_is_truncated():
+    assert read("Mei saw it, which excludes b) and leaves", "length") == "truncated"
+
+
+def test_chain_of_thought_that_is_a_bare_option_counts():
+    assert read("b)Mei believes the oyster she spotted is empty.", cot=True) == "b"
+
+
+def test_chain_of_thought_that_weighs_both_options_without_answer_is_unparsed():
+    assert read("a) would need that she saw it, so b).", cot=True) == "unparsed"
+
+
+def test_closed_thinking_is_not_read():
+    assert read("<think>a) or b)? Answer: a)</think>b) Mei dives.") == "b"
+
+
+def test_open_thinking_is_truncated():
+    assert read("<think>She did not see it. Answer: b)", "length") == "truncated"
+    assert read("<think>She did not see it. Answer: b)", "stop") == "truncated"
+
+
+def test_thinking_that_the_prompt_opened_is_not_read():
+    assert read("a) or b)? Answer: a)</think>\n\nb) Mei dives.") == "b"
+
+
+def test_refusal_by_finish_reason_is_refused():
+    assert read("", "refusal") == "refused"
+
+
+def test_refusal_by_text_is_refused():
+    assert read("I'm sorry, but I can't help with that.") == "refused"
+
+
+def test_undecided_opening_before_an_answer_is_no_option_a():
+    assert read("I cannot decide. Answer: b)") == "b"
+
+
+def test_apology_with_an_option_is_an_answer():
+    assert read("I'm sorry, I am not sure, but b) seems right.") == "b"
+
+
+PLAIN = [
+    ("Answer:a)Mei dives.", "a"),
+    ("Answer:b", "b"),
+    ("answer : (A)", "a"),
+    ("ANSWER: B) MEI DIVES.", "b"),
+    ("**Answer:** b) Mei dives.", "b"),
+    ("**Answer**: b) Mei dives.", "b"),
+    ("Answer:\n\nb) Mei dives.", "b"),
+    ("Answer: [b] Mei dives.", "b"),
+    ("Answer:<b>)<Mei dives.>", "b"),
+    ("Answer: `a)`", "a"),
+    ('Answer: "b) Mei dives."', "b"),
+    ("Answer: 'b'", "b"),
+    ("Answer: b .", "b"),
+    ("Answer: B!", "b"),
+    ("Answer: b )Mei dives.", "b"),
+    ("Answer: __a__", "a"),
+    ("Answer: **b**) Mei dives.", "b"),
+    ("The answer is _b)_.", "b"),
+    ("Answer: **b**\nMei dives.", "b"),
+    ("  \n\tb)Mei dives.", "b"),
+    ("Final answer: b) Mei dives.", "b"),
+    ("My answer is b) Mei dives.", "b"),
+    ("Answer: option b) Mei dives.", "b"),
+    ("Answer: The answer is (a).", "a"),
+    ("Answer: Mei dives (b).", "b"),
+    ("Mei dives, so b) b) b)!", "b"),
+    ("Answer: a) Answer: b)", "a"),
+    ("Answer: neither.\nAnswer: b)", "b"),
+    ("a\n\nBecause she noticed.", "a"),
+    ("A.", "a"),
+    # Not an option, or not one alone.
+    ("Answer:", "unparsed"),
+    ("Answer: ", "unparsed"),
+    ("Answer: <option>)<answer>", "unparsed"),
+    ("Answer: ab)", "unparsed"),
+    ("Answer: b1)", "unparsed"),
+    ("Answer: 2b)", "unparsed"),
+    ("Answer: éa) y", "unparsed"),
+    ("Answer: c)", "unparsed"),
+    ("Answer: both a) and b)", "unparsed"),
+    ("Answer: not a) but b)", "unparsed"),
+    ("A diver dives.", "unparsed"),
+    ("A: Mei dives.", "unparsed"),
+    ("Answer: A diver named Mei dives (in schema).", "unparsed"),
+    ("Answer: a pearl.", "unparsed"),
+    ("Answer: because b and a.", "unparsed"),
+    ("Answer: Option B", "unparsed"),
+    ("Vitamin B, plan A and the ab) muscles.", "unparsed"),
+    ("1) She did not see it. 2) She dives.", "unparsed"),
+    ("Mei is (a diver) and (boldly) dives.", "unparsed"),
+    ("None of the above.", "unparsed"),
+    ("…", "unparsed"),
+    ("\n\n", "unparsed"),
+    ("a" * 500, "unparsed"),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict"), PLAIN)
+def test_plain_answer(text, verdict):
+    assert read(text) == verdict
+
+
+COT = [
+    ("Thought: Let's think step by step:\n1) She missed it.\nAnswer: b)Mei dives.", "b"),
+    ("a) is wrong, b) is right.\nAnswer: b) Mei dives.", "b"),
+    ("Thought: what is the answer? It is a).\n\n**Answer: b)**", "b"),
+    ("Answer: b) Mei dives.\nThought: a) would need that she saw it.", "b"),
+    ("Thought: a) or b).\nAnswer: Mei dives, as in b).", "b"),
+    ("Thought: a) or b).\nAnswer: Mei dives.", "unparsed"),
+    ("Thought: a) or b).\nAnswer: a mix of a) and b).", "unparsed"),
+    ("Thought: the final answer is b) Mei dives.", "unparsed"),
+    ("Thought: b)", "unparsed"),
+    ("Thought: possible answers: a) or b).", "unparsed"),
+    ("b", "b"),
+    ("", "unparsed"),
+    ("<think>Answer: a)</think>Thought: no.\nAnswer: b)", "b"),
+    ("<think>Answer: a)</think>", "unparsed"),
+    ("I cannot answer that.", "refused"),
+    ("Thought: I cannot answer that yet.\nAnswer: b)", "b"),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict"), COT)
+def test_chain_of_thought(text, verdict):
+    assert read(text, cot=True) == verdict
+
+
+CUT_OFF = [
+    ("b) Mei believes the oys", False, "b"),
+    ("Answer: b) Mei believes the oys", False, "b"),
+    ("Answer: Mei chooses b) since", False, "truncated"),
+    ("Mei believes the", False, "truncated"),
+    ("", False, "truncated"),
+    ("I'm sorry, but", False, "truncated"),
+    ("b) would be right if", True, "truncated"),
+    ("Thought: b) would be right if", True, "truncated"),
+    ("Thought: it is b). Answer:", True, "truncated"),
+    ("Thought: it is b). Answer: (a", True, "a"),
+    ("<think>Answer: b)", True, "truncated"),
+    ("<think>a)</think>Answer: b) Mei", True, "b"),
+]
+
+
+@pytest.mark.parametrize(("text", "cot", "verdict"), CUT_OFF)
+def test_answer_that_hit_the_token_limit(text, cot, verdict):
+    assert read(text, "length", cot) == verdict
+
+
+@given(st.text(st.sampled_from("abcAB).:( *\n<>think/Answer")), st.booleans(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_any_answer_has_one_verdict(text, cot, cut_off):
+    verdict = read(text, "length" if cut_off else "stop", cot)
+    assert verdict in ({"a", "b", "truncated"} if cut_off else {"a", "b", "unparsed", "truncated"})
+    assert read(text.swapcase(), "length" if cut_off else "stop", cot) == verdict
+
+
+# The rule of the released code beside ours; the right key is b in all of these.
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "released", "ours"),
+    [
+        ("Answer: b) Mei dives.", "0-shot", True, "correct"),
+        ("Answer: a) Mei dives.", "0-shot", False, "wrong"),
+        ("a) Mei dives, not b).", "0-shot", True, "wrong"),
+        ("It is a) or b).", "0-shot", True, "unparsed"),
+        ("By schema) of b-movies, a).", "0-shot", False, "wrong"),
+        ("As in (stab) wounds.", "0-shot", True, "unparsed"),
+        ("(b)", "0-shot", True, "correct"),
+        ("b. Mei dives.", "0-shot", None, "correct"),
+        ("b", "0-shot", None, "correct"),
+        ("Mei dives.", "0-shot", None, "unparsed"),
+        ("I'm sorry, I can't help.", "0-shot", None, "refused"),
+        ("Answer: a) Kofi.\nAnswer: b) Mei.", "1-shot", True, "wrong"),
+        ("Thought: a) or b)?\nAnswer: a) Mei.", "1-shot-cot", True, "wrong"),
+        ("Thought: a) or b)?\nAnswer: a) Mei.", "0-shot-cot", False, "wrong"),
+        ("Thought: a) or b)?\nAnswer: b) Mei.", "0-shot-cot", True, "correct"),
+        ("Thought: no.\nAnswer:b)Mei.", "0-shot-cot", None, "correct"),
+        ("Thought: no.\nAnswer:a)Mei, not b).", "0-shot-cot", True, "wrong"),
+        ("Thought: it must be b).", "0-shot-cot", True, "unparsed"),
+        ("b) Mei dives.", "0-shot-cot", None, "correct"),
+        ("  Answer: b) Mei dives.", "0-shot-cot", True, "correct"),
+    ],
+)
+def test_released_rule_beside_ours(mei, text, method, released, ours):
+    item = {
+        **mei["forward_belief", "true_belief", 0],
+        "choices": [MEI["belief_answer_not_aware"], MEI["belief_answer_aware"]],
+    }
+    items = pd.DataFrame([item])
+    [score] = bigtom.score(items, answered(items, text, method=method)).to_dict("records")
+    assert score["by_released_rule"] is released
+    assert score["outcome"] == ours
+
+
+# Scoring
+
+
+def test_score_has_a_row_a_response_with_its_conditions(mei):
+    item = mei["backward_belief", "false_belief", 1]
+    items = pd.DataFrame([item])
+    [score] = bigtom.score(items, of_baseline(items, "gold")).to_dict("records")
+    assert score == {
+        "item_id": "mei/backward_belief/false_belief/1",
+        "model": "gold",
+        "method": "0-shot",
+        "sample": 0,
+        "group_id": "mei",
+        "source": "released:fig5",
+        "variable": "backward_belief",
+        "condition": "false_belief",
+        "initial_belief": 1,
+        "outcome": "correct",
+        "score": 1.0,
+        "chosen": "Mei believes the oyster she spotted contains a pearl.",
+        "by_released_rule": True,
+    }
+
+
+def test_failed_request_is_an_error_and_no_answer(items):
+    scores = bigtom.score(items[:1], answered(items[:1], None))
+    [score] = scores.to_dict("records")
+    assert (score["outcome"], score["score"]) == ("error", 0)
+    assert score["chosen"] is None
+    assert score["by_released_rule"] is None
+
+
+def test_score_survives_being_written_and_read(items, tmp_path):
+    scores = bigtom.score(items, of_baseline(items, "random"))
+    tables.write(scores, "scores", tmp_path / "scores.parquet")
+    stored = tables.read("scores", tmp_path / "scores.parquet")
+    assert bigtom.metrics(stored, resamples=50).equals(bigtom.metrics(scores, resamples=50))
+
+
+def test_items_that_were_written_and_read_are_scored_alike(items, tmp_path):
+    tables.write(items, "items", tmp_path / "items.parquet")
+    stored = tables.read("items", tmp_path / "items.parquet")
+    responses = of_baseline(items, "random")
+    assert bigtom.score(stored, responses).equals(bigtom.score(items, responses))
+
+
+def test_response_to_an_unknown_item_is_named(items):
+    responses = answered(items[:1], "a)").assign(item_id="nobody/forward_belief/true_belief/0")
+    with pytest.raises(InputError, match=r"no item 'nobody/forward_belief/true_belief/0'"):
+        bigtom.score(items, responses)
+
+
+def test_response_by_an_unknown_method_is_named(items):
+    responses = answered(items[:1], "a)").assign(method="2-shot")
+    with pytest.raises(InputError, match=r"no method '2-shot'; there are: 0-shot, 0-shot-cot"):
+        bigtom.score(items, responses)
+
+
+# Composition
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentences"),
+    [
+        (("forward_belief", "true_belief", 0), "context desire percept causal_event aware"),
+        (("forward_belief", "true_belief", 1), "context desire percept belief causal_event aware"),
+        (("forward_belief", "false_belief", 0), "context desire percept causal_event unaware"),
+        (
+            ("forward_belief", "false_belief", 1),
+            "context desire percept belief causal_event unaware",
+        ),
+        (("forward_belief", "true_control", 0), "context desire percept random_event aware_random"),
+        (
+            ("forward_belief", "true_control", 1),
+            "context desire percept belief random_event aware_random",
+        ),
+        (
+            ("forward_belief", "false_control", 0),
+            "context desire percept random_event unaware_random",
+        ),
+        (
+            ("forward_belief", "false_control", 1),
+            "context desire percept belief random_event unaware_random",
+        ),
+        (
+            ("backward_belief", "true_belief", 0),
+            "context desire percept causal_event action_new_state",
+        ),
+        (
+            ("backward_belief", "true_belief", 1),
+            "context desire percept belief causal_event action_new_state",
+        ),
+        (
+            ("backward_belief", "false_belief", 0),
+            "context desire percept causal_event action_initial_state",
+        ),
+        (
+            ("backward_belief", "false_belief", 1),
+            "context desire percept belief causal_event action_initial_state",
+        ),
+        (
+            ("backward_belief", "true_control", 0),
+            "context desire percept random_event action_initial_state",
+        ),
+        (
+            ("backward_belief", "true_control", 1),
+            "context desire percept belief random_event action_initial_state",
+        ),
+        (("percept_to_belief", "true_belief", 0), "context desire percept"),
+    ],
+    ids=lambda value: "/".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_story_is_made_of_these_sentences(mei, cell, sentences):
+    variables = {
+        "aware": "aware_of_event",
+        "unaware": "not_aware_of_event",
+        "aware_random": "aware_of_random_event",
+        "unaware_random": "not_aware_of_random_event",
+    }
+    expected = " ".join(MEI[variables.get(name, name)] for name in sentences.split())
+    assert mei[cell]["story"] == expected
+
+
+def test_story_of_table_1_is_composed_as_printed(mei):
+    item = mei["backward_belief", "false_belief", 1]
+    assert item["story"] == (
+        "Mei is a pearl diver in a small coastal village in Japan. Mei wants to find a perfect "
+        "pearl to give to her grandmother for her birthday. Mei spots an oyster at the bottom of "
+        "the sea that looks to be the right size and age to contain a pearl. Mei believes that the "
+        "oyster she spotted contains a pearl. A curious octopus opens the oyster, revealing that "
+        "there is no pearl inside, and then swims away. Mei dives down to collect the oyster."
+    )
+    assert item["answer"] == "Mei believes the oyster she spotted contains a pearl."
+
+
+def test_there_are_25_conditions_a_template(items):
+    cells = items.groupby(["variable", "condition", "initial_belief"]).size()
+    assert len(cells) == 25
+    assert (cells == 24).all()
+    assert cells["percept_to_belief", "true_belief", 0] == 24
+
+
+def test_forward_action_tells_the_story_of_forward_belief_and_asks_for_the_action(mei):
+    actions = [cell for cell in mei if cell[0] == "forward_action"]
+    assert len(actions) == 8
+    for _, *rest in actions:
+        action, belief = mei["forward_action", *rest], mei["forward_belief", *rest]
+        assert action["story"] == belief["story"]
+        assert action["question"] == MEI["action_question"]
+        assert belief["question"] == MEI["belief_question"]
+        assert action["question_type"] == "action"
+
+
+def test_only_true_belief_has_the_aware_answer(mei):
+    for (variable, condition, _), item in mei.items():
+        kind = "action" if variable == "forward_action" else "belief"
+        aware = condition == "true_belief" and variable != "percept_to_belief"
+        assert item["answer"] == MEI[f"{kind}_answer_{'aware' if aware else 'not_aware'}"]
+
+
+def test_percept_to_belief_has_the_initial_belief_unlike_the_release(mei):
+    item = mei["percept_to_belief", "true_belief", 0]
+    assert item["answer"] == MEI["belief_answer_not_aware"]
+
+
+def test_reality_is_the_new_state_wherever_the_event_is_told(mei):
+    for (variable, condition, _), item in mei.items():
+        kind = "action" if variable == "forward_action" else "belief"
+        told = condition.endswith("_belief") and variable != "percept_to_belief"
+        assert item["reality"] == MEI[f"{kind}_answer_{'aware' if told else 'not_aware'}"]
+
+
+def test_choices_are_the_two_answers_of_the_kind_asked_for(mei):
+    for (variable, *_), item in mei.items():
+        kind = "action" if variable == "forward_action" else "belief"
+        both = {MEI[f"{kind}_answer_aware"], MEI[f"{kind}_answer_not_aware"]}
+        assert len(item["choices"]) == 2
+        assert set(item["choices"]) == both
+
+
+@pytest.mark.parametrize("initial", [0, 1])
+def test_backward_controls_are_one_item_and_the_second_is_marked(mei, initial):
+    first = mei["backward_belief", "true_control", initial]
+    second = mei["backward_belief", "false_control", initial]
+    for field in ("story", "question", "answer", "reality"):
+        assert first[field] == second[field]
+    assert second["duplicate_of"] == first["item_id"]
+
+
+def test_no_other_item_is_marked_as_a_duplicate(mei):
+    marked = {cell for cell, item in mei.items() if item["duplicate_of"]}
+    assert marked == {("backward_belief", "false_control", belief) for belief in (0, 1)}
+
+
+def test_composition_is_the_same_each_time(templates, items):
+    assert bigtom.compose(templates).equals(items)
+
+
+def test_shuffling_depends_on_seed_and_item_alone(templates, items):
+    turned = bigtom.compose(templates.iloc[::-1]).set_index("item_id").loc[items["item_id"]]
+    assert turned["choices"].tolist() == items["choices"].tolist()
+    assert bigtom.compose(templates, seed=1)["choices"].tolist() != items["choices"].tolist()
+
+
+def test_right_option_is_a_about_as_often_as_b(items):
+    first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
+    assert 0.4 < np.mean(first) < 0.6
+
+
+def test_items_of_one_template_are_shuffled_apart(mei):
+    beliefs = [item for item in mei.values() if item["question_type"] == "belief"]
+    assert {item["choices"][0] for item in beliefs} == set(beliefs[0]["choices"])
+
+
+def test_no_templates_is_an_input_error():
+    with pytest.raises(InputError, match="no templates"):
+        bigtom.compose(template_table([]))
+
+
+# Asking
+
+
+INSTRUCTION = (
+    "Answer the questions based on the context. Keep your answer concise, few words are enough, "
+    "maximum one sentence. Answer as 'Answer:<option>)<answer>'."
+)
+INSTRUCTION_COT = (
+    "Answer the questions based on the context. Reason step by step before answering in 'Thought: "
+    "Let's think step by step'. Write your final answer as 'Answer:<option>)<answer>'. Always pick "
+    "an option, do not say none of the above or that there is not enough information."
+)
+KOFI = (
+    "Story: Kofi is a fisherman from a small village in Ghana. He wants to catch enough fish today "
+    "to provide for his family and sell the surplus at the market. Kofi repaired his fishing net "
+    "last night. While Kofi is away from his boat, a group of monkeys comes and plays with the "
+    "fishing net, tearing it apart. Kofi does not see the monkeys damaging his fishing net.\n"
+    "Question: Does Kofi believe his fishing net is in good condition or torn apart?\n"
+    "Choose one of the following:\n"
+    "a)Kofi believes his fishing net is in good condition.\n"
+    "b)Kofi believes his fishing net is torn apart."
+)
+KOFIS_ANSWER = "Answer: a)Kofi believes his fishing net is in good condition."
+KOFIS_THOUGHT = (
+    "Thought: Let's think step by step:\n"
+    "1) Kofi repaired his fishing net last night. So last night he believes that his net is "
+    "fixed.\n"
+    "2) While Kofi is away from his boat, a group of monkeys comes and plays with the fishing net, "
+    "tearing it apart.\n"
+    "3) Kofi does not see the monkeys damaging his fishing net. So, his belief about his net stays "
+    "the same. He thinks that it is fixed.\n"
+    "4) Does Kofi believe his fishing net is in good condition or torn apart?\n"
+    "5) Kofi believes his fishing net is in good condition.\n"
+) + KOFIS_ANSWER
+QUESTION = (
+    "Story: Mei is a pearl diver in a small coastal village in Japan. Mei wants to find a perfect "
+    "pearl to give to her grandmother for her birthday. Mei spots an oyster at the bottom of the "
+    "sea that looks to be the right size and age to contain a pearl.\n"
+    "Question: Does Mei believe the oyster she spotted contains a pearl or that it is empty?\n"
+    "Choose one of the following:\n"
+    "a)Mei believes the oyster she spotted is empty.\n"
+    "b)Mei believes the oyster she spotted contains a pearl."
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "turns"),
+    [
+        ("0-shot", [INSTRUCTION, QUESTION]),
+        ("0-shot-cot", [INSTRUCTION_COT, QUESTION]),
+        ("1-shot", [INSTRUCTION, KOFI, KOFIS_ANSWER, QUESTION]),
+        ("1-shot-cot", [INSTRUCTION_COT, KOFI, KOFIS_THOUGHT, QUESTION]),
+    ],
+)
+def test_messages_are_these_word_for_word(mei, method, turns):
+    choices = [MEI["belief_answer_aware"], MEI["belief_answer_not_aware"]]
+    item = {**mei["percept_to_belief", "true_belief", 0], "choices": choices}
+    roles = ["system", "user", "assistant", "user"] if len(turns) == 4 else ["system", "user"]
+    expected = [{"role": r, "content": t} for r, t in zip(roles, turns, strict=True)]
+    assert bigtom.messages(item, method) == expected
+
+
+def test_users_prompt_takes_its_place_in_the_messages(mei, tmp_path):
+    (tmp_path / "mine.txt").write_text("Pick one.")
+    item = mei["forward_belief", "true_belief", 0]
+    replaced = {"bigtom/instruction": str(tmp_path / "mine.txt")}
+    first, *rest = bigtom.messages(item, "1-shot", replaced)
+    assert first == {"role": "system", "content": "Pick one."}
+    assert rest == bigtom.messages(item, "1-shot")[1:]
+
+
+@pytest.mark.parametrize("method", bigtom.METHODS)
+def test_shared_prefix_opens_the_last_message(items, method):
+    for item in items[:25].to_dict("records"):
+        last = bigtom.messages(item, method)[-1]["content"]
+        assert last.startswith(bigtom.shared_prefix(item, "0-shot"))
+
+
+def test_siblings_that_differ_in_the_last_sentence_share_their_prefix(mei):
+    first, second = (mei["forward_belief", c, 1] for c in ("true_belief", "false_belief"))
+    assert bigtom.shared_prefix(first, "0-shot") == bigtom.shared_prefix(second, "0-shot")
+
+
+@pytest.mark.parametrize(
+    ("method", "count"), [("0-shot", 25), ("0-shot-cot", 12), ("1-shot", 12), ("1-shot-cot", 12)]
+)
+def test_method_is_asked_of_all_conditions_or_of_the_twelve_of_table_7(mei, method, count):
+    asked = bigtom.asked(pd.DataFrame(mei.values()), method)
+    assert len(asked) == count
+    if count == 12:
+        assert set(asked["condition"]) == {"true_belief", "false_belief"}
+        assert set(asked["variable"]) == {"forward_belief", "forward_action", "backward_belief"}
+
+
+def test_unknown_method_is_named_with_those_there_are(items):
+    with pytest.raises(InputError, match="no method '2-shot'; there are: 0-shot, 0-shot-cot"):
+        bigtom.asked(items, "2-shot")
+
+
+# What the baselines must come to
+
+
+@pytest.mark.parametrize("method", bigtom.METHODS)
+def test_gold_is_right_in_every_cell(items, method):
+    metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "gold", method)))
+    cells = metrics[metrics["metric"].isin(["accuracy", "tb_and_fb"])]
+    assert len(cells) == (25 + 12 if method == "0-shot" else 12 + 6)
+    assert (cells["value"] == 1).all()
+
+
+@pytest.mark.parametrize("method", bigtom.METHODS)
+def test_who_thinks_all_know_all_passes_true_and_fails_false_belief(items, method):
+    metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "omniscient", method)))
+    for variable in VARIABLES:
+        for initial in (0, 1):
+            assert value(metrics, "accuracy", f"{variable}/true_belief/{initial}") == 1
+            assert value(metrics, "accuracy", f"{variable}/false_belief/{initial}") == 0
+            assert value(metrics, "tb_and_fb", f"{variable}/tb_and_fb/{initial}") == 0
+
+
+def test_who_thinks_all_know_all_passes_controls_and_percept_to_belief(items):
+    metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "omniscient")))
+    for variable in VARIABLES:
+        assert value(metrics, "tb_and_fb", f"{variable}/control_tb_and_fb/1") == 1
+    assert value(metrics, "accuracy", "percept_to_belief/true_belief/0") == 1
+
+
+def test_guessing_is_right_half_the_time(items):
+    metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "random")))
+    [correct] = metrics.query("condition == 'correct'").to_dict("records")
+    assert correct["ci_low"] < 0.5 < correct["ci_high"]
+    assert correct["ci_high"] - correct["ci_low"] < 0.2
+
+
+def test_guesses_depend_on_seed_and_method_and_item_alone(items):
+    items = bigtom.asked(items, "1-shot")
+    first = of_baseline(items, "random")["response"].tolist()
+    turned = of_baseline(items.iloc[::-1], "random")["response"].tolist()
+    assert turned[::-1] == first
+    assert of_baseline(items, "random", seed=1)["response"].tolist() != first
+    assert of_baseline(items, "random", method="1-shot")["response"].tolist() != first
+
+
+# What must not matter
+
+
+def answers_at_random():
+    draw = random.Random(0)
+    texts = [draw.choice(["a)", "b)", "a) Mei.", "Answer: b) Mei.", "Mei."]) for _ in range(599)]
+    return [None, *texts]
+
+
+@pytest.fixture(scope="module")
+def responses(items):
+    """A model that answers at random, names no option now and then and fails once."""
+    return answered(items, answers_at_random())
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=5, deadline=None)
+def test_order_of_rows_changes_no_metric(items, responses, draw):
+    before = bigtom.metrics(bigtom.score(items, responses), resamples=50)
+    order, other = (draw.sample(range(len(items)), len(items)) for _ in range(2))
+    scores = bigtom.score(items.iloc[order], responses.iloc[other])
+    after = bigtom.metrics(scores, resamples=50)
+    assert sorted_rows(after).equals(sorted_rows(before))
+
+
+def test_turning_options_around_changes_no_metric_of_answers_that_turn_along(items, responses):
+    before = bigtom.metrics(bigtom.score(items, responses), resamples=50)
+    turned = items.assign(choices=[list(reversed(choices)) for choices in items["choices"]])
+    # None of the texts has another a or b in lower case.
+    other = str.maketrans("ab", "ba")
+    texts = [text and text.translate(other) for text in answers_at_random()]
+    after = bigtom.metrics(bigtom.score(turned, answered(items, texts)), resamples=50)
+    assert after.equals(before)
+
+
+# Metrics
+
+
+def scores_of(right, condition=("true_belief", "false_belief"), **columns):
+    """Scores by template: which of the two versions were right."""
+    rows = [
+        {
+            "item_id": f"{name}/{version}",
+            "group_id": str(name),
+            "model": "model",
+            "method": "0-shot",
+            "sample": 0,
+            "source": "authored",
+            "variable": "forward_belief",
+            "condition": version,
+            "initial_belief": 0,
+            "outcome": "correct" if hit else "wrong",
+            "score": float(hit),
+            "chosen": None,
+            "by_released_rule": None,
+            **columns,
+        }
+        for name, pair in enumerate(right)
+        for version, hit in zip(condition, pair, strict=True)
+    ]
+    return tables.check(pd.DataFrame(rows), "scores")
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))
+@settings(max_examples=25, deadline=None)
+def test_true_and_false_belief_is_a_count_of_pairs_within_its_bounds(right):
+    metrics = bigtom.metrics(scores_of(right), resamples=20)
+    both = value(metrics, "tb_and_fb", "forward_belief/tb_and_fb/0")
+    true = value(metrics, "accuracy", "forward_belief/true_belief/0")
+    false = value(metrics, "accuracy", "forward_belief/false_belief/0")
+    assert both == pytest.approx(sum(t and f for t, f in right) / len(right))
+    assert max(0, true + false - 1) - 1e-9 <= both <= min(true, false) + 1e-9
+
+
+def test_controls_have_a_joint_score_of_their_own():
+    scores = scores_of([(1, 1), (1, 0)], condition=("true_control", "false_control"))
+    metrics = bigtom.metrics(scores, resamples=20)
+    assert value(metrics, "tb_and_fb", "forward_belief/control_tb_and_fb/0") == 0.5
+    assert "forward_belief/tb_and_fb/0" not in set(metrics["condition"])
+
+
+def test_template_with_one_version_alone_makes_no_pair():
+    scores = scores_of([(1, 1), (1, 1), (1, 1), (0, 1)])[:-1]
+    [joint] = bigtom.metrics(scores).query("metric == 'tb_and_fb'").to_dict("records")
+    assert (joint["value"], joint["n"], joint["n_groups"]) == (1, 3, 3)
+
+
+def test_pairs_are_made_within_a_sample():
+    first = scores_of([(1, 0), (1, 1)])
+    second = scores_of([(0, 1), (1, 1)], sample=1)
+    metrics = bigtom.metrics(pd.concat([first, second], ignore_index=True), resamples=20)
+    [joint] = metrics.query("metric == 'tb_and_fb'").to_dict("records")
+    assert (joint["value"], joint["n"], joint["n_groups"]) == (0.5, 4, 2)
+
+
+def test_outcome_rates_are_shares_of_all_answers(items, responses):
+    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    rates = metrics[metrics["metric"] == "outcome_rate"].set_index("condition")
+    assert list(rates.index) == list(OUTCOMES)
+    assert rates["value"].sum() == pytest.approx(1)
+    assert rates.loc["error", "value"] == pytest.approx(1 / 600)
+    assert set(rates["n"]) == {600}
+    assert set(rates["n_groups"]) == {24}
+
+
+def test_accuracy_counts_answers_and_templates(items, responses):
+    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    cells = metrics[metrics["metric"] == "accuracy"]
+    assert len(cells) == 25
+    assert set(cells["n"]) == {24}
+    assert set(cells["n_groups"]) == {24}
+
+
+def test_unparsed_answer_counts_as_not_correct(items):
+    metrics = bigtom.metrics(bigtom.score(items, answered(items, "Who knows?")), resamples=20)
+    assert value(metrics, "outcome_rate", "unparsed") == 1
+    assert (metrics[metrics["metric"] == "accuracy"]["value"] == 0).all()
+
+
+def test_released_rule_takes_both_keys_for_right(items):
+    metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")), resamples=20)
+    right_is_a = np.mean([i["choices"][0] == i["answer"] for i in items.to_dict("records")])
+    assert value(metrics, "released_rule", "all") == 1
+    assert value(metrics, "outcome_rate", "correct") == pytest.approx(right_is_a)
+
+
+def test_models_and_methods_are_kept_apart(items):
+    responses = pd.concat(
+        [
+            of_baseline(items, "gold"),
+            of_baseline(items, "omniscient"),
+            of_baseline(items, "omniscient", "1-shot"),
+        ]
+    )
+    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    correct = metrics[metrics["condition"] == "correct"].set_index(["model", "method"])["value"]
+    assert correct["gold", "0-shot"] == 1
+    assert correct["omniscient", "0-shot"] == pytest.approx(19 / 25)
+    assert correct["omniscient", "1-shot"] == pytest.approx(6 / 12)
+
+
+# Circularity (App. F)
+
+
+def simulated(coefficients, templates=500):
+    """Scores of two models on two sources whose log odds are known: two items a template."""
+    intercept, by_model, by_source, together = coefficients
+    rng = np.random.default_rng(1)
+    parts = []
+    for second_model in (0, 1):
+        for second_source in (0, 1):
+            odds = intercept + by_model * second_model + by_source * second_source
+            odds += together * second_model * second_source
+            right = rng.random((templates, 2)) < 1 / (1 + np.exp(-odds))
+            names = {"model": f"model-{second_model}", "source": f"source-{second_source}"}
+            part = scores_of(right, **names)
+            prefix = names["source"] + "/"
+            parts.append(
+                part.assign(item_id=prefix + part.item_id, group_id=prefix + part.group_id)
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_regression_finds_the_coefficients_that_made_the_data():
+    truth = (0.2, 1.0, -0.4, 0.3)
+    fit = circularity(simulated(truth))
+    assert fit["term"].tolist() == [
+        "Intercept",
+        "model[T.model-1]",
+        "source[T.source-1]",
+        "model[T.model-1]:source[T.source-1]",
+    ]
+    assert (abs(fit["b"] - np.array(truth)) < 3 * fit["se"]).all()
+    assert (fit["se"] < 0.16).all()
+    assert set(fit["n"]) == {4000}
+    assert set(fit["n_groups"]) == {1000}
+
+
+def test_regression_is_that_of_the_four_shares():
+    scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
+    share = scores.groupby(["model", "source"])["score"].mean()
+    odds = np.log(share / (1 - share))
+    expected = [
+        odds.iloc[0],
+        odds.iloc[2] - odds.iloc[0],
+        odds.iloc[1] - odds.iloc[0],
+        odds.iloc[3] - odds.iloc[2] - odds.iloc[1] + odds.iloc[0],
+    ]
+    assert circularity(scores)["b"].tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_standard_errors_are_clustered_by_template():
+    scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
+    twice = pd.concat(
+        [scores, scores.assign(item_id=scores["item_id"] + "/again")], ignore_index=True
+    )
+    assert circularity(twice)["se"].tolist() == pytest.approx(
+        circularity(scores)["se"].tolist(), rel=0.02
+    )
+
+
+@pytest.mark.parametrize("column", ["model", "source"])
+def test_no_regression_with_one_model_or_one_source(column):
+    scores = simulated((0, 1, 0, 0), templates=20)
+    reason = circularity(scores[scores[column] == f"{column}-0"])
+    assert "two data sources and two models" in reason
+
+
+def test_no_regression_without_0_shot_answers():
+    scores = simulated((0, 1, 0, 0), templates=20)
+    assert isinstance(circularity(scores.assign(method="1-shot")), str)
+
+
+def test_regression_reads_the_twelve_cells_alone():
+    scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
+    control = scores.assign(
+        condition="true_control", item_id=scores["item_id"] + "/c", score=0.0, outcome="wrong"
+    )
+    percept = scores.assign(variable="percept_to_belief", item_id=scores["item_id"] + "/p")
+    padded = pd.concat([scores, control, percept], ignore_index=True)
+    assert circularity(padded).equals(circularity(scores))
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_model_that_is_always_right_or_wrong_on_a_source_is_named(score):
+    scores = simulated((0, 1, 0, 0), templates=20)
+    stuck = (scores["model"] == "model-1") & (scores["source"] == "source-0")
+    scores.loc[stuck, "score"] = score
+    assert "model-1 is always right" in circularity(scores)
+
+
+def test_model_that_never_saw_a_source_is_named():
+    scores = simulated((0, 1, 0, 0), templates=20)
+    seen = (scores["model"] != "model-0") | (scores["source"] != "source-1")
+    assert "never asked on source-1" in circularity(scores[seen])

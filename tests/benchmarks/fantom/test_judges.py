@@ -1,0 +1,371 @@
+"""FANToM's distance rule: answers known by construction, candidates and margins, a run's verdicts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fantom_sets import SAID, question_set, random_sets
+from tomlab.benchmarks import fantom
+from tomlab.benchmarks.fantom import judges as distance
+from tomlab.benchmarks.fantom import rewordings
+from tomlab.benchmarks.fantom.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.grammar import generate
+from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
+from tomlab.errors import InputError
+from tomlab.judging.agreement import report
+from tomlab.paths import DATA
+from tomlab.scoring.embeddings import MINILM, embed
+
+
+def whippet(set_id: str) -> dict:
+    """The same question of another owner, whose dog is of another breed."""
+    text = json.dumps(question_set(set_id))
+    for old, new in (("Linda", "Ruth"), ("Kailey", "Noah"), ("golden retriever", "whippet")):
+        text = text.replace(old, new)
+    return json.loads(text)
+
+
+SETS = [question_set(), question_set("1-0-0", "accessible"), whippet("2-0-0")]
+ITEMS = fantom.compose(SETS)
+FIRST, SECOND = "0-0-0/belief_dist:0", "0-0-0/belief_dist:1"
+ABOUT = "about the breed of Linda's dog"
+HAS = "Linda's dog is a golden retriever"
+
+
+@pytest.fixture(scope="module")
+def said():
+    """The texts by item, truth and operation, over many seeds."""
+    found: dict[tuple, set[str]] = {}
+    for seed in range(60):
+        for row in rewordings.constructed(ITEMS, 60, seed).itertuples():
+            found.setdefault((row.item_id, row.truth, row.operation), set()).add(row.text)
+    return found
+
+
+IN_CONTEXT = (
+    "People come and go in this conversation. {}",
+    "Looking at who was there when, I would say this: {}",
+    "{} That is what follows from the conversation above.",
+    "The others talk about a number of things. {} Later they turn to something else.",
+)
+CENTRIC = {
+    "as it stands": {f"Kailey does not know anything {ABOUT}."},
+    "has no idea": {
+        f"Kailey has no idea {ABOUT}.",
+        f"Kailey does not have the slightest idea {ABOUT}.",
+        f"Kailey is completely in the dark {ABOUT}.",
+    },
+    "was not told": {
+        f"Kailey was not told {ABOUT}.",
+        f"Nobody has told Kailey {ABOUT}.",
+        f"Kailey has heard nothing {ABOUT}.",
+    },
+    "could not say": {
+        f"Kailey could not say anything {ABOUT}.",
+        f"Kailey would not be able to answer that, let alone say anything {ABOUT}.",
+    },
+    "was away": {
+        f"Kailey would not know {ABOUT}, since Kailey was away when it came up.",
+        f"Kailey missed what was said {ABOUT}, and so holds no belief about it.",
+    },
+    "quoted": {
+        'Kailey would say: "I was not there, so I do not know."',
+        'If asked, Kailey would answer: "I have no idea what you are talking about."',
+        'Kailey would say: "Sorry, I must have missed that."',
+    },
+    "more sentences": {
+        c.format("Kailey has no knowledge of the breed of Linda's dog.") for c in IN_CONTEXT
+    },
+    "fact told": {f"{HAS}. Kailey did not hear of it, though."},
+    "fragment": {"No idea.", "Nothing.", "Kailey does not know.", "Unknown."},
+}
+OMNISCIENT = {
+    "as it stands": {f"Kailey believes that {HAS}."},
+    "other verb": {
+        f"Kailey thinks that {HAS}.",
+        f"Kailey is of the opinion that {HAS}.",
+        f"Kailey is sure that {HAS}.",
+    },
+    "knows": {f"Kailey knows that {HAS}.", f"Kailey is aware that {HAS}."},
+    "was told": {
+        f"Kailey was told that {HAS}.",
+        f"Kailey has heard that {HAS}.",
+        f"Kailey has picked up that {HAS}.",
+    },
+    "would answer": {
+        f"Kailey, if asked, would answer that {HAS}.",
+        f"Kailey would not hesitate to say that {HAS}.",
+    },
+    "quoted": {f'Kailey would say: "{HAS}."', f'Kailey would answer: "{HAS}."'},
+    "more sentences": {c.format(f"Kailey is convinced that {HAS}.") for c in IN_CONTEXT},
+    "absence told": {f"Kailey was away for a while. Kailey does know that {HAS}, though."},
+    "other value": {"Kailey believes that Linda's dog is a whippet."},
+    "fragment": {"A golden retriever.", f"{HAS}."},
+}
+
+
+@pytest.mark.parametrize("operation", CENTRIC)
+def test_answer_that_is_personx_belief(said, operation):
+    assert said[FIRST, True, operation] == CENTRIC[operation]
+
+
+@pytest.mark.parametrize("operation", OMNISCIENT)
+def test_answer_that_is_the_omniscient_belief(said, operation):
+    assert said[FIRST, False, operation] == OMNISCIENT[operation]
+
+
+def test_every_operation_has_its_example():
+    assert set(CENTRIC) == set(UNAWARE) and set(OMNISCIENT) == set(KNOWING)
+
+
+def test_second_order_keeps_whose_belief_it_is(said):
+    assert f"Linda believes that Kailey has no idea {ABOUT}." in said[SECOND, True, "has no idea"]
+    assert said[SECOND, True, "fact told"] == {
+        f"{HAS}. Linda believes that Kailey did not hear of it, though."
+    }
+    assert said[SECOND, False, "as it stands"] == {
+        f"Linda believes that Kailey believes that {HAS}."
+    }
+
+
+def test_who_was_there_is_right_to_know(said):
+    item = "1-0-0/belief_dist:0"
+    assert said[item, True, "as it stands"] == {f"Kailey believes that {HAS}."}
+    assert said[item, False, "fact told"] == {f"{HAS}. Kailey did not hear of it, though."}
+    # Another value is neither belief there.
+    assert not [key for key in said if key[0] == item and key[2] == "other value"]
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    """The items of thirty conversations of our own."""
+    topics, cast = read_topics(DATA / "fantom/topics.yaml"), read_cast(DATA / "fantom/cast.yaml")
+    return fantom.compose(generate(topics, cast, conversations=30, seed=0))
+
+
+def test_constructed_set_is_balanced_and_says_what_it_is(grammar):
+    table = rewordings.constructed(grammar, 200, seed=0)
+    assert table.groupby(["truth", "scenario"]).size().tolist() == [50, 50, 50, 50]
+    assert set(table["operation"]) == {*UNAWARE, *KNOWING}
+    assert set(table["source"]) == {"known by construction"}
+    assert table["unit"].is_unique and not table.duplicated(["item_id", "text"]).any()
+    right = grammar.set_index("item_id").loc[table["item_id"], "conversation_id"]
+    assert table["group"].tolist() == right.tolist()
+
+
+def test_constructed_set_depends_on_the_seed_alone(grammar):
+    first = rewordings.constructed(grammar, 40, seed=3)
+    pd.testing.assert_frame_equal(first, rewordings.constructed(grammar, 40, seed=3))
+    assert set(first["text"]) != set(rewordings.constructed(grammar, 40, seed=4)["text"])
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_label_is_the_operations_view_in_the_items_scenario(seed):
+    """An answer by an unaware operation is right where PersonX is unaware, else wrong."""
+    items = fantom.compose(random_sets(seed))
+    table = rewordings.constructed(items, 24, seed)
+    answer = items.set_index("item_id")["answer"][table["item_id"]]
+    nothing = answer.str.contains("does not know anything").to_numpy()
+    only = table["operation"].isin(set(UNAWARE) - set(KNOWING)).to_numpy()
+    assert (table["truth"].to_numpy() == nothing)[only].all()
+    only = table["operation"].isin(set(KNOWING) - set(UNAWARE)).to_numpy()
+    assert (table["truth"].to_numpy() != nothing)[only].all()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [
+        (
+            "Gina is unaware of Anna's pets.",
+            "Gina believes Anna has a cat.",
+            "Gina does not know anything about Anna's pets.",
+        ),
+        (
+            "Ben thinks Gina has no information on Anna's pets.",
+            "Ben believes that Gina thinks that Anna has a cat.",
+            "Ben believes that Gina does not know anything about Anna's pets.",
+        ),
+    ],
+)
+def test_beliefs_in_other_forms_are_taken_apart(right, wrong, expected):
+    items = ITEMS[ITEMS["item_id"] == FIRST].assign(answer=right, wrong_answer=wrong)
+    table = rewordings.constructed(items, 12, seed=0)
+    assert expected in set(table["text"])
+    lead = expected.partition("Gina")[0]
+    assert f"{lead}Gina believes that Anna has a cat." in set(table["text"])
+
+
+def test_two_beliefs_that_both_claim_something_are_left_out():
+    own = ITEMS[ITEMS["item_id"] == FIRST]
+    with pytest.raises(InputError, match="no belief items of the forms"):
+        rewordings.constructed(
+            own.assign(answer="Kailey believes that Linda has a cat."), 4, seed=0
+        )
+
+
+def test_too_many_answers_wanted_are_an_error():
+    with pytest.raises(InputError, match=r"found \d+ texts of truth False, scenario accessible"):
+        rewordings.constructed(ITEMS, 4000, seed=0)
+
+
+# ---- Distances -----------------------------------------------------------------------------------
+
+
+def table_of(*texts: str, item_id: str = FIRST) -> pd.DataFrame:
+    return pd.DataFrame({"item_id": item_id, "text": list(texts)})
+
+
+def test_token_f1_counts_the_words_shared_with_either_belief():
+    # The right belief has 11 words, the wrong one 9; "know." is not "know".
+    table = table_of("She believes that it is a golden retriever.", "Kailey does not know.")
+    [knows, not_] = distance.distance_scores(table, ITEMS, "token_f1")
+    assert knows == pytest.approx(0 - 2 * 6 / (8 + 9))
+    assert not_ == pytest.approx(2 * 3 / (4 + 11) - 2 * 1 / (4 + 9))
+
+
+def test_cosines_are_to_both_beliefs():
+    item = ITEMS.set_index("item_id").loc[FIRST]
+    vectors = {
+        item["answer"]: np.array([1.0, 0.0]),
+        item["wrong_answer"]: np.array([0.0, 1.0]),
+        "No idea.": np.array([0.8, 0.6]),
+    }
+    found = distance.distance_scores(table_of("No idea.", ""), ITEMS, vectors)
+    assert found[0] == pytest.approx(0.2)
+    assert np.isnan(found[1])
+
+
+def test_long_answers_are_embedded_by_their_beginning():
+    table = table_of("No idea. " * 100)
+    assert max(map(len, distance.texts_to_embed(table, ITEMS))) == 600
+    vectors = {t: np.ones(1) for t in distance.texts_to_embed(table, ITEMS)}
+    assert distance.distance_scores(table, ITEMS, vectors).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("table", "vectors", "message"),
+    [
+        (table_of("No idea.", item_id="nobody"), "token_f1", "no item 'nobody'"),
+        (table_of("No idea."), {}, r"no vector for 'No idea\.' \(3 in all\)"),
+        (table_of("No idea."), "roberta", "found 'roberta', expected 'token_f1' or vectors"),
+    ],
+)
+def test_what_cannot_be_scored_is_named(table, vectors, message):
+    with pytest.raises(InputError, match=message):
+        distance.distance_scores(table, ITEMS, vectors)
+
+
+@given(st.lists(st.sampled_from(SAID), min_size=1, max_size=6))
+def test_swapping_the_two_beliefs_turns_the_sign(texts):
+    table = table_of(*texts)
+    swapped = ITEMS.rename(columns={"answer": "wrong_answer", "wrong_answer": "answer"})
+    one = distance.distance_scores(table, ITEMS, "token_f1")
+    assert one.tolist() == (-distance.distance_scores(table, swapped, "token_f1")).tolist()
+
+
+# ---- Decisions and margins -----------------------------------------------------------------------
+
+
+def test_margin_zero_is_the_papers_rule():
+    table = pd.DataFrame({"unit": list("abcd"), "group": list("wxyz"), "truth": [True] * 4})
+    found = distance.to_decisions(table, {"f1": pd.Series([0.1, 0.0, -0.1, np.nan])})
+    assert found["judge"].unique().tolist() == ["f1, margin 0"]
+    assert found["decision"].tolist() == [True, False, False, pd.NA]
+
+
+def test_both_margins_of_each_candidate_are_reported(grammar):
+    table = rewordings.constructed(grammar, 120, seed=0)
+    scores = {
+        "token_f1": distance.distance_scores(table, grammar, "token_f1"),
+        # A score that knows the truth, but is off by a half.
+        "shifted": table["truth"].astype(float) + 0.5,
+    }
+    found = report(distance.to_decisions(table, scores, folds=3), resamples=50).set_index("judge")
+    names = [f"{name}, margin {rule}" for name in scores for rule in ("0", "chosen")]
+    assert set(found.index) == set(names)
+    assert found["agreement"]["shifted, margin chosen"] == 1
+    assert found["agreement"]["shifted, margin 0"] == pytest.approx(0.5, abs=0.2)
+    assert found["recall"]["shifted, margin 0"] == 1
+    assert distance.chosen_margin(table, scores["shifted"], folds=3).final == 1.0
+
+
+def test_margin_is_chosen_on_other_conversations(grammar):
+    """What one conversation's answers score does not move the margin that they are judged by."""
+    table = rewordings.constructed(grammar, 160, seed=0)
+    scores = distance.distance_scores(table, grammar, "token_f1")
+    own = table["group"] == table["group"].iloc[0]
+    found = distance.chosen_margin(table, scores, folds=4)
+    again = distance.chosen_margin(table.assign(truth=table["truth"] ^ own), scores, folds=4)
+    fold = found.decisions["fold"][own]
+    assert fold.nunique() == 1
+    assert found.decisions["decision"][own].equals(again.decisions["decision"][own])
+    assert found.thresholds[fold.iloc[0]] == again.thresholds[fold.iloc[0]]
+
+
+def test_scores_that_differ_by_rounding_alone_do_not_break_the_choice(grammar):
+    table = rewordings.constructed(grammar, 40, seed=0)
+    levels = [0.1, np.nextafter(0.1, 1), np.nextafter(np.nextafter(0.1, 1), 1), 0.2]
+    scores = pd.Series([levels[i % 4] for i in range(len(table))])
+    assert distance.chosen_margin(table, scores, folds=3).final == pytest.approx(0.15)
+
+
+# ---- A run ---------------------------------------------------------------------------------------
+
+
+def responses(*texts: str | None, method: str = "short", item_id: str = FIRST) -> pd.DataFrame:
+    rows = [
+        {"item_id": item_id, "model": "m", "method": method, "sample": i, "response": text}
+        for i, text in enumerate(texts)
+    ]
+    return pd.DataFrame(rows).assign(error=None)
+
+
+def test_answers_are_those_of_the_scored_calls_to_the_distance_questions():
+    parts = [
+        responses("Thinking. Answer: No idea.", None),
+        responses("Step by step.", method="short-reasoning"),
+        responses("(a)", item_id="0-0-0/belief_choice:0"),
+    ]
+    found = distance.answers(ITEMS, pd.concat(parts))
+    assert found["text"].tolist() == ["No idea.", ""]
+    assert found["unit"].tolist() == [f"{FIRST}/m/short/0", f"{FIRST}/m/short/1"]
+    assert found["group"].tolist() == ["0", "0"]
+    assert set(found["scenario"]) == {"inaccessible"}
+
+
+def test_accuracy_moves_with_the_margin():
+    answers = distance.answers(ITEMS, responses("a", "b", "c", ""))
+    scores = pd.Series([0.3, 0.1, -0.1, np.nan])
+    found = distance.margin_effect(answers, scores, (-0.2, 0.0, 0.2, 0.4), resamples=50)
+    assert found["accuracy"].tolist() == [0.75, 0.5, 0.25, 0.0]
+    assert found["changed"].tolist() == [1, 0, 1, 2]
+    keys = found[["model", "method", "scenario", "n", "n_groups"]].drop_duplicates()
+    assert keys.to_numpy().tolist() == [["m", "short", "inaccessible", 4, 1]]
+    assert (found["ci_low"] <= found["accuracy"]).all()
+
+
+def test_run_that_was_asked_no_distance_question_has_no_accuracy():
+    answers = distance.answers(ITEMS, responses("(a)", item_id="0-0-0/belief_choice:0"))
+    scores = distance.distance_scores(answers, ITEMS, "token_f1")
+    found = distance.margin_effect(answers, scores)
+    assert found.empty and "accuracy" in found
+
+
+def test_margin_zero_gives_the_verdicts_of_the_scores():
+    """With the default encoder, as `fantom.score` has it."""
+    both = [responses(*SAID, item_id=item) for item in (FIRST, SECOND, "1-0-0/belief_dist:0")]
+    given_ = pd.concat(both, ignore_index=True)
+    answers = distance.answers(ITEMS, given_)
+    texts = distance.texts_to_embed(answers, ITEMS)
+    vectors = dict(zip(texts, embed(texts, MINILM), strict=True))
+    scores = distance.distance_scores(answers, ITEMS, vectors)
+    verdicts = fantom.score(ITEMS, given_)
+    assert (scores > 0).tolist() == (verdicts["score"] == 1).tolist()
+    at_zero = distance.margin_effect(answers, scores, [0.0], resamples=50)
+    means = verdicts.groupby("scenario", sort=False)["score"].mean()
+    assert at_zero["accuracy"].tolist() == pytest.approx(means.tolist())

@@ -1,0 +1,470 @@
+"""FANToM: items, prompts, one verdict a rule, and the released protocol written a second time."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+import fantom_protocol
+from fantom_sets import SAID, question_set, random_sets
+from tomlab.asking import evaluation
+from tomlab.benchmarks import fantom
+from tomlab.benchmarks.fantom import reading, scoring
+from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SCENARIOS, SHARES, weighted_f1
+from tomlab.errors import InputError
+from tomlab.models.specs import BaselineModel
+from tomlab.scoring.embeddings import MINILM, embed
+
+ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
+
+
+def item(kind: str, set_id: str = "0-0-0") -> dict:
+    found = ITEMS[(ITEMS["group_id"] == set_id) & (ITEMS["question_type"] == kind)]
+    return found.iloc[0].to_dict()
+
+
+def verdict(kind: str, said: str, set_id: str = "0-0-0", **response) -> pd.Series:
+    asked = item(kind, set_id)
+    row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": said}
+    return fantom.score(ITEMS, pd.DataFrame([row | response])).iloc[0]
+
+
+def answered(items: pd.DataFrame, policy: str, method: str = "short", seed: int = 0):
+    rows = [
+        {
+            "item_id": question["item_id"],
+            "model": policy,
+            "method": method,
+            "response": fantom.reference(question, method, seed)[policy],
+        }
+        for question in fantom.asked(items, method).to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+# Items
+
+
+def test_a_set_becomes_one_item_a_question_and_beliefs_become_two():
+    kinds = ITEMS[ITEMS["group_id"] == "0-0-0"]["question_type"].value_counts().to_dict()
+    assert kinds == {
+        "fact": 1,
+        "belief_dist": 2,
+        "belief_choice": 2,
+        "answerability_list": 1,
+        "infoaccess_list": 1,
+        "answerability_yn": 4,
+        "infoaccess_yn": 4,
+    }
+
+
+def test_short_context_leaves_out_who_is_not_in_it():
+    short, full = (fantom.asked(ITEMS, method) for method in ("short", "full"))
+    left_out = full[~full["item_id"].isin(short["item_id"])]
+    assert set(left_out["character"]) == {"sally"}
+    assert len(left_out) == 4
+
+
+def test_full_context_counts_a_set_as_inaccessible_when_somebody_in_it_does_not_know():
+    own = ITEMS[ITEMS["group_id"] == "0-1-0"]
+    assert set(own.loc[own["question_type"].str.startswith("belief"), "full_scenario"]) == {
+        "accessible"
+    }
+    lists = own[own["question_type"].str.contains("list|yn")]
+    assert set(lists["scenario"]) == {"accessible"}
+    assert set(lists["full_scenario"]) == {"inaccessible"}
+
+
+def test_whose_mind_a_question_asks_about():
+    assert item("answerability_yn")["character"] == "linda"
+    second = ITEMS[ITEMS["tom_order"] == "second-order:cyclic"].iloc[0]
+    assert second["character"] == "linda"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 50))
+def test_options_are_shuffled_by_seed_and_nothing_else(seed):
+    again = fantom.compose([question_set()], seed)
+    choices = again[again["question_type"] == "belief_choice"]
+    for row in choices.to_dict("records"):
+        assert set(row["choices"]) == {row["answer"], row["wrong_answer"]}
+    reverse = fantom.compose([question_set("9-0-0"), question_set()], seed)
+    reverse = reverse[reverse["group_id"] == "0-0-0"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, reverse)
+
+
+def test_no_sets_is_an_error():
+    with pytest.raises(InputError, match="no question sets"):
+        fantom.compose([])
+
+
+# Prompts
+
+
+def prompt(kind: str, method: str = "short", **more: str) -> str:
+    [message] = fantom.messages(item(kind) | more, method)
+    assert message["role"] == "user"
+    return message["content"]
+
+
+def test_fact_question_follows_the_conversation():
+    assert prompt("fact").endswith(
+        "Kailey: I am back!\n\nQuestion: What breed is Linda's dog?\nAnswer:"
+    )
+
+
+def test_choices_are_lettered():
+    lines = prompt("belief_choice").split("\n")
+    assert lines[-4][:4] == "(a) "
+    assert lines[-3][:4] == "(b) "
+    assert lines[-2:] == ["", "Choose an answer from above:"]
+
+
+def test_answerability_shows_the_fact_question_as_target():
+    assert prompt("answerability_yn").endswith(
+        "\n\nTarget: What breed is Linda's dog?\nQuestion: Does Linda know the correct answer to "
+        "this question? Answer yes or no.\nAnswer:"
+    )
+
+
+def test_infoaccess_shows_question_and_answer_as_information():
+    assert prompt("infoaccess_list").endswith(
+        "\n\nInformation: What breed is Linda's dog? Linda's dog is a golden retriever.\n"
+        "Question: List all the characters who know this information.\nAnswer:"
+    )
+
+
+def test_full_context_shows_all_of_the_conversation():
+    assert "Sally: What is this about?" in prompt("fact", "full")
+    assert "Sally: What is this about?" not in prompt("fact")
+
+
+def test_chain_of_thought_is_two_calls():
+    first = prompt("fact", "short-reasoning")
+    assert first.endswith("Answer: Let's think step by step.")
+    second = prompt("fact", "short-cot", reasoning="Linda said so.")
+    assert second == f"{first} Linda said so.\n\nTherefore, the answer is:"
+
+
+def test_answer_without_reasoning_before_is_an_error():
+    with pytest.raises(InputError, match="short-reasoning"):
+        prompt("fact", "short-cot")
+
+
+@pytest.mark.parametrize("method", fantom.METHODS)
+def test_all_questions_on_a_conversation_begin_alike(method):
+    for row in ITEMS.to_dict("records"):
+        text = fantom.messages(row | {"reasoning": "So."}, method)[0]["content"]
+        assert text.startswith(fantom.shared_prefix(row, method))
+
+
+def test_a_failed_first_call_is_an_error_of_the_second():
+    questions = evaluation.plan(
+        fantom, ITEMS, BaselineModel(name="r", provider="baseline", model="random"), ["short-cot"]
+    )[:2]
+    first = pd.DataFrame(
+        {
+            "item_id": [q.item["item_id"] for q in questions],
+            "method": "short-reasoning",
+            "sample": 0,
+            "response": ["Linda told it. Answer: she did", None],
+            "error": [None, "APIError: gone"],
+        }
+    )
+    [asked], lost = evaluation.second_calls(fantom, questions, first)
+    assert asked.item["reasoning"] == "she did"
+    assert lost["method"].tolist() == ["short-cot"]
+    assert lost["error"].tolist() == ["first call: APIError: gone"]
+
+
+# Verdicts, one rule each
+
+
+def test_choice_is_read_by_letter():
+    right = "ab"[list(item("belief_choice")["choices"]).index(item("belief_choice")["answer"])]
+    wrong = "ba"["ab".index(right)]
+    for said in (
+        f"({right})",
+        f"{right}) She",
+        right.upper(),
+        f"It is ({right}).",
+        f"{right}, yes",
+    ):
+        assert verdict("belief_choice", said)["outcome"] == "correct"
+    for said in (f"({wrong})", f"{wrong}."):
+        assert verdict("belief_choice", said)["outcome"] == "wrong"
+    assert verdict("belief_choice", "Kailey does not know.")["outcome"] == "unparsed"
+
+
+def test_choice_that_names_both_options_counts_as_in_the_release_and_is_doubtful():
+    row = verdict("belief_choice", "(a) or (b)")
+    assert (row["outcome"], row["doubtful"]) == ("correct", True)
+
+
+def test_only_what_follows_the_last_answer_cue_counts():
+    assert verdict("answerability_yn", "Answer: no. Answer: yes")["outcome"] == "correct"
+
+
+def test_distance_prefers_the_belief_of_person_x():
+    near = verdict("belief_dist", "Kailey does not know which breed Linda's dog is.")
+    far = verdict("belief_dist", "Kailey thinks that Linda's dog is a golden retriever.")
+    assert (near["outcome"], far["outcome"]) == ("correct", "wrong")
+    assert near["word_overlap"] > 0.3
+
+
+def test_list_needs_every_aware_name_and_no_other():
+    assert verdict("answerability_list", "Linda and David")["score"] == 1
+    both = verdict("answerability_list", "Linda and Kailey")
+    assert both["excluded_aware"] and both["included_unaware"]
+    assert verdict("answerability_list", "linda")["excluded_aware"]
+    assert verdict("infoaccess_list", "linda, david, sally")["included_unaware"]
+    assert verdict("infoaccess_list", "Nobody at all")["outcome"] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Yes, he does", 1),
+        ("'yes'", 1),
+        ("True.", 1),
+        ("I think she knows it", 1),
+        ("It is yes.", 1),
+        ("no", 0),
+        ("False", 0),
+        ("She does not know it", 0),
+        ("She doesn't know it", 0),
+        ("Not sure", 0),
+        ("No, but Ann knows it", 1),
+        ("She does know", -1),
+        ("Perhaps", -1),
+        ("", -1),
+    ],
+)
+def test_yes_and_no(said, value):
+    assert reading.yes_or_no(said) == value
+
+
+def test_yes_beside_no_is_doubtful():
+    row = verdict("answerability_yn", "No, but Ann knows it")
+    assert (row["outcome"], row["doubtful"]) == ("correct", True)
+
+
+def test_fact_earns_its_token_f1():
+    row = verdict("fact", "linda's dog is a poodle")
+    assert row["outcome"] == "correct"
+    assert row["score"] == pytest.approx(2 * 4 / (6 + 5))
+    assert verdict("fact", "nothing of the kind")["outcome"] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ({"response": ""}, "unparsed"),
+        ({"response": "Let me", "finish_reason": "length"}, "truncated"),
+        ({"response": "<think>hm"}, "truncated"),
+        ({"response": "I'm sorry, I cannot help with that."}, "refused"),
+        ({"response": "", "finish_reason": "refusal"}, "refused"),
+        ({"response": None, "error": "APIError"}, "error"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["belief_choice", "answerability_list", "infoaccess_yn"])
+def test_what_has_no_verdict_is_told_apart(kind, response, outcome):
+    row = verdict(
+        kind,
+        **{"said": response["response"]} | {k: v for k, v in response.items() if k != "response"},
+    )
+    assert (row["outcome"], row["score"]) == (outcome, 0)
+
+
+def test_a_credited_answer_that_was_cut_off_is_doubtful():
+    row = verdict("belief_dist", "Kailey does not know what breed", finish_reason="length")
+    assert (row["outcome"], row["doubtful"]) == ("correct", True)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_has_a_verdict(said):
+    for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
+        assert verdict(kind, said)["outcome"] in (
+            "correct",
+            "wrong",
+            "unparsed",
+            "truncated",
+            "refused",
+        )
+
+
+def test_reasoning_is_never_scored():
+    row = {"item_id": item("fact")["item_id"], "model": "m", "method": "short-reasoning"}
+    scored = {**row, "method": "short", "response": "a dog"}
+    scores = fantom.score(ITEMS, pd.DataFrame([row | {"response": "So."}, scored]))
+    assert scores["method"].tolist() == ["short"]
+
+
+def test_unknown_items_are_an_error():
+    row = {"item_id": "no", "model": "m", "method": "short", "response": "x"}
+    with pytest.raises(InputError, match="no item 'no'"):
+        fantom.score(ITEMS, pd.DataFrame([row]))
+
+
+# Baselines
+
+
+@pytest.mark.parametrize("method", ["short", "full"])
+def test_gold_scores_one_everywhere(method):
+    items = fantom.compose(random_sets(3))
+    table = fantom.metrics(fantom.score(items, answered(items, "gold", method)), resamples=50)
+    shares = table[
+        table["metric"].isin(CONJUNCTIONS)
+        | table["metric"].isin(
+            [
+                *SHARES,
+                "belief_f1",
+                "fact_f1",
+                "answerability_yn",
+                "infoaccess_yn",
+                "all_characters",
+                "consistency",
+                "belief_order",
+            ]
+        )
+    ]
+    assert len(shares) > 20
+    assert (shares["value"] == 1).all()
+
+
+def test_omniscient_misses_every_belief_that_somebody_missed_and_has_all_others():
+    table = fantom.metrics(fantom.score(ITEMS, answered(ITEMS, "omniscient")), resamples=50)
+    choice = table[table["metric"] == "belief_choice"].set_index("condition")["value"]
+    assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
+
+
+def test_interval_of_random_guesses_covers_chance():
+    items = fantom.compose(random_sets(5, conversations=40))
+    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=500)
+    choice = table[(table["metric"] == "belief_choice")]
+    assert ((choice["ci_low"] < 0.5) & (choice["ci_high"] > 0.5)).all()
+
+
+# The released protocol
+
+
+@pytest.fixture(scope="module")
+def closer():
+    known: dict = {}
+
+    def nearer(said: str, right: str, wrong: str) -> bool:
+        if (said, right, wrong) not in known:
+            a, b, c = embed([said, right, wrong], MINILM)
+            known[said, right, wrong] = bool(np.dot(a, b) > np.dot(a, c))
+        return known[said, right, wrong]
+
+    return nearer
+
+
+@pytest.mark.parametrize("context", ["short", "full"])
+@pytest.mark.parametrize("seed", range(2))
+def test_twelve_columns_are_those_of_the_release(context, seed, closer):
+    sets, draw = random_sets(seed), random.Random(seed)
+    items, rows, answers, letters = fantom.compose(sets, seed), [], {}, {}
+    for question in fantom.asked(items, context).to_dict("records"):
+        key = tuple(question["item_id"].split("/"))
+        gold = fantom.reference(question, context, 0)["gold"]
+        answers[key] = said = draw.choice([gold, gold, *SAID])
+        if question["question_type"] == "belief_choice":
+            letters[key] = "ab"[list(question["choices"]).index(question["answer"])]
+        row = {"item_id": question["item_id"], "model": "m", "method": context}
+        rows.append(row | {"response": said})
+    answers = {key: said.removeprefix("Answer: ") for key, said in answers.items()}
+    scores = fantom.score(items, pd.DataFrame(rows))
+    table = fantom.metrics(scores, resamples=20)
+    for scenario in SCENARIOS:
+        ours = table[table["condition"] == scenario].set_index("metric")["value"]
+        theirs = fantom_protocol.columns(sets, answers, letters, closer, context, scenario)
+        present = {name: value for name, value in theirs.items() if value is not None}
+        assert {name: ours[name] for name in present} == pytest.approx(present)
+
+
+# Metrics
+
+
+@given(st.lists(st.integers(0, 9), min_size=6, max_size=6))
+def test_weighted_f1_is_that_of_scikit_learn(counts):
+    if sum(counts) == 0:
+        return
+    labels = [(gold, said) for gold in (1, 0) for said in (1, 0, -1)]
+    pairs = [pair for pair, times in zip(labels, counts, strict=True) for _ in range(times)]
+    gold, said = zip(*pairs, strict=True)
+    expected = f1_score(gold, said, average="weighted", zero_division=0)
+    assert weighted_f1(np.array(counts)) == pytest.approx(expected)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_shuffled_rows_change_nothing(draw):
+    items = fantom.compose(random_sets(1))
+    responses = answered(items, "random")
+    order = draw.sample(range(len(responses)), len(responses))
+    first, second = (
+        fantom.metrics(scoring.score(items, table), resamples=20)
+        for table in (responses, responses.iloc[order])
+    )
+    keys = ["metric", "condition"]
+    first, second = (table.sort_values(keys).reset_index(drop=True) for table in (first, second))
+    pd.testing.assert_frame_equal(first[[*keys, "value", "n"]], second[[*keys, "value", "n"]])
+
+
+def test_conjunctions_fall_as_more_must_be_right_at_once():
+    items = fantom.compose(random_sets(2))
+    table = fantom.metrics(fantom.score(items, answered(items, "random", "full")), resamples=20)
+    values = table[table["metric"] == "answerability_all"].set_index("condition")["value"]
+    for scenario in SCENARIOS:
+        if scenario in values:
+            assert values[f"{scenario}/conversation"] <= values[f"{scenario}/part"] <= 1
+
+
+def test_intervals_resample_conversations():
+    items = fantom.compose(random_sets(2))
+    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=20)
+    choice = table[(table["metric"] == "belief_choice")]
+    assert (choice["n_groups"] <= 4).all()
+    assert (choice["n"] > choice["n_groups"]).all()
+
+
+def test_errors_and_right_answers_make_up_all_lists():
+    items = fantom.compose(random_sets(2))
+    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=20)
+    errors = table[table["metric"] == "list_error"]
+    right = table[table["metric"] == "answerability_list"].set_index("condition")["value"]
+    for scenario, share in right.items():
+        own = errors[errors["condition"].str.startswith(f"{scenario}/answerability/")]
+        assert own["value"].sum() + share == pytest.approx(1)
+
+
+def test_consistency_and_all_characters_by_hand():
+    sets = [question_set()]
+    items = fantom.compose(sets)
+    responses = answered(items, "gold").set_index("item_id")
+    # Linda is denied once; David is left out of one list.
+    responses.loc["0-0-0/answerability_yn:0", "response"] = "no"
+    responses.loc["0-0-0/infoaccess_list", "response"] = "Linda"
+    table = fantom.metrics(fantom.score(items, responses.reset_index()), resamples=20)
+    values = table.set_index("metric")["value"]
+    assert values["consistency"] == pytest.approx(1 / 3)
+    assert values["all_characters"] == pytest.approx(1 / 3)
+
+
+def test_a_limited_run_takes_whole_sets():
+    model = BaselineModel(
+        name="r", provider="baseline", model="random", groups={"fantom": {"short": 3}}
+    )
+    items = fantom.compose(random_sets(4))
+    asked = evaluation.plan(fantom, items, model, ["short"])
+    chosen = {q.item["group_id"] for q in asked}
+    assert len(chosen) == 3
+    whole = fantom.asked(items[items["group_id"].isin(chosen)], "short")
+    assert {q.item["item_id"] for q in asked} == set(whole["item_id"])

@@ -1,0 +1,354 @@
+"""Alignments known by construction: what each edit does to the counts, worked out by hand."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks.omnitom import rewordings as edits
+from tomlab.benchmarks.omnitom.alignment import Alignment, align, precision_recall_f1
+from tomlab.benchmarks.omnitom.calibration import (
+    OPERATIONS,
+    PROFILES,
+    calibration_set,
+    decisions,
+    edited,
+    labelled_rows,
+    read_human,
+    threshold_decisions,
+)
+from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row, read_records
+from tomlab.errors import InputError
+from tomlab.judging.agreement import report
+from tomlab.judging.constructed import KNOWN
+from tomlab.judging.thresholds import cross_validated_thresholds
+from tomlab.paths import ROOT
+from tomlab.scoring.similarity import plain
+
+REPOSITORY = ROOT
+WORKED = REPOSITORY.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
+
+
+def record(story_id: int, *beliefs: str, **paraphrases: list[str]) -> dict:
+    """A record of beliefs written as "actor: belief"; paraphrases by actor, of all their beliefs."""
+    labels = {name: legal[0] for name, legal in DIMENSIONS.items()}
+    pairs = [line.split(": ", 1) for line in beliefs]
+    return {
+        "story_id": story_id,
+        "story_category": "False Belief Task",
+        "story": "Ana puts the ring under the rug, and Ben sees her do it.",
+        "source": "authored",
+        "beliefs": [
+            {"actor": actor, "belief": belief, "labels": labels}
+            | ({"paraphrases": paraphrases[actor]} if actor in paraphrases else {})
+            for actor, belief in pairs
+        ],
+    }
+
+
+RING = record(
+    1,
+    "world: Ana hides the ring under the rug",
+    "world: Ben watches from the door",
+    "Ana: Nobody has noticed",
+    "Ana: The ring is under the rug",
+    "Ben: Ana owns a ring",
+    "Ben: Ana is up to something",
+)
+# Nothing in it is like anything in RING.
+STORM = record(2, "world: Cleo repairs a sail", "Cleo: Thunder rolls over the harbour")
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Makes one operation the only one."""
+
+    def choose(operation: str) -> None:
+        shares = dict.fromkeys(OPERATIONS, 0) | {operation: 100}
+        if operation == "foreign":
+            shares["keep"] = 1
+        monkeypatch.setitem(PROFILES, "close", shares)
+
+    return choose
+
+
+# Of six gold beliefs, two an actor. Near misses of a place are possible in two of them.
+BY_HAND = {
+    #               predicted counts, gold counts, precision, recall, F1
+    "keep": ([1] * 6, [1] * 6, 1, 1, 1),
+    "paraphrase": ([1] * 6, [1] * 6, 1, 1, 1),
+    "split": ([1] * 6, [2] * 3, 1, 1, 1),
+    "merge": ([2] * 3, [1] * 6, 1, 1, 1),
+    "drop": ([], [0] * 6, 0, 0, 0),
+    "duplicate": ([1, 0] * 6, [1] * 6, 1 / 2, 1, 2 / 3),
+    "foreign": ([1, 0] * 6, [1] * 6, 1 / 2, 1, 2 / 3),
+}
+
+
+@pytest.mark.parametrize("operation", BY_HAND)
+def test_counts_and_scores_of_each_operation(only, operation):
+    only(operation)
+    made = edited(RING, 0, [RING, STORM])[0]
+    predicted, gold, *scores = BY_HAND[operation]
+    assert sorted(made.mc_predicted) == sorted(predicted)
+    assert list(made.mc_gold) == gold
+    found = Alignment(list(made.mc_predicted), list(made.mc_gold), [])
+    assert precision_recall_f1(found) == pytest.approx(tuple(scores))
+    assert {edit.operation for edit in made.operations} <= {operation, "keep"}
+
+
+@pytest.mark.parametrize("operation", ["wrong actor", "other place", "other person", "negation"])
+def test_misses_stand_in_the_place_of_the_belief_and_match_nothing(only, operation):
+    only(operation)
+    made = edited(RING, 0)[0]
+    assert set(made.mc_predicted) == {0} and set(made.mc_gold) == {0}
+    found = Alignment(list(made.mc_predicted), list(made.mc_gold), [])
+    assert precision_recall_f1(found) == (0, 0, 0)
+    done = [edit for edit in made.operations if edit.operation == operation]
+    assert done and all(len(edit.predicted) == len(edit.gold) == 1 for edit in done)
+    for edit in done:
+        was, became = made.gold[edit.gold[0]], made.predicted[edit.predicted[0]]
+        same = plain(was.belief) == plain(became.belief)
+        assert (was.actor != became.actor, same) == (operation == "wrong actor",) * 2
+
+
+def test_merged_row_holds_both_beliefs_of_one_actor(only):
+    only("merge")
+    made = edited(RING, 0)[0]
+    for edit in made.operations:
+        [joined], (first, second) = edit.predicted, edit.gold
+        assert made.predicted[joined].actor == made.gold[first].actor == made.gold[second].actor
+    said = {row.belief for row in made.predicted}
+    assert len(said) == 3 and all(" and " in text or "; " in text for text in said)
+
+
+def test_own_paraphrases_come_before_rules(only):
+    only("paraphrase")
+    made = edited(record(3, "Ana: It rains", Ana=["Rain is falling"]), 0)[0]
+    assert [row.belief for row in made.predicted] == ["Rain is falling"]
+
+
+def test_belief_of_another_story_gets_the_names_of_this_one(only):
+    only("foreign")
+    other = record(4, "Cleo: Cleo repairs Dario's sail", "Dario: Thunder rolls")
+    made = edited(RING, 0, [other])[0]
+    foreign = {made.predicted[e.predicted[0]].belief for e in made.operations if not e.gold}
+    assert foreign <= {"Ana repairs Ben's sail", "Thunder rolls"}
+
+
+def test_near_miss_that_another_belief_of_the_actor_states_is_not_used(only):
+    only("other place")
+    story = record(5, "Ben: The ring is in the box", "Ben: The ring is in the drawer")
+    made = edited(story, 0)[0]
+    said = {row.belief for row in made.predicted}
+    assert said and not said & {row.belief for row in made.gold}
+
+
+def test_belief_that_all_actors_hold_is_under_no_wrong_actor(only):
+    only("wrong actor")
+    shared = record(6, "Ana: The ring is gone", "Ben: The ring is gone", "world: The ring is gone")
+    assert {edit.operation for edit in edited(shared, 0)[0].operations} == {"drop"}
+
+
+def test_same_seed_same_tables_other_seed_others():
+    assert edited(RING, 7, [STORM]) == edited(RING, 7, [STORM])
+    assert edited(RING, 7, [STORM]) != edited(RING, 8, [STORM])
+
+
+@given(st.integers(0, 10_000))
+def test_every_row_comes_of_one_operation_and_counts_agree(seed):
+    for made in edited(RING, seed, [RING, STORM]):
+        assert made.truth == KNOWN == "known by construction"
+        for side in ("predicted", "gold"):
+            numbers = sorted(i for edit in made.operations for i in getattr(edit, side))
+            assert numbers == list(range(len(getattr(made, side))))
+        assert sum(made.mc_predicted) == sum(made.mc_gold)
+        actors = [row.actor for row in made.predicted]
+        assert sum(a != b for a, b in pairwise(actors)) < max(len(set(actors)), 1)
+
+
+@pytest.mark.skipif(
+    not WORKED.is_file(), reason="the worked examples are not beside the repository"
+)
+def test_calibration_set_has_the_size_and_the_share_of_matches_wanted():
+    tables = calibration_set(read_records(WORKED), 84, seed=0)
+    found = labelled_rows(tables)
+    assert len({table.table_id for table in tables}) == 84
+    assert len(found) >= 1500
+    assert set(found["operation"]) == set(OPERATIONS)
+    assert {table.truth for table in tables} == {KNOWN}
+    # People found 42 % unmatched and 1 % joined (App. B.4).
+    assert 0.35 < (found["match_count"] == 0).mean() < 0.5
+    assert 0.01 < (found["match_count"] == 2).mean() < 0.05
+
+
+def test_calibration_set_needs_records_and_tables():
+    with pytest.raises(InputError, match="found 0 records for 60 tables"):
+        calibration_set([], 60, seed=0)
+
+
+# ---- Rewriting -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("belief", "denied"),
+    [
+        ("The ring is under the rug", ["The ring is not under the rug"]),
+        ("Ben thinks Ana is tired", ["Ben does not think Ana is tired"]),
+        ("Ana might leave", []),
+        ("Ana is not tired", []),
+        ("Ana wonders whether it is late", []),
+        ("Ana left", []),
+    ],
+)
+def test_belief_is_denied_unless_it_is_hedged_or_negative(belief, denied):
+    assert edits.negations(belief) == denied
+
+
+def test_place_is_replaced_by_another_of_the_story_or_a_new_one():
+    found = edits.other_places("The ring is in the box", ["the box", "the drawer"])
+    assert found[:2] == ["The ring is in the drawer", "The ring is in the attic"]
+    assert edits.other_places("They sit in the living room", ["the box"]) == []
+
+
+def test_person_is_replaced_by_one_whom_the_belief_does_not_name():
+    people = ["Ana", "Ben", "Ana's aunt"]
+    assert edits.other_people("Ana sees Ben", people, ["Ben", "Ana's aunt"]) == [
+        "Ana's aunt sees Ben",
+        "Ana sees Ana's aunt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("belief", "rewordings"),
+    [
+        ("Ben thinks Ana likes him", ["Ben believes that Ana is fond of him"]),
+        ("There is a ring in the box", ["A ring is in the box"]),
+        (
+            "The cup fell",
+            [
+                "It is the case that the cup fell",
+                "The fact of the matter is that the cup fell",
+                "What holds is this: the cup fell",
+            ],
+        ),
+    ],
+)
+def test_rewording_keeps_the_meaning(belief, rewordings):
+    assert edits.reworded(belief, random.Random(0)) in rewordings
+
+
+sentences = st.text(alphabet="AB abthinks.'\"", min_size=1, max_size=30).filter(str.strip)
+
+
+@given(sentences, st.integers(0, 9))
+def test_rewording_always_says_it_otherwise(belief, seed):
+    assert plain(edits.reworded(belief, random.Random(seed))) != plain(belief)
+
+
+# ---- Decisions -----------------------------------------------------------------------------------
+
+
+def test_decisions_stand_beside_what_is_known():
+    tables = edited(RING, 0, [STORM])
+    found = [align(t.predicted, t.gold, "exact", 1) for t in tables[:2]]
+    said = decisions(tables, [*found, None], "exact")
+    known = labelled_rows(tables)
+    assert list(said) == ["judge", "group", "unit", "truth", "decision"]
+    assert said["unit"].is_unique and (said["unit"] == known["unit"]).all()
+    assert said["decision"].isna().sum() == len(tables[2].predicted) + len(tables[2].gold)
+    [row] = report(said, resamples=50).to_dict("records")
+    assert row["undefined"] == said["decision"].isna().sum()
+    assert row["precision"] == 1  # verbatim beliefs only
+
+
+def test_kept_tables_are_all_matched_by_exact_text(only):
+    only("keep")
+    table = edited(RING, 0)[0]
+    said = decisions([table], [align(table.predicted, table.gold, "exact", 1)], "exact")
+    assert said["decision"].all() and said["truth"].all()
+
+
+def test_decisions_at_each_threshold_are_those_of_align():
+    records = [{**RING, "story_id": n} for n in (1, 3, 4)]
+    tables = [table for one in records for table in edited(one, 0, [STORM])]
+    found = threshold_decisions(tables, "token_f1", (0.3, 0.6, 0.9))
+    for threshold in (0.3, 0.6, 0.9):
+        single = [align(t.predicted, t.gold, "token_f1", threshold) for t in tables]
+        assert (decisions(tables, single, "x")["decision"] == found[threshold]).all()
+    chosen = cross_validated_thresholds(found, 3)
+    assert chosen.final in (0.3, 0.6, 0.9) and len(chosen.decisions) == len(found)
+
+
+# ---- Human annotations ---------------------------------------------------------------------------
+
+HUMAN = """story_id,table,actor,belief,match_count,annotator
+1,prediction,Ana,The ring is gone,1,p1
+1,prediction,Ana,"The ring, she thinks, is lost",0,p1
+1,gold,Ana,The ring has gone,1,p1
+1,gold,Ben,The ring is under the rug,,p1
+1,gold,Ana,The ring has gone,2,p2
+1,prediction,Ana,The ring is gone,1,p2
+1,prediction,Ana,"The ring, she thinks, is lost",1,p2
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "human.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_human_counts_are_read_by_story_and_annotator(tmp_path):
+    first, second = read_human(written(tmp_path, HUMAN), {"1": "A ring is lost."})
+    assert (first.truth, second.truth) == ("human:p1", "human:p2")
+    assert first.predicted[1] == Row("Ana", "The ring, she thinks, is lost")
+    assert (first.mc_predicted, first.mc_gold) == ((1, 0), (1, None))
+    assert (second.mc_predicted, second.mc_gold) == ((1, 1), (2,))
+    assert (first.story, first.group, first.operations) == ("A ring is lost.", "1", ())
+    known = labelled_rows([first])
+    assert known["truth"].isna().tolist() == [False, False, False, True]
+
+
+def test_predictions_of_several_systems_are_told_apart(tmp_path):
+    lines = HUMAN.splitlines()[:4]
+    text = "\n".join([lines[0] + ",system", *(f"{line},{s}" for s in "ab" for line in lines[1:])])
+    tables = read_human(written(tmp_path, text))
+    assert [table.table_id for table in tables] == ["1/a/p1", "1/b/p1"]
+
+
+def test_every_fault_of_a_human_file_is_named_with_its_row(tmp_path):
+    text = HUMAN.replace("1,gold,Ben", "1,golden,Ben").replace("has gone,2,p2", "has gone,3,p2")
+    text = text.replace("gone,1,p1", "gone,one,").replace(
+        "1,prediction,Ana,The", "1,prediction,,The"
+    )
+    with pytest.raises(InputError) as error:
+        read_human(written(tmp_path, text))
+    for fault in (
+        "row 2, field actor: found nothing",
+        "row 2, field match_count: found 'one', expected a whole number or nothing",
+        "row 2, field annotator: found nothing",
+        "row 5, field table: found 'golden', expected prediction or gold",
+        "row 6, field match_count: found 3, expected at most 2, the prediction rows",
+    ):
+        assert fault in str(error.value)
+
+
+def test_missing_columns_are_named(tmp_path):
+    with pytest.raises(InputError, match="missing columns match_count, annotator"):
+        read_human(written(tmp_path, "story_id,table,actor,belief\n"))
+
+
+@given(st.text() | st.text(alphabet='1,\n"predictongl').map(lambda t: HUMAN + t))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_file_is_read_or_refused(tmp_path, text):
+    try:
+        tables = read_human(written(tmp_path, text))
+    except InputError:
+        return
+    assert all(len(t.mc_gold) == len(t.gold) for t in tables)
+    assert isinstance(labelled_rows(tables), pd.DataFrame)

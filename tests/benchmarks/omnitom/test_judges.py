@@ -1,0 +1,151 @@
+"""Judges at work: requests, what is read of their answers, the best one, its error in a score."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tomlab.benchmarks import omnitom
+from tomlab.benchmarks.omnitom import calibration, judges, records, scoring
+from tomlab.errors import InputError
+from tomlab.judging import agreement as judging
+from tomlab.models.specs import Reply, Response, model_spec
+from tomlab.paths import DATA
+
+RECORDS = records.read_records(DATA / "omnitom" / "stories.jsonl")
+TABLES = calibration.calibration_set(RECORDS, 6, 0)
+EXACT = scoring.Judge("exact", 1.0)
+
+
+def reply(text: str) -> Response:
+    return Response("key", Reply(text, "stop", 1000, 200))
+
+
+def judgement(table) -> str:
+    """What a faultless judge would write of a table."""
+    lines = []
+    sides = (("Prediction", table.predicted, table.mc_predicted),)
+    sides += (("Ground Truth", table.gold, table.mc_gold),)
+    for name, rows, counts in sides:
+        lines += [f"{name} Table", "Actor,Belief,MatchCount"]
+        lines += [f'{r.actor},"{r.belief}",{n}' for r, n in zip(rows, counts, strict=True)]
+    return "\n".join(lines)
+
+
+def test_a_request_shows_story_and_both_tables():
+    [request] = judges.requests(TABLES[:1], "L4", max_tokens=99)
+    text = request.messages[-1]["content"]
+    assert TABLES[0].story in text
+    assert TABLES[0].predicted[0].belief in text
+    assert TABLES[0].gold[-1].belief in text
+    assert request.max_tokens == 99
+
+
+def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
+    answers = [reply(judgement(TABLES[0])), reply("I do not know."), Response("k", None, "gone")]
+    found, reasons = judges.read(answers, TABLES[:3])
+    assert found[0].mc_predicted == list(TABLES[0].mc_predicted)
+    assert found[1:] == [None, None]
+    assert reasons.tolist() == ["read", "no table of matches", "failed"]
+    decisions = calibration.decisions(TABLES[:3], found, "toy")
+    [row] = judging.report(decisions, resamples=50).to_dict("records")
+    assert row["agreement"] == 1
+    assert row["undefined"] == sum(len(t.predicted) + len(t.gold) for t in TABLES[1:3])
+    assert row["agreement_all"] < 1
+
+
+def test_cost_is_that_of_the_answers_that_came():
+    priced = {"provider": "openai", "model": "x", "price": {"input": 2, "output": 10}}
+    spec = model_spec("x", {"x": priced})
+    cost = judges.cost([reply("a"), reply("b"), Response("k", None, "gone")], spec)
+    assert cost["answers"] == 2
+    assert cost["list_price_usd"] == pytest.approx((2000 * 2 + 400 * 10) / 1e6)
+
+
+def test_match_counts_stand_beside_the_truth():
+    exact = [judges.Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in TABLES]
+    shares = judges.match_counts(TABLES, {"toy": exact})
+    assert np.allclose(shares["truth"], shares["toy"])
+    assert shares["truth"].sum() == pytest.approx(1)
+
+
+def extraction_scores(policy: str) -> pd.DataFrame:
+    items = omnitom.compose(RECORDS)
+    rows = [
+        {"item_id": i["item_id"], "model": policy, "method": "stage1-L3"}
+        | {"response": omnitom.reference(i, "stage1-L3", 0)[policy]}
+        for i in omnitom.asked(items, "stage1-L3").to_dict("records")
+    ]
+    return omnitom.score(items, pd.DataFrame(rows), judge=EXACT)
+
+
+def confusion(**cells: int) -> pd.DataFrame:
+    counts = {"tp": 90, "fp": 0, "fn": 0, "tn": 90} | cells
+    return pd.DataFrame([{"group": str(n), **counts} for n in range(10)])
+
+
+def test_a_judge_without_error_leaves_the_score_as_it_is():
+    errors = judges.with_error(extraction_scores("random"), confusion(), resamples=200)
+    assert errors["condition"].tolist() == ["all", "categories"]
+    assert np.allclose(errors["corrected"], errors["value"], atol=0.01)
+    assert (errors["ci_low"] < errors["value"]).all()
+
+
+def test_a_judge_that_finds_matches_that_are_none_makes_the_interval_lower():
+    scores = extraction_scores("random")
+    lenient = judges.with_error(scores, confusion(fp=30, tn=60), resamples=200)
+    assert (lenient["corrected"] < lenient["value"]).all()
+
+
+def test_a_judge_that_says_nothing_allows_any_score():
+    useless = judges.with_error(
+        extraction_scores("random"), confusion(tp=45, fn=45, fp=45, tn=45), resamples=50
+    )
+    assert useless[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, 1], [0, 1]]
+
+
+def test_sensitivity_has_every_judge_and_model():
+    scored = {name: extraction_scores("gold") for name in ("exact", "other")}
+    table = judges.sensitivity(scored, resamples=20)
+    assert table[["judge", "model"]].to_numpy().tolist() == [["exact", "gold"], ["other", "gold"]]
+    assert (table["value"] == 1).all()
+    with pytest.raises(InputError, match="found no scores"):
+        judges.sensitivity({})
+
+
+def test_the_winner_is_the_judge_that_decided_all_and_agreed_most(tmp_path):
+    agreement = pd.DataFrame(
+        [
+            ("exact", 0.6, 0.6, 100),
+            ("embedding", 0.9, 0.9, 100),
+            ("llm", 1.0, 0.99, 10),
+            ("silent", 0.95, 0.2, 100),
+        ],
+        columns=["judge", "agreement", "agreement_all", "n"],
+    ).assign(ci_low=0.1, ci_high=1.0, n_groups=5)
+    assert judging.winner(agreement) == "embedding"
+    path = tmp_path / "winner.json"
+    judge = scoring.Judge("embedding", 0.78)
+    judges.write_winner(path, "embedding", judge, agreement, "here")
+    assert json.loads(path.read_text())["threshold"] == 0.78
+
+
+def test_a_language_model_that_won_judges_the_tables_of_the_run():
+    items = omnitom.compose(RECORDS[:3])
+    keys = {"model": "m", "method": "stage1-L3"}
+    said = [omnitom.reference(i, "stage1-L3", 0)["gold"] for i in items.to_dict("records")[::2]]
+    said[1] = "No table."
+    responses = pd.DataFrame(
+        [
+            {"item_id": item_id, "response": text, **keys}
+            for item_id, text in zip(items["item_id"][::2], said, strict=True)
+        ]
+    )
+    found_keys, tables = judges.tables_of(items, responses)
+    assert [key[0] for key in found_keys] == [items["item_id"][0], items["item_id"][4]]
+    none = [judges.Alignment([0] * len(t.predicted), [0] * len(t.gold), []) for t in tables]
+    judged = dict(zip(found_keys, none, strict=True))
+    scores = omnitom.score(items, responses, judge=EXACT, judged=judged)
+    assert scores["score"].tolist() == [0, 0, 0]
+    assert scores["judge"].tolist() == ["llm", "exact", "llm"]

@@ -1,0 +1,430 @@
+"""OmniToM: items, prompts, one verdict a rule, and the paper's formulas written a second time."""
+
+import json
+import random
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, f1_score
+
+from tomlab.benchmarks import omnitom
+from tomlab.benchmarks.omnitom import grammar, scoring
+from tomlab.benchmarks.omnitom import records as omnitom_records
+from tomlab.benchmarks.omnitom.alignment import Alignment, compound_parts
+from tomlab.benchmarks.omnitom.items import LEVELS, linked_items, records_of, table_text
+from tomlab.benchmarks.omnitom.metrics import belief_rows, f1_by_order, label_rows
+from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, Row
+from tomlab.errors import InputError
+from tomlab.paths import DATA, ROOT
+
+WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
+TOMBENCH = ROOT.parent / "shared" / "datasets" / "tombench"
+needs_worked = pytest.mark.skipif(not WORKED.exists(), reason=f"{WORKED.name} is not there")
+OWN = omnitom_records.read_records(DATA / "omnitom" / "stories.jsonl")
+EXACT = scoring.Judge("exact", 1.0)
+
+
+def record(story_id: int = 1, category: str = "Hinting Task Test", **labels: str) -> dict:
+    """A short story with four beliefs, one of each order but the third."""
+    same = {"knowledge_access": "Private", "representation": "Implicit", "context": "Neutral"}
+
+    def belief(actor: str, text: str, order: str, source: str) -> dict:
+        own = {"order": order, "truth_status": "True", "content_type": "Location"}
+        own |= {**same, "mental_source": source} | labels
+        return {"actor": actor, "belief": text, "labels": {name: own[name] for name in DIMENSIONS}}
+
+    return {
+        "story_id": story_id,
+        "story_category": category,
+        "story": f"Ada puts the key in the bowl ({story_id}). Ben is out.",
+        "source": "authored",
+        "beliefs": [
+            belief("world", "Ada puts the key in the bowl", "0", "Narration"),
+            belief("Ada", "The key is in the bowl", "1", "Perception"),
+            belief("Ada", "Ben does not know where the key is", "2", "Inference"),
+            belief("Ben", "The key is on the hook", "1", "Memory"),
+        ],
+    }
+
+
+ITEMS = omnitom.compose([record()], examples=[record(2)])
+
+
+def verdict(kind: str, said: str | None, **response) -> pd.Series:
+    method = {"extraction": "stage1-L3", "labelling": "stage2-L3"}[kind]
+    row = {"item_id": f"1/{kind}", "model": "m", "method": method, "response": said} | response
+    return omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT).iloc[0]
+
+
+def extraction(*lines: str) -> str:
+    return "\n".join(["Actor | Belief | Order", *lines])
+
+
+GOLD = [f"{b['actor']} | {b['belief']} | {b['labels']['order']}" for b in record()["beliefs"]]
+
+
+def answered(items: pd.DataFrame, policy: str, method: str) -> pd.DataFrame:
+    asked = omnitom.asked(items, method).to_dict("records")
+    rows = [(i["item_id"], omnitom.reference(i, method, 0)[policy]) for i in asked]
+    table = pd.DataFrame(rows, columns=["item_id", "response"])
+    return table.assign(model=policy, method=method)
+
+
+# Items and prompts
+
+
+def test_a_story_becomes_two_items():
+    assert ITEMS["item_id"].tolist() == ["1/extraction", "1/labelling"]
+    assert ITEMS["category"].tolist() == ["HT", "HT"]
+    assert ITEMS["question"].tolist()[1].splitlines()[:2] == [
+        "Actor | Belief",
+        "world | Ada puts the key in the bowl",
+    ]
+
+
+def test_items_give_their_records_back():
+    [again] = records_of(ITEMS)
+    assert {**again, "story_id": 1} == record()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_levels_of_detail_say_more_and_more(level):
+    item = ITEMS.iloc[0].to_dict()
+    system, user = omnitom.messages(item, f"stage1-{level}")
+    assert system["role"] == "system"
+    assert item["story"] in user["content"]
+    assert ("1. Find" in user["content"]) == (level in ("L3", "L4"))
+    assert ("Hinting Task Test" in user["content"]) == (level == "L4")
+    assert ("(2)" in user["content"]) == (level == "L4")  # the story of the example
+
+
+def test_the_example_of_level_4_is_another_story_of_the_same_category():
+    with_others = [record(), record(3, "Strange Story Task")]
+    assert omnitom.compose([record()], examples=with_others)["example"].tolist() == ["", ""]
+    assert omnitom.asked(omnitom.compose([record()]), "stage1-L4").empty
+
+
+def test_labelling_shows_the_beliefs_without_their_labels():
+    text = omnitom.messages(ITEMS.iloc[1].to_dict(), "stage2-L3")[1]["content"]
+    assert "Ada | The key is in the bowl\n" in text
+    assert "| Location |" not in text
+
+
+def test_json_methods_carry_a_schema_of_the_legal_labels():
+    schema = omnitom.schema("stage2-L3-json")["properties"]["beliefs"]["items"]
+    assert schema["properties"]["context"]["enum"] == list(DIMENSIONS["context"])
+    assert omnitom.schema("stage2-L3") is None
+    assert "JSON" in omnitom.messages(ITEMS.iloc[0].to_dict(), "stage1-L3-json")[1]["content"]
+
+
+# Extraction: P, R, F1 and MatchCounts by hand
+
+
+@pytest.mark.parametrize(
+    ("lines", "precision", "recall"),
+    [
+        (GOLD, 1, 1),
+        (GOLD[:3], 1, 3 / 4),  # a dropped row
+        ([*GOLD, "Ben | Ada is at work | 1"], 4 / 5, 1),  # an invented row
+        ([*GOLD[:3], "Ada | The key is on the hook | 1"], 3 / 4, 3 / 4),  # a wrong actor
+        ([*GOLD, GOLD[1]], 4 / 5, 1),  # a row twice earns once
+        (["Ada | No such thing | 1"], 0, 0),
+    ],
+)
+def test_rows_move_precision_and_recall(lines, precision, recall):
+    row = verdict("extraction", extraction(*lines))
+    assert (row["precision"], row["recall"]) == (precision, recall)
+    both = precision + recall
+    assert row["score"] == pytest.approx(2 * precision * recall / both if both else 0)
+    assert row["outcome"] == ("correct" if both else "wrong")
+
+
+def test_actors_are_matched_but_for_cosmetics():
+    assert verdict("extraction", extraction(*(line.upper() for line in GOLD)))["recall"] == 1
+
+
+def test_a_judges_own_alignment_comes_first():
+    judged = {("1/extraction", "m", "stage1-L3", 0): Alignment([2], [1, 1, 0, 0], [])}
+    row = {"item_id": "1/extraction", "model": "m", "method": "stage1-L3"}
+    responses = pd.DataFrame([row | {"response": extraction("Ada | All of it | 1")}])
+    scored = omnitom.score(ITEMS, responses, judge=EXACT, judged=judged).iloc[0]
+    assert (scored["precision"], scored["recall"], scored["judge"]) == (1, 0.5, "llm")
+    silent = {key: Alignment([None], [1, 1, 0, 0], []) for key in judged}
+    scored = omnitom.score(ITEMS, responses, judge=EXACT, judged=silent).iloc[0]
+    assert (scored["score"], scored["judge"]) == (0, "exact")
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ({"said": ""}, "unparsed"),
+        ({"said": "There are many beliefs here."}, "unparsed"),
+        ({"said": "I'm sorry, I can't help with that."}, "refused"),
+        ({"said": "Let me see", "finish_reason": "length"}, "truncated"),
+        ({"said": None, "error": "APIError"}, "error"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["extraction", "labelling"])
+def test_unusable_outputs_are_told_apart(kind, response, outcome):
+    row = verdict(kind, **response)
+    assert (row["outcome"], row["score"], row["n_predicted"]) == (outcome, 0, 0)
+
+
+def test_a_table_that_was_cut_off_keeps_its_rows_and_says_so():
+    row = verdict("extraction", extraction(*GOLD[:2]), finish_reason="length")
+    assert (row["outcome"], row["n_predicted"], row["cut_off"]) == ("correct", 2, True)
+
+
+def test_methods_must_fit_their_items():
+    row = {"item_id": "1/extraction", "model": "m", "method": "stage2-L3", "response": "x"}
+    with pytest.raises(InputError, match="expected stage1"):
+        omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT)
+
+
+# Labelling
+
+
+def labelled(**wrong: str) -> str:
+    """The gold table of the story, some labels of its last row replaced."""
+    rows = omnitom_records.rows(record())
+    labels = dict(rows[-1].labels) | wrong
+    rows[-1] = Row(rows[-1].actor, rows[-1].belief, labels["order"], labels)
+    return table_text(rows, 2)
+
+
+def test_gold_labels_score_one_and_each_wrong_label_costs_its_cell():
+    assert verdict("labelling", labelled())["score"] == 1
+    assert verdict("labelling", labelled(context="Temporal"))["score"] == pytest.approx(27 / 28)
+    assert verdict("labelling", labelled(context="Perhaps"))["score"] == pytest.approx(27 / 28)
+
+
+def test_variants_of_legal_labels_count():
+    text = labelled().replace("| Location |", "| location |").replace("Private", "**Private**")
+    assert verdict("labelling", text)["score"] == 1
+
+
+def test_a_missing_row_is_wrong_in_all_dimensions():
+    text = "\n".join(labelled().splitlines()[:-1])
+    assert verdict("labelling", text)["score"] == pytest.approx(3 / 4)
+
+
+# The worked examples of App. E
+
+
+@needs_worked
+def test_worked_examples_score_one_against_themselves():
+    items = omnitom.read_released(WORKED)
+    for method in ("stage1-L3", "stage2-L3"):
+        scores = omnitom.score(items, answered(items, "gold", method), judge=EXACT)
+        assert scores["score"].tolist() == [1.0] * 7
+
+
+@needs_worked
+@pytest.mark.parametrize("number", range(7))
+def test_each_corruption_of_a_worked_example_moves_the_scores_as_reckoned_by_hand(number):
+    worked = omnitom_records.read_records(WORKED)[number]
+    items, gold = omnitom.compose([worked]), omnitom_records.rows(worked)
+    n, key = len(gold), f"{worked['story_id']}/extraction"
+    texts = [(row.actor, row.belief) for row in gold]
+    # The first row whose belief nobody else of the table holds in these words.
+    sole = next(i for i, (_, text) in enumerate(texts) if [t for _, t in texts].count(text) == 1)
+    actors = [actor for actor in dict.fromkeys(a for a, _ in texts) if actor != gold[sole].actor]
+    i, joined = next(
+        (i, both)
+        for i in range(n - 1)
+        if texts[i][0] == texts[i + 1][0]
+        and compound_parts(both := f"{texts[i][1]} and {texts[i + 1][1]}")
+        == [texts[i][1], texts[i + 1][1]]
+    )
+    merged = Row(gold[i].actor, joined, gold[i].order)
+    reworded = Row(gold[0].actor, "Something that the table does not say", gold[0].order)
+    cases = {
+        "dropped row": (gold[1:], n - 1, n - 1, n - 1),
+        "wrong actor": (
+            [*gold[:sole], Row(actors[0], gold[sole].belief, gold[sole].order), *gold[sole + 1 :]],
+            n,
+            n - 1,
+            n - 1,
+        ),
+        "merged pair": ([*gold[:i], merged, *gold[i + 2 :]], n - 1, n - 1, n),
+        "paraphrase": ([reworded, *gold[1:]], n, n - 1, n - 1),
+    }
+    for predicted, rows, matched, recovered in cases.values():
+        response = {"item_id": key, "model": "m", "method": "stage1-L3"}
+        response["response"] = table_text(predicted, 1)
+        [row] = omnitom.score(items, pd.DataFrame([response]), judge=EXACT).to_dict("records")
+        precision, recall = matched / rows, recovered / n
+        assert (row["precision"], row["recall"]) == pytest.approx((precision, recall))
+        assert row["score"] == pytest.approx(2 * precision * recall / (precision + recall))
+        counts = [count for *_, count in json.loads(row["detail"])["predicted"]]
+        assert sum(count > 0 for count in counts) == matched
+        assert counts.count(2) == (merged in predicted)
+
+
+@needs_worked
+@pytest.mark.skipif(not TOMBENCH.exists(), reason="the ToMBench files are not there")
+def test_linked_tombench_questions_are_asked_and_scored():
+    records = omnitom_records.read_records(WORKED)
+    items = linked_items(records, omnitom_records.read_tombench(TOMBENCH))
+    assert len(items) == 3
+    scores = omnitom.score(items, answered(items, "gold", "linked"))
+    assert scores["score"].tolist() == [1, 1, 1]
+    metrics = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])["value"]
+    assert metrics["linked_accuracy", "all"] == 1
+    assert "(B) " in omnitom.messages(items.iloc[0].to_dict(), "linked")[0]["content"]
+
+
+# Baselines
+
+
+@pytest.mark.parametrize("method", ["stage1-L3", "stage2-L3"])
+def test_gold_scores_one_on_our_own_stories(method):
+    items = omnitom.compose([*OWN, *grammar.generate(7, 0)])
+    scores = omnitom.score(items, answered(items, "gold", method), judge=EXACT)
+    metrics = omnitom.metrics(scores, resamples=20)
+    shares = metrics[metrics["metric"].isin(["f1", "accuracy", "macro_f1", "balanced_accuracy"])]
+    assert len(shares) > 10
+    assert np.allclose(shares["value"], 1)
+
+
+def test_omniscient_recalls_no_belief_about_beliefs_and_no_false_belief():
+    items = omnitom.compose(grammar.generate(7, 0))
+    scores = omnitom.score(items, answered(items, "omniscient", "stage1-L3"), judge=EXACT)
+    rows = belief_rows(scores)
+    gold = rows[rows["side"] == "gold"]
+    assert (gold.loc[gold["order"].isin(["2", "3"]), "match_count"] == 0).all()
+    labels = omnitom.score(items, answered(items, "omniscient", "stage2-L3"))
+    said = label_rows(labels.assign(usable=True))
+    false = said[(said["dimension"] == "truth_status") & (said["gold"] == "False")]
+    assert len(false) > 3
+    assert (false["predicted"] == "True").all()
+
+
+# Metrics against the paper's formulas, written a second time
+
+
+def random_scores(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores of random outputs to stories of several categories, some unusable: both stages."""
+    draw, records = random.Random(seed), []
+    for number, name in enumerate(CATEGORIES.values()):
+        records += [record(10 * number + i, name) for i in range(2)]
+    items = omnitom.compose(records)
+    responses = []
+    for method in ("stage1-L3", "stage2-L3"):
+        table = answered(items, "random", method)
+        said = [text if draw.random() < 0.8 else "No." for text in table["response"]]
+        responses.append(table.assign(response=said))
+    scores = omnitom.score(items, pd.concat(responses), judge=EXACT)
+    return scores[scores["stage"] == 1], scores[scores["stage"] == 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_macro_averages_over_stories_and_over_categories(seed):
+    extracted, _ = random_scores(seed)
+    by_category = defaultdict(list)
+    usable = []
+    for row in extracted.to_dict("records"):
+        detail = json.loads(row["detail"])
+        p, r = (
+            sum(count > 0 for *_, count in detail[side]) / max(len(detail[side]), 1)
+            for side in ("predicted", "gold")
+        )
+        f1 = 2 * p * r / (p + r) if p + r else 0.0
+        by_category[row["category"]].append(f1)
+        if detail["predicted"]:
+            usable.append(f1)
+    every = [f1 for values in by_category.values() for f1 in values]
+    metrics = omnitom.metrics(extracted, resamples=20)
+    values = metrics[metrics["metric"] == "f1"].set_index("condition")["value"]
+    assert values["all"] == pytest.approx(np.mean(every))
+    assert values["all/usable"] == pytest.approx(np.mean(usable))
+    means = [np.mean(values) for values in by_category.values()]
+    assert values["categories"] == pytest.approx(np.mean(means))
+    assert values["HT"] == pytest.approx(np.mean(by_category["HT"]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_accuracy_macro_f1_and_balanced_accuracy(seed):
+    _, labels = random_scores(seed)
+    metrics = omnitom.metrics(labels, resamples=20).set_index(["metric", "condition"])["value"]
+    stories, pooled = defaultdict(list), defaultdict(lambda: ([], []))
+    for row in labels.to_dict("records"):
+        details = json.loads(row["detail"])
+        for dimension in DIMENSIONS:
+            cells = [given[dimension] for _, given in details]
+            stories[dimension].append(np.mean([gold == said for gold, said in cells]))
+            for gold, said in cells:
+                pooled[dimension][0].append(gold)
+                pooled[dimension][1].append(said or "none")
+    for dimension, (gold, said) in pooled.items():
+        assert metrics["accuracy", dimension] == pytest.approx(np.mean(stories[dimension]))
+        present = sorted(set(gold))
+        macro = f1_score(gold, said, labels=present, average="macro", zero_division=0)
+        assert metrics["macro_f1", dimension] == pytest.approx(macro)
+        recalls = [
+            np.mean([s == label for g, s in zip(gold, said, strict=True) if g == label])
+            for label in present
+        ]
+        assert metrics["balanced_accuracy", dimension] == pytest.approx(np.mean(recalls))
+        if set(said) <= set(gold):
+            expected = balanced_accuracy_score(gold, said)
+            assert metrics["balanced_accuracy", dimension] == pytest.approx(expected)
+        majority = max(present, key=gold.count)
+        assert metrics["majority_baseline", dimension] == pytest.approx(
+            np.mean([g == majority for g in gold])
+        )
+    overall = np.mean([np.mean(values) for values in stories.values()])
+    assert metrics["accuracy", "all"] == pytest.approx(overall)
+
+
+def test_f1_by_order_goes_by_the_predicted_order_for_precision():
+    said = extraction(GOLD[0], GOLD[1], "Ada | Ben does not know where the key is | 1")
+    row = {"item_id": "1/extraction", "model": "m", "method": "stage1-L3", "response": said}
+    scores = omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT)
+    values = f1_by_order(scores).set_index("bucket")["f1"]
+    # Order 1: both predicted rows match; of the two gold rows one. Order 2: nothing predicted.
+    assert values["order 0"] == 1
+    assert values["order 1"] == pytest.approx(2 * 1 * 0.5 / 1.5)
+    assert values["order 2+"] == 0
+
+
+def test_unusable_outputs_are_counted_by_kind():
+    rows = [
+        {"item_id": "1/extraction", "model": "m", "method": "stage1-L3", "sample": n, **said}
+        for n, said in enumerate(
+            [
+                {"response": extraction(*GOLD)},
+                {"response": "no"},
+                {"response": "x", "finish_reason": "length"},
+            ]
+        )
+    ]
+    responses = pd.DataFrame(rows).fillna({"finish_reason": "stop"})
+    metrics = omnitom.metrics(omnitom.score(ITEMS, responses, judge=EXACT), resamples=20)
+    values = metrics.set_index(["metric", "condition"])["value"]
+    assert values["unusable", "all"] == pytest.approx(2 / 3)
+    assert values["outcome_rate", "truncated"] == pytest.approx(1 / 3)
+    assert values["f1", "all"] == pytest.approx(1 / 3)
+    assert values["f1", "all/usable"] == 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_shuffled_rows_change_nothing(draw):
+    lines = draw.sample(GOLD, len(GOLD))
+    assert verdict("extraction", extraction(*lines))["score"] == 1
+    given_rows = labelled().splitlines()
+    shuffled = [given_rows[0], *draw.sample(given_rows[1:], 4)]
+    assert verdict("labelling", "\n".join(shuffled))["score"] == 1
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_has_a_verdict(said):
+    for kind in ("extraction", "labelling"):
+        row = verdict(kind, said)
+        assert 0 <= row["score"] <= 1

@@ -1,0 +1,372 @@
+"""Agreement of judges with labelled decisions, thresholds, and scores with their judge's error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from tomlab.errors import InputError
+from tomlab.judging.agreement import confusion, differences, report
+from tomlab.judging.error import with_judge_error
+from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
+
+
+def decided(**judges: dict[str, str]) -> pd.DataFrame:
+    """Decisions by judge and group, a letter a unit: T and F are right, t and f wrong, ? is none.
+
+    "T" is a true match that the judge saw, "t" one that it missed, "F" and "f" likewise for none.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "judge": judge,
+                "group": group,
+                "unit": f"{group}{i}",
+                "truth": letter in "Tt",
+                "decision": None if letter == "?" else letter in "Tf",
+            }
+            for judge, groups in judges.items()
+            for group, letters in groups.items()
+            for i, letter in enumerate(letters)
+        ]
+    )
+
+
+def only_row(frame: pd.DataFrame) -> dict:
+    [row] = frame.to_dict("records")
+    return row
+
+
+# ---- Agreement -----------------------------------------------------------------------------------
+
+
+def test_agreement_is_averaged_over_groups_not_units():
+    row = only_row(report(decided(exact={"a": "TTFf", "b": "T"})))
+    assert row["agreement"] == pytest.approx((3 / 4 + 1) / 2)
+    assert (row["n"], row["undefined"], row["n_groups"]) == (5, 0, 2)
+    assert row["ci_low"] <= row["agreement"] <= row["ci_high"]
+
+
+def test_precision_and_recall_are_over_the_units_of_all_groups():
+    row = only_row(report(decided(exact={"a": "TTtF", "b": "Tff"})))
+    assert row["precision"] == pytest.approx(3 / 5)
+    assert row["recall"] == pytest.approx(3 / 4)
+
+
+def test_kappa_is_cohens():
+    table = decided(exact={"a": "TTtFff", "b": "TFFFt"})
+    row = only_row(report(table))
+    expected = cohen_kappa_score(table["truth"], table["decision"].astype(bool))
+    assert row["kappa"] == pytest.approx(expected)
+    assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
+
+
+def test_judge_that_says_yes_to_all_has_kappa_0():
+    row = only_row(report(decided(yes={"a": "TTff", "b": "Tf"})))
+    assert row["kappa"] == pytest.approx(0)
+    assert row["recall"] == 1
+
+
+def test_undefined_decisions_are_counted_and_never_taken_for_no():
+    row = only_row(report(decided(llm={"a": "TT??", "b": "F?"})))
+    assert row["agreement"] == 1
+    assert row["agreement_all"] == pytest.approx((2 / 4 + 1 / 2) / 2)
+    assert (row["n"], row["undefined"], row["n_groups"]) == (6, 3, 2)
+
+
+def test_judge_that_decided_nothing_has_no_agreement():
+    row = only_row(report(decided(llm={"a": "??"})))
+    assert np.isnan(row["agreement"]) and np.isnan(row["precision"]) and np.isnan(row["kappa"])
+    assert row["agreement_all"] == 0
+    assert (row["n"], row["undefined"], row["n_groups"]) == (2, 2, 0)
+
+
+def test_units_that_nobody_labelled_are_left_out():
+    table = decided(exact={"a": "TTFf"}).astype({"truth": object})
+    table.loc[3, "truth"] = None
+    assert only_row(report(table))["agreement"] == 1
+    assert only_row(report(table))["n"] == 3
+
+
+def test_perfect_agreement_is_not_certainty():
+    row = only_row(report(decided(exact={"a": "TF", "b": "TF", "c": "TF"})))
+    assert row["agreement"] == row["kappa"] == 1
+    assert row["ci_low"] < 1 and row["precision_low"] < 1 and row["kappa_low"] < 1
+
+
+def test_best_judge_comes_first():
+    table = decided(poor={"a": "Tf"}, good={"a": "TF"})
+    assert list(report(table)["judge"]) == ["good", "poor"]
+
+
+def test_confusion_is_by_group_and_without_undefined_decisions():
+    found = confusion(decided(llm={"a": "TTtf?", "b": "F"}), "llm")
+    assert found.to_dict("records") == [
+        {"group": "a", "tp": 2, "fp": 1, "fn": 1, "tn": 0},
+        {"group": "b", "tp": 0, "fp": 0, "fn": 0, "tn": 1},
+    ]
+
+
+@given(st.lists(st.text(alphabet="TtFf?", min_size=1, max_size=6), min_size=1, max_size=4))
+@settings(deadline=None)
+def test_report_holds_for_any_decisions(groups):
+    table = decided(judge={str(i): letters for i, letters in enumerate(groups)})
+    row = only_row(report(table, resamples=50))
+    right = [sum(letter in "TF" for letter in letters) for letters in groups]
+    known = [sum(letter != "?" for letter in letters) for letters in groups]
+    shares = [r / k for r, k in zip(right, known, strict=True) if k]
+    assert row["agreement"] == pytest.approx(np.mean(shares) if shares else np.nan, nan_ok=True)
+    assert row["agreement_all"] <= row["agreement"] or not shares
+    for name in ("ci", "agreement_all", "precision", "recall"):
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        assert np.isnan(low) or 0 <= low <= high <= 1
+
+
+def test_difference_is_paired_over_groups():
+    # The better judge is one unit better in every group: no doubt about the sign.
+    groups = [f"g{i}" for i in range(8)]
+    table = decided(
+        good=dict.fromkeys(groups, "TFTF"),
+        poor={g: "TFTf" if i % 2 else "TFtf" for i, g in enumerate(groups)},
+    )
+    row = only_row(differences(table, "good"))
+    assert (row["judge"], row["best"]) == ("poor", "good")
+    assert row["difference"] == pytest.approx((1 / 4 + 2 / 4) / 2)
+    assert 0 < row["ci_low"] <= row["difference"] <= row["ci_high"] < 1
+
+
+def test_difference_is_over_units_that_both_decided():
+    row = only_row(differences(decided(good={"a": "TT??"}, poor={"a": "Tt?F"}), "good"))
+    assert (row["difference"], row["n"], row["n_groups"]) == (0.5, 2, 1)
+
+
+def test_wrong_tables_are_refused():
+    table = decided(exact={"a": "T"})
+    with pytest.raises(InputError, match="missing columns truth"):
+        report(table.drop(columns="truth"))
+    with pytest.raises(InputError, match="'unit': 'a0'} more than once"):
+        report(pd.concat([table, table]))
+    with pytest.raises(InputError, match="no judge 'bleu'; there are: exact"):
+        differences(table, "bleu")
+
+
+# ---- Thresholds ----------------------------------------------------------------------------------
+
+
+def scored(**groups: list[tuple[float, bool]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"group": group, "unit": i, "score": score, "truth": truth}
+            for group, units in groups.items()
+            for i, (score, truth) in enumerate(units)
+        ]
+    )
+
+
+CLEAR = [(0.9, True), (0.8, True), (0.4, False), (0.1, False)]
+
+
+def test_threshold_lies_between_what_matches_and_what_does_not():
+    found = cross_validated(scored(a=CLEAR, b=CLEAR, c=CLEAR), folds=3)
+    assert found.final == pytest.approx(0.6)
+    assert found.thresholds == pytest.approx((0.6,) * 3)
+    assert (found.decisions["decision"] == found.decisions["truth"]).all()
+    assert found.agreement[found.final] == 1
+
+
+def test_threshold_of_a_group_never_sees_that_group():
+    usual, odd = CLEAR, [(0.9, False), (0.8, False), (0.4, True), (0.1, True)]
+    found = cross_validated(scored(a=usual, b=usual, c=usual, d=odd), folds=4)
+    turned = cross_validated(scored(a=usual, b=usual, c=usual, d=usual), folds=4)
+
+    def of(result, group):
+        return result.decisions.query("group == @group")[["threshold", "decision"]]
+
+    # Turning the truth of d around changes nothing about d's own threshold and decisions.
+    pd.testing.assert_frame_equal(of(found, "d"), of(turned, "d"))
+    assert found.decisions.query("group == 'd'")["threshold"].unique() == pytest.approx([0.6])
+
+
+@given(st.integers(0, 1000), st.integers(0, 5))
+@settings(max_examples=20, deadline=None)
+def test_no_group_is_decided_by_itself(seed, turned):
+    draw = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "group": np.repeat(np.arange(6), 4),
+            "unit": np.arange(24),
+            "score": draw.random(24).round(1),
+            "truth": draw.random(24) < 0.5,
+        }
+    )
+    other = frame.assign(truth=frame["truth"] ^ (frame["group"] == turned))
+    results = [cross_validated(f, folds=6).decisions for f in (frame, other)]
+    own = [result.loc[result["group"] == turned, "decision"] for result in results]
+    pd.testing.assert_series_equal(*own)
+
+
+def test_folds_keep_groups_whole():
+    found = cross_validated(scored(a=CLEAR, b=CLEAR, c=CLEAR, d=CLEAR), folds=2).decisions
+    assert (found.groupby("group")["fold"].nunique() == 1).all()
+    assert found["fold"].nunique() == 2
+
+
+def test_undefined_score_is_an_undefined_decision():
+    frame = scored(a=[*CLEAR, (np.nan, True)], b=CLEAR)
+    found = cross_validated(frame, folds=2).decisions
+    assert found["decision"].isna().tolist() == [False] * 4 + [True] + [False] * 4
+    assert only_row(report(found.assign(judge="cosine")))["undefined"] == 1
+
+
+def test_decisions_by_threshold_need_not_be_nested():
+    frame = pd.DataFrame(
+        {
+            "group": ["a", "a", "b", "b", "c", "c"],
+            "unit": range(6),
+            "truth": [True, False] * 3,
+            0.5: [True, True] * 3,
+            0.6: [False, False] * 3,
+            0.7: [True, False] * 3,
+        }
+    )
+    found = cross_validated_thresholds(frame, folds=3)
+    assert found.final == 0.7 and found.thresholds == (0.7,) * 3
+    assert found.agreement.tolist() == [0.5, 0.5, 1]
+    assert found.decisions["decision"].tolist() == [True, False] * 3
+
+
+def test_best_threshold_counts_groups_alike():
+    # One big group for .5, two small ones for .7.
+    frame = pd.DataFrame({"group": ["a"] * 6 + ["b", "c"], "unit": range(8), "truth": True})
+    frame[0.5], frame[0.7] = [True] * 6 + [False] * 2, [False] * 6 + [True] * 2
+    assert cross_validated_thresholds(frame, folds=2).final == 0.7
+
+
+def test_too_few_groups_and_empty_scores_are_refused():
+    with pytest.raises(InputError, match="found 1 groups for 2 folds"):
+        cross_validated(scored(a=CLEAR), folds=2)
+    with pytest.raises(InputError, match="no defined score"):
+        cross_validated(scored(a=[(np.nan, True)], b=[(np.nan, True)]), folds=2)
+
+
+# ---- The judge's error ---------------------------------------------------------------------------
+
+
+def judged(stories: dict[str, tuple[str, str]], **columns) -> pd.DataFrame:
+    """Rows by story: predicted and gold, "x" for a row the judge matched and "." for another."""
+    return pd.DataFrame(
+        [
+            {"story": story, "side": side, "matched": mark == "x"}
+            | {name: of[story] for name, of in columns.items()}
+            for story, sides in stories.items()
+            for side, marks in zip(("predicted", "gold"), sides, strict=True)
+            for mark in marks
+        ]
+    )
+
+
+def judge_with(sensitivity: float, specificity: float, groups: int = 20, size: int = 50):
+    tp, tn = round(sensitivity * size), round(specificity * size)
+    row = {"tp": tp, "fn": size - tp, "tn": tn, "fp": size - tn}
+    return pd.DataFrame([{"group": i, **row} for i in range(groups)])
+
+
+THREE = {"a": ("xx..", "xx"), "b": ("x", "x."), "c": ("..", "..")}
+
+
+def test_value_is_the_macro_f1_as_judged():
+    found = with_judge_error(judged(THREE), judge_with(0.9, 0.9))
+    assert found.value == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
+    assert (found.sensitivity, found.specificity, found.n) == (0.9, 0.9, 3)
+
+
+def test_perfect_judge_leaves_the_bootstrap_over_stories():
+    found = with_judge_error(judged(THREE), judge_with(1, 1), resamples=4000)
+    assert found.corrected == pytest.approx(found.value, abs=0.02)
+    # Three stories, each drawn with chance a third: all c has chance 1/27, none 8/27.
+    assert (found.ci_low, found.ci_high) == pytest.approx((0, 2 / 3))
+
+
+@pytest.mark.parametrize(("sensitivity", "specificity"), [(0.5, 0.5), (0.3, 0.6), (0, 0)])
+def test_judge_that_says_nothing_leaves_everything_possible(sensitivity, specificity):
+    found = with_judge_error(judged(THREE), judge_with(sensitivity, specificity))
+    assert (found.ci_low, found.ci_high) == (0, 1)
+    assert np.isnan(found.corrected) and found.value == pytest.approx(4 / 9)
+
+
+def test_resamples_in_which_the_judge_says_nothing_widen_the_interval():
+    # Either group alone would make the judge perfect or worthless.
+    mixed = pd.DataFrame({"group": [0, 1], "tp": [9, 1], "fn": [1, 9], "tn": [9, 5], "fp": [1, 5]})
+    found = with_judge_error(judged(THREE), mixed)
+    assert (found.ci_low, found.ci_high) == (0, 1)
+    assert 0 < found.corrected < 1
+
+
+def simulated(sensitivity: float, specificity: float, stories: int = 300, size: int = 24):
+    """Rows as an erring judge matched them, and as they are."""
+    draw = np.random.default_rng(3)
+    n = stories * 2 * size
+    true = draw.random(n) < 0.55
+    said = np.where(true, draw.random(n) < sensitivity, draw.random(n) >= specificity)
+    place = {
+        "story": np.repeat(np.arange(stories), 2 * size),
+        "side": np.tile(np.repeat(["predicted", "gold"], size), stories),
+    }
+    return pd.DataFrame({**place, "matched": said}), pd.DataFrame({**place, "matched": true})
+
+
+def test_interval_of_an_erring_judge_holds_the_true_score_and_its_own_does_not():
+    said, true = simulated(0.7, 0.95)
+    truth = with_judge_error(true, judge_with(1, 1), resamples=100)
+    plain = with_judge_error(said, judge_with(1, 1), resamples=500)
+    carried = with_judge_error(said, judge_with(0.7, 0.95), resamples=500)
+    assert plain.ci_high < truth.value
+    assert carried.ci_low < truth.value < carried.ci_high
+    assert carried.corrected == pytest.approx(truth.value, abs=0.03)
+
+
+def test_interval_grows_with_doubt_about_the_judge():
+    said, _ = simulated(0.8, 0.8)
+    draw = np.random.default_rng(0)
+    cells = [
+        {"group": i, "tp": tp, "fn": 20 - tp, "tn": tn, "fp": 20 - tn}
+        for i, (tp, tn) in enumerate(draw.integers(12, 21, size=(20, 2)))
+    ]
+    few, many = pd.DataFrame(cells[:5]), pd.DataFrame(cells * 10)
+    widths = [
+        found.ci_high - found.ci_low
+        for found in (with_judge_error(said, judge, resamples=500) for judge in (few, many))
+    ]
+    assert widths[0] > 2 * widths[1]
+
+
+def test_story_without_predicted_rows_scores_0_and_tells_nothing_about_matches():
+    stories = {"a": ("xx", "xx"), "b": ("", "....")}
+    found = with_judge_error(judged(stories), judge_with(1, 1), resamples=2000)
+    assert found.value == 0.5
+    # Were b's gold rows judged unmatched, recall would be corrected by them.
+    assert found.corrected == pytest.approx(0.5, abs=0.05)
+
+
+def test_strata_are_averaged_and_drawn_within():
+    stories = {"a": ("x", "x"), "b": ("x", "x"), "c": (".", ".")}
+    kinds = {"a": "HT", "b": "HT", "c": "SST"}
+    found = with_judge_error(judged(stories, stratum=kinds), judge_with(1, 1))
+    assert found.value == 0.5  # and not 2/3
+    assert (found.ci_low, found.ci_high) == (0.5, 0.5)  # each stratum is all alike
+
+
+def test_same_seed_same_interval():
+    said, _ = simulated(0.8, 0.8, stories=20)
+    calls = [with_judge_error(said, judge_with(0.8, 0.8), 100, seed) for seed in (1, 1, 2)]
+    assert calls[0] == calls[1] != calls[2]
+
+
+def test_wrong_rows_are_refused():
+    rows = judged(THREE)
+    with pytest.raises(InputError, match="each of side 'predicted' or 'gold'"):
+        with_judge_error(rows.replace("gold", "golden"), judge_with(1, 1))
+    with pytest.raises(InputError, match="a story in two strata"):
+        with_judge_error(rows.assign(stratum=range(len(rows))), judge_with(1, 1))

@@ -1,0 +1,559 @@
+"""FANToM's figures by their data: points, bars, labels, marks; and its tables by their cells."""
+
+from itertools import pairwise, product
+from re import findall
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import same_color
+
+from tomlab.benchmarks.fantom.paper import PUBLICATION
+from tomlab.errors import InputError
+from tomlab.papers.fantom import figures
+from tomlab.papers.fantom import tables as printed
+from tomlab.records import tables
+from tomlab.reporting import plotting
+from tomlab.reporting import printed as report
+
+METHODS = ("short", "full", "short-cot", "full-cot")
+COLUMNS = (
+    *("all_star", "all", "belief_choice", "belief_dist", "belief_f1"),
+    *(f"{f}_{kind}" for f in ("answerability", "infoaccess") for kind in ("all", "list", "yn")),
+    "fact_f1",
+)
+SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
+ORDERS = ("first-order", "second-order", "second-order:cyclic", "second-order:acyclic")
+LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
+YN_ERRORS = ("false_positive", "false_negative", "irrelevant")
+OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
+NAMES = [
+    *("smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o", "my-vllm"),
+    *("qwen", "o3"),
+]
+
+
+def of_method(draw, method, scenarios):
+    """(metric, condition, value, n, greatest value) of one method, as the metrics table has them."""
+    levels = {"part": 40, "conversation": 20} if method.startswith("full") else {"part": 40}
+    families = ("answerability", "infoaccess")
+    for scenario in scenarios:
+        for metric in ("all_characters", "consistency", *COLUMNS):
+            if not metric.endswith("_list"):
+                n = 60 if metric in SET_LEVEL else 120
+                yield metric, scenario, draw.uniform(), n, 1.0
+        for metric, (level, n) in product(SET_LEVEL, levels.items()):
+            yield metric, f"{scenario}/{level}", draw.uniform(), n, 1.0
+        for order in ORDERS:
+            yield "belief_order", f"{scenario}/{order}", draw.uniform(), 30, 1.0
+        for family in families:
+            wrong = draw.uniform(0, 0.3, size=3)
+            for kind, share in zip(LIST_ERRORS, wrong, strict=True):
+                yield "list_error", f"{scenario}/{family}/{kind}", share, 120, 1.0
+            yield f"{family}_list", scenario, 1 - wrong.sum(), 120, 1.0
+            for kind in YN_ERRORS:
+                share = draw.uniform(0, 0.3)
+                yield "yn_error", f"{scenario}/{family}/{kind}", share, 240, 1.0
+    for outcome, share in OUTCOMES.items():
+        yield "outcome_rate", outcome, share, 600, 1.0
+    yield "completion_tokens", "all", draw.uniform(2, 40), 600, 50.0
+
+
+def metrics(*models, methods=METHODS, scenarios=("inaccessible", "accessible")):
+    """A run's metrics with random values; of list questions, what is no error is correct."""
+    draw = np.random.default_rng(0)
+    rows = []
+    for model, method in product(models, methods):
+        for metric, condition, value, n, most in of_method(draw, method, scenarios):
+            interval = (max(value - 0.1, 0), min(value + 0.1, most), "cluster bootstrap")
+            rows.append(("fantom", model, method, metric, condition, value, *interval, n, 20))
+    rows = pd.DataFrame(rows, columns=list(tables.METRICS.columns)).round(4)
+    return tables.check(rows, "metrics")
+
+
+@pytest.fixture(scope="module")
+def one():
+    return metrics("smollm2-135m")
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two models, one with a published name, that were not asked everything."""
+    return metrics("GPT-4 0314", "random", methods=("short", "full-cot"))
+
+
+def value(run, metric, condition="inaccessible", method="short", model="smollm2-135m"):
+    [number] = run.query(
+        "metric == @metric and condition == @condition and method == @method and model == @model"
+    )["value"]
+    return number
+
+
+def with_value(run, number, **where):
+    """The run with one number (and the ends of its interval) set."""
+    found = pd.concat([run[name].eq(level) for name, level in where.items()], axis=1).all(axis=1)
+    assert found.sum() == 1
+    ends = {name: run[name].mask(found, number) for name in ("value", "ci_low", "ci_high")}
+    return run.assign(**ends)
+
+
+def artists(axes, gid):
+    return [each for each in axes.get_children() if each.get_gid() == gid]
+
+
+def rows(figure):
+    axis = figure.axes[0].yaxis
+    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+    return [(label.get_text(), y) for y, label in ticks]
+
+
+def dots(axes, gid):
+    """x of each dot of a series by the y of its row."""
+    [line] = artists(axes, gid)
+    return {round(y): round(float(x), 4) for x, y in line.get_xydata()}
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def widths(axes):
+    return {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+def test_figure2_sets_filled_dots_of_this_run_under_the_papers_hollow_ones(one):
+    figure, caption = figures.figure2(one)
+    y = dict(rows(figure))
+    choice, answerability, infoaccess, everything = figure.axes
+    titles = [axes.get_title().replace("\n", " ") for axes in figure.axes]
+    assert titles == ["BeliefQ [Choice]", "AnswerabilityQ [List]", "InfoAccessQ [List]", "All"]
+    assert list(y)[:3] == ["paper", "Human", "Flan-T5-XL"]
+    assert dots(choice, "as asked hollow")[y["Human"]] == 0.938
+    assert dots(answerability, "as asked hollow")[y["InstructGPT davinci-003"]] == 0.563
+    cot = "chain of thought (CoT)"
+    assert dots(infoaccess, f"{cot} hollow")[y["GPT-4 0613 (June)"]] == 0.636
+    assert dots(everything, "fine-tuned (FT) hollow")[y["Flan-T5-XL"]] == 0.537
+    for axes, metric in zip(figure.axes, ("belief_choice", "answerability_list"), strict=False):
+        assert dots(axes, "as asked filled") == {y["smollm2-135m"]: value(one, metric)}
+        with_cot = value(one, metric, method="short-cot")
+        assert dots(axes, f"{cot} filled") == {y["smollm2-135m"]: with_cot}
+    [hollow] = artists(choice, "as asked hollow")
+    assert same_color(hollow.get_markerfacecolor(), "white")
+    [bar] = artists(everything, "as asked intervals")[0].get_segments()
+    all_right = value(one, "all", method="short")
+    assert bar[:, 0] == pytest.approx([max(all_right - 0.1, 0), all_right + 0.1])
+    assert "n = 60–120 sets or questions a point from 20 conversations" in caption
+    assert "FANToM (Kim et al., 2023), Table 9" in caption
+    assert "Human: student volunteers, 32 sets" in caption
+
+
+def test_only_the_choice_question_has_a_chance_level(one):
+    for draw in (figures.figure2, figures.scenarios):
+        figure, caption = draw(one)
+        lines = [artists(axes, "chance") for axes in figure.axes]
+        assert [line.get_xdata()[0] for line in lines[0]] == [0.5]
+        assert not any(lines[1:])
+        assert "Dashed line: chance (.50) of two options" in caption
+
+
+def test_cells_that_fail_a_check_are_marked_and_explained(one):
+    figure, caption = figures.figure2(one)
+    y = dict(rows(figure))
+    for axes in figure.axes:
+        marks = artists(axes, "chain of thought (CoT) mark")
+        assert {mark.xy[1] for mark in marks} == {y["Mistral Instruct 7B"], y["Llama-2 Chat 70B"]}
+        assert artists(axes, "as asked mark") == []
+    assert (
+        "(row equals full Mistral Instruct 7B cot in 10 of 12 cells, largest gap 0.1): "
+        "Llama-2 Chat 70B + CoT, short (all columns)." in caption
+    )
+    assert "fails a check, see caption" in legend(figure)
+
+
+def test_figure3_joins_fact_and_belief_of_each_model(one):
+    figure, caption = figures.figure3(one)
+    y = dict(rows(figure))
+    plain, cot = figure.axes
+    fact, belief = "FactQ, token F1", "BeliefQ [Dist.], accuracy"
+    assert dots(plain, f"{fact} hollow")[y["GPT-4 0314"]] == 0.776
+    assert dots(plain, f"{belief} hollow")[y["Flan-T5-XL + FT"]] == 0.635
+    assert dots(cot, f"{belief} hollow")[y["Falcon Instruct 40B"]] == 0.721
+    assert dots(plain, f"{fact} filled") == {y["smollm2-135m"]: value(one, "fact_f1")}
+    with_cot = value(one, "belief_dist", method="short-cot")
+    assert dots(cot, f"{belief} filled") == {y["smollm2-135m"]: with_cot}
+    assert len(artists(plain, "pair")) == 14 + 2 + 1
+    assert len(artists(cot, "pair")) == 13 + 1
+    [joined] = [line for line in artists(cot, "pair") if round(line.get_ydata().mean()) == 1]
+    assert list(joined.get_xdata()) == pytest.approx([0.215, 0.264])  # Flan-T5-XL
+    assert "Human" not in y
+    assert "Human" not in caption
+    assert "(printed 24.6, mean of Table 4's orders 40.2): Falcon Instruct 40B, short (" in caption
+
+
+def test_what_nobody_measured_is_said_in_its_row(two):
+    figure, _ = figures.figure3(two)
+    y = dict(rows(figure))
+    plain, cot = (
+        [
+            text.xy[1] if hasattr(text, "xy") else text.get_position()[1]
+            for text in axes.texts
+            if text.get_text() == "no number"
+        ]
+        for axes in figure.axes
+    )
+    assert plain == []
+    missing = ["Flan-T5-XXL", "InstructGPT curie-001 + FT", "Flan-T5-XL + FT"]
+    assert cot[:3] == [y[name] for name in missing]
+    assert len(cot) == 5  # this run's models, which were not asked with short-cot
+
+
+def test_a_model_of_this_run_may_bear_a_published_name(two):
+    figure, _ = figures.figure2(two)
+    assert [label for label, _ in rows(figure)].count("GPT-4 0314") == 2
+    names = list(printed.table9(two).printed["Model"])
+    assert names.count("GPT-4 0314") == 2
+    assert names.count("GPT-4 0314 + CoT") == 2
+
+
+@pytest.mark.parametrize(
+    ("draw", "parts"),
+    [
+        (figures.figure4, ["excluded_aware", "included_unaware", "did_both", "correct"]),
+        (figures.figure5, ["false_positive", "false_negative", "irrelevant", "correct"]),
+    ],
+)
+def test_errors_are_bars_of_all_questions_and_what_is_none_is_correct(one, draw, parts):
+    figure, caption = draw(one)
+    labels = [label for label, _ in rows(figure)]
+    assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
+    kind, metric = ("[List]", "list_error") if "did_both" in parts else ("[Y/N]", "yn_error")
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == [f"AnswerabilityQ {kind}", f"InfoAccessQ {kind}"]
+    for axes, family in zip(figure.axes, ("answerability", "infoaccess"), strict=True):
+        shares = widths(axes)
+        assert list(shares) == parts
+        assert [sum(bar) for bar in zip(*shares.values(), strict=True)] == pytest.approx([1] * 4)
+        at = {round(bar.get_y() + 0.4): bar.get_width() for bar in axes.containers[0]}
+        for y, method in enumerate(("short", "short-cot", "full", "full-cot"), start=1):
+            condition = f"inaccessible/{family}/{parts[0]}"
+            assert at[y] == pytest.approx(value(one, metric, condition, method))
+    assert "prints no numbers of its Figures 4 and 5" in caption
+    assert "n = 120 questions" in caption or "n = 240 questions" in caption
+
+
+def test_correct_in_figure4_is_the_accuracy_on_lists(one):
+    figure, _ = figures.figure4(one)
+    correct = {round(bar.get_y() + 0.4): bar.get_width() for bar in figure.axes[1].containers[-1]}
+    assert correct[1] == pytest.approx(value(one, "infoaccess_list"), abs=2e-4)
+
+
+def test_an_error_that_nobody_makes_is_not_in_the_legend(one):
+    figure, _ = figures.figure5(one)
+    assert legend(figure) == ["false yes", "false no", "neither yes nor no", "correct"]
+    never = one["condition"].str.endswith("/irrelevant")
+    figure, _ = figures.figure5(one.assign(value=one["value"].mask(never, 0.0)))
+    assert legend(figure) == ["false yes", "false no", "correct"]
+
+
+def test_aggregation_has_conversations_for_the_full_context_alone(one):
+    figure, caption = figures.aggregation(one)
+    y = dict(rows(figure))
+    for axes, metric in zip(figure.axes, ("all_star", "all"), strict=True):
+        sets = dots(axes, "question set filled")
+        assert sets[y["short"]] == value(one, metric)
+        parts = dots(axes, "part of a conversation filled")
+        assert parts[y["full + CoT"]] == value(one, metric, "inaccessible/part", "full-cot")
+        whole = dots(axes, "whole conversation filled")
+        assert whole == {
+            y[label]: value(one, metric, "inaccessible/conversation", method)
+            for label, method in (("full", "full"), ("full + CoT", "full-cot"))
+        }
+    assert "n = 20–60 sets, parts or conversations a point" in caption
+    figure, _ = figures.aggregation(metrics("random", methods=("short",)))
+    assert legend(figure)[:2] == ["question set", "part of a conversation"]
+    assert "whole conversation" not in legend(figure)
+
+
+def test_scenarios_set_the_control_task_beside_the_main_one(one):
+    figure, caption = figures.scenarios(one)
+    y = dict(rows(figure))
+    for axes, metric in zip(figure.axes, ("belief_choice", "belief_dist"), strict=True):
+        main = dots(axes, "X lacks the information filled")
+        control = dots(axes, "X has it (control) filled")
+        assert main[y["full"]] == value(one, metric, "inaccessible", "full")
+        assert control[y["full"]] == value(one, metric, "accessible", "full")
+    assert "n = 120 answers a point" in caption
+
+
+def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
+    figure, caption = figures.outcomes(one)
+    parts = widths(figure.axes[0])
+    assert list(parts) == list(tables.OUTCOMES)
+    assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 4)
+    labels = [label for label, _ in rows(figure)]
+    assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
+    assert "n = 600" in caption
+    assert "Questions about facts, which have no verdict, are left out" in caption
+
+
+def test_a_run_with_the_full_context_alone_shows_the_papers_models(one):
+    full = one[one["method"].str.startswith("full")]
+    for draw in (figures.figure2, figures.figure3):
+        figure, caption = draw(full)
+        assert "this run" not in dict(rows(figure))
+        assert "This run has no such answers." in caption
+
+
+def test_what_is_missing_is_refused_with_what_there_is(one):
+    with pytest.raises(InputError, match="benchmarks there: bigtom"):
+        figures.figure2(one.assign(benchmark="bigtom"))
+    for draw, metric in (
+        (figures.figure4, "list_error"),
+        (figures.figure5, "yn_error"),
+        (figures.aggregation, "all_star"),
+        (figures.scenarios, "belief_choice"),
+        (figures.outcomes, "outcome_rate"),
+    ):
+        with pytest.raises(
+            InputError, match=f"no rows of benchmark 'fantom' with metric .{metric}"
+        ):
+            draw(one[~one["metric"].isin([metric, "belief_dist"])])
+    with pytest.raises(InputError, match="found 'hidden', expected one of: inaccessible, acc"):
+        printed.table9(one, scenario="hidden")
+    with pytest.raises(InputError, match="no scores of benchmark 'fantom' in scenario 'acc"):
+        printed.table9(metrics("random", scenarios=("inaccessible",)), scenario="accessible")
+
+
+@pytest.mark.parametrize("models", [1, 3, 8])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        figures.figure2,
+        figures.figure3,
+        figures.figure4,
+        figures.figure5,
+        figures.aggregation,
+        figures.scenarios,
+        figures.outcomes,
+    ],
+)
+def test_no_label_is_covered_or_cut_off(draw, models):
+    figure, _ = draw(metrics(*NAMES[:models]))
+    figure.draw_without_rendering()
+    page, [key] = figure.bbox, figure.legends
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+    for upper, lower in pairwise(boxes):
+        assert upper.y0 >= lower.y1
+    titles = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
+    beside = [text.get_window_extent() for axes in figure.axes for text in axes.texts]
+    for box in [*boxes, *titles, *beside, key.get_window_extent()]:
+        assert page.x0 <= box.x0 <= box.x1 <= page.x1
+        assert page.y0 <= box.y0 <= box.y1 <= page.y1
+    for left, right in pairwise(titles):
+        assert left.x1 < right.x0
+    for left, right in pairwise(figure.axes):
+        texts = [text.get_window_extent().x1 for text in left.texts]
+        assert max([left.get_window_extent().x1, *texts]) < right.get_window_extent().x0
+    for axes in figure.axes:
+        assert key.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0
+        assert axes.get_window_extent().width > 100
+        assert axes.get_xlabel()
+    assert figure.get_size_inches()[1] <= 10
+
+
+def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
+    for folder in ("a", "b"):
+        figure, caption = figures.figure3(one)
+        paths = plotting.save(figure, tmp_path / folder, "figure3", caption)
+    for path in paths:
+        assert path.read_bytes() == (tmp_path / "a" / path.name).read_bytes()
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def cell(table, source, model, column, context=None):
+    """One printed cell; the label of a context stands once a block."""
+    cells = table.printed.replace({"Context": {"": None}}).ffill() if context else table.printed
+    found = cells["Source"].eq(source) & cells["Model"].eq(model)
+    if context:
+        found &= cells["Context"].eq(context)
+    [text] = cells.loc[found, column]
+    return text
+
+
+def test_table1_prints_the_paper_and_then_this_runs_short_context(one):
+    run = with_value(one, 0.25, metric="all", condition="inaccessible", method="short")
+    table = printed.table1(run)
+    heads = ["Model", "All", "AnswerabilityQ [All]", "InfoAccessQ [All]", "n", "Source"]
+    assert list(table.printed) == heads
+    assert list(table.printed["Model"])[-2:] == ["smollm2-135m", "smollm2-135m + CoT"]
+    assert cell(table, "paper", "GPT-4 0613 (June) + CoT", "InfoAccessQ [All]") == "57.7"
+    assert cell(table, "paper", "Flan-T5-XL + FT", "All") == "53.7"
+    assert cell(table, "paper", "Human", "n") == "32"
+    assert cell(table, "this run", "smollm2-135m", "All") == "25.0 [25.0, 25.0]"
+    assert cell(table, "this run", "smollm2-135m", "n") == "60"
+    assert set(table.tidy.query("source == 'paper'")["printed_in"]) == {
+        "FANToM (Kim et al., 2023), Table 1"
+    }
+    assert any("n = 60 question sets from 20 conversations" in note for note in table.notes)
+
+
+def test_a_row_that_table9_has_for_another_model_is_marked_as_a_whole(one):
+    table = printed.table1(one)
+    assert cell(table, "paper", "Mistral Instruct 7B + CoT", "All") == "0.1*"
+    assert table.tidy["mark"].eq("*").sum() == 6
+    assert (
+        "* fails a check of the published table (Table 9 has this row for no model): "
+        "Falcon Instruct + CoT, short (all columns)." in table.notes
+    )
+
+
+def test_table2_is_about_yes_and_no(one):
+    table = printed.table2(one)
+    assert list(table.printed)[1:3] == ["AnswerabilityQ [Y/N]", "InfoAccessQ [Y/N]"]
+    assert cell(table, "paper", "GPT-4 0613 (October)", "InfoAccessQ [Y/N]") == "91.5"
+    expected = f"{100 * value(one, 'answerability_yn', method='short-cot'):.1f} ["
+    text = cell(table, "this run", "smollm2-135m + CoT", "AnswerabilityQ [Y/N]")
+    assert text.startswith(expected)
+    assert not any(note.startswith("*") for note in table.notes)
+
+
+def test_table3_is_about_characters_and_says_that_its_context_is_not_known(one):
+    table = printed.table3(one)
+    heads = ["All for each character", "Answer consistency"]
+    assert list(table.printed)[1:3] == heads
+    assert cell(table, "paper", "GPT-4 0613 (June) + CoT", heads[1]) == "73.4"
+    expected = f"{100 * value(one, 'consistency'):.1f} ["
+    assert cell(table, "this run", "smollm2-135m", heads[1]).startswith(expected)
+    assert table.notes[-1].startswith("The paper does not name the context")
+
+
+def test_table4_is_by_order_and_says_how_it_differs_from_table9(one):
+    table = printed.table4(one)
+    assert list(table.printed)[1:5] == ["First order", "Second order", "cyclic", "acyclic"]
+    assert cell(table, "paper", "Falcon Instruct 40B", "First order") == "39.3*"
+    assert cell(table, "paper", "Falcon Instruct 40B", "cyclic") == "42.6"
+    order = value(one, "belief_order", "inaccessible/second-order:acyclic")
+    assert cell(table, "this run", "smollm2-135m", "acyclic").startswith(f"{100 * order:.1f} [")
+    assert cell(table, "this run", "smollm2-135m", "n") == "30"
+    assert "3 of 14 fail" in table.notes[-1]
+
+
+def test_table9_has_four_blocks_of_twelve_columns(one):
+    table = printed.table9(one)
+    blocks = table.printed[table.printed["Context"] != ""]
+    assert list(zip(blocks["Context"], blocks["Source"], strict=True)) == [
+        ("short", "paper"),
+        ("short", "this run"),
+        ("full", "paper"),
+        ("full", "this run"),
+    ]
+    assert len(table.printed) == 57 + 4
+    assert list(table.printed)[2:-1] == list(printed.HEADS.values())
+    assert cell(table, "paper", "Human", "All", "short") == "87.5"
+    assert cell(table, "paper", "Human", "All*", "short") == "–"
+    assert cell(table, "paper", "Flan-T5-XL + FT", "Fact F1", "full") == "50.2"
+    score = 100 * value(one, "infoaccess_all", method="full-cot")
+    text = cell(table, "this run", "smollm2-135m + CoT", "Access All", "full")
+    assert text.startswith(f"{score:.1f}\n[")
+    run = table.tidy.query("source == 'this run'")
+    assert len(run) == 4 * 12
+    assert run["ci_low"].notna().all()
+    assert table.tidy.query("source == 'paper'")["ci_low"].isna().all()
+
+
+def test_every_suspicious_cell_of_table9_is_marked_and_told(one):
+    table = printed.table9(one)
+    assert cell(table, "paper", "GPT-4 0613 (October)", "All", "full") == "1.4*"
+    assert cell(table, "paper", "InstructGPT curie-001 + FT", "Access All", "full") == "0.1*"
+    marked = table.tidy.query("mark == '*'")
+    for reason in set("; ".join(marked["reason"]).split("; ")):
+        assert (
+            sum(
+                note.startswith("* fails a check") and f"({reason}):" in note
+                for note in table.notes
+            )
+            == 1
+        )
+
+
+def test_the_control_task_is_this_runs_alone(one):
+    table = printed.table9(one, scenario="accessible")
+    assert table.name == "table9_accessible"
+    assert set(table.printed["Source"]) == {"this run"}
+    score = 100 * value(one, "belief_choice", "accessible")
+    text = cell(table, "this run", "smollm2-135m", "Belief Choice", "short")
+    assert text.startswith(f"{score:.1f}\n")
+    assert "The paper prints no numbers of this task." in table.notes
+
+
+def test_n_is_told_by_column_where_no_column_has_room_for_it(one):
+    notes = printed.table9(one).notes
+    assert (
+        "n of this run, short context: All*, All, Answ. All, Access All 60; Belief Choice, Belief "
+        "Dist., Belief F1, Answ. List, Answ. Y/N, Access List, Access Y/N, Fact F1 120." in notes
+    )
+
+
+def test_a_score_that_a_run_lacks_is_absent(one):
+    table = printed.table9(one[one["metric"] != "belief_f1"])
+    assert cell(table, "this run", "smollm2-135m", "Belief F1", "short") == "–"
+
+
+def test_table8_sets_the_statistics_of_this_run_under_the_papers():
+    names = PUBLICATION.read("table8_statistics")["statistic"].unique()
+    statistics = pd.DataFrame({"statistic": names, "value": [1290, 12.94, 4.9, 21.9, 13.8]})
+    table = printed.table8(statistics)
+    lines = [tuple(row) for row in table.printed.to_numpy()]
+    assert lines == [
+        ("ToMi", "6K", "6.0", "–", "4.9", "4.7", "paper"),
+        ("FANToM", "10K", "12.9", "13.8", "24.5", "21.9", "paper"),
+        ("FANToM, sets of this run", "1,290", "12.9", "13.8", "4.9", "21.9", "this run"),
+    ]
+    assert len(table.tidy) == 9 + 5
+    with pytest.raises(InputError, match="avg_turn_length' is there twice") as error:
+        wrong = pd.DataFrame({"statistic": [*names, "turns", names[3]], "value": 1.0})
+        printed.table8(wrong)
+    assert "found 'turns', expected one of: total_questions" in str(error.value)
+
+
+def test_counts_of_the_run_stand_beside_the_papers_and_the_releases():
+    counts = pd.DataFrame(
+        [
+            ("conversations", 8, 256, 256),
+            ("sets", 24, None, 870),
+            ("belief_choice", 40, 1415, 1540),
+            ("all_questions", 300, 10000, None),
+            ("identical_fact_answers", 0, None, 13),
+            ("own item", 5, None, None),
+        ],
+        columns=["item", "count", "paper", "release"],
+    )
+    table = printed.dataset_counts(counts)
+    assert list(table.printed) == ["Item", "Paper", "Release", "This run"]
+    assert [tuple(row) for row in table.printed.to_numpy()] == [
+        ("Conversations", "256", "256", "8"),
+        ("Question sets", "–", "870", "24"),
+        ("BeliefQ [Choice]", "1,415", "1,540", "40"),
+        ("All questions", "10K", "–", "300"),
+        ("FactQ, right and wrong answer alike", "–", "13", "0"),
+        ("own item", "–", "–", "5"),
+    ]
+    assert len(table.tidy) == 13
+    assert any("10317 questions" in note for note in table.notes)
+    with pytest.raises(InputError, match="item 'sets' is there twice"):
+        printed.dataset_counts(counts.replace({"item": {"conversations": "sets"}}))
+
+
+@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table4", "table9"])
+def test_latex_is_balanced_and_without_symbols(name, two):
+    latex = report.latex(getattr(printed, name)(two))
+    assert latex.count("{") == latex.count("}")
+    for environment in set(findall(r"\\begin\{(\w+)\}", latex)):
+        opened, closed = (latex.count(f"\\{end}{{{environment}}}") for end in ("begin", "end"))
+        assert opened == closed
+    assert not set(latex) & set("–−×∧≤")

@@ -1,0 +1,751 @@
+"""OmniToM's figures by their data: points, bars, labels, marks; and its tables by their cells."""
+
+import json
+from itertools import pairwise, product
+from re import findall
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import same_color
+
+from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
+from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, statistics
+from tomlab.errors import InputError
+from tomlab.papers.omnitom import figures
+from tomlab.papers.omnitom import judge_tables as judges
+from tomlab.papers.omnitom import tables as printed
+from tomlab.records import tables
+from tomlab.reporting import plotting
+from tomlab.reporting import printed as report
+
+BUCKETS = ("order 0", "order 1", "order 2+")
+OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
+METHODS = ("stage1-L3", "stage2-L3", "stage1-L1", "stage2-L1", "linked")
+EVERY_METHOD = [f"stage{n}-{level}" for n in (1, 2) for level in printed.LEVELS]
+NAMES = [
+    *("smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o", "my-vllm"),
+    *("meta-llama/Llama-3.3-70B-Instruct", "o3"),
+]
+
+
+def of_extraction(draw):
+    """(metric, condition, value, n) of a method of Stage 1, as the metrics table has them."""
+    for metric in ("f1", "precision", "recall"):
+        for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
+            yield metric, f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
+    for bucket in BUCKETS:
+        yield "f1", bucket, draw.uniform(), 20
+    yield "beliefs_per_story", "all", draw.uniform(2, 60), 28
+    for matches, share in zip(MATCH_COUNTS, (0.5, 0.42, 0.07, 0.01), strict=True):
+        yield "matchcount", matches, share, 1240
+
+
+def of_labelling(draw):
+    """The same of a method of Stage 2."""
+    for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
+        yield "accuracy", f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
+    for dimension, way in product(DIMENSIONS, ("", "/usable")):
+        yield "accuracy", f"{dimension}{way}", draw.uniform(), 28
+    for dimension, code in product(("all", *DIMENSIONS), CATEGORIES):
+        yield "accuracy", f"{dimension}/{code}", draw.uniform(), 4
+    for dimension, bucket in product(("all", *DIMENSIONS), BUCKETS):
+        yield "accuracy", f"{dimension}/{bucket}", draw.uniform(), 20
+    for dimension in DIMENSIONS:
+        yield "macro_f1", dimension, draw.uniform(), 600
+        yield "balanced_accuracy", dimension, draw.uniform(), 600
+        yield "majority_baseline", dimension, 0.92 if dimension == "context" else 0.6, 28
+
+
+def of_linked(draw):
+    """The same of the ToMBench questions of the stories."""
+    for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
+        yield "linked_accuracy", f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
+
+
+def of_method(draw, method):
+    of_stage = {"stage1": of_extraction, "stage2": of_labelling, "linked": of_linked}
+    yield from of_stage[method.partition("-")[0]](draw)
+    yield "unusable", "all", 0.3, 28
+    for outcome in tables.OUTCOMES:
+        yield "outcome_rate", outcome, OUTCOMES.get(outcome, 0.0), 28
+    yield "completion_tokens", "all", draw.uniform(100, 900), 28
+
+
+def metrics(*models, methods=METHODS):
+    """A run's metrics with random values."""
+    draw = np.random.default_rng(0)
+    rows = []
+    for model, method in product(models, methods):
+        for metric, condition, value, n in of_method(draw, method):
+            most, half = (1, 0.1) if value <= 1 else (1000, 3)
+            interval = (max(value - half, 0), min(value + half, most), "cluster bootstrap")
+            rows.append(("omnitom", model, method, metric, condition, value, *interval, n, n))
+    rows = pd.DataFrame(rows, columns=list(tables.METRICS.columns)).round(3)
+    return tables.check(rows, "metrics")
+
+
+def scores():
+    """Scores of both stages on two stories of each category, as `omnitom_scores.score` has them."""
+    rows = []
+    for story, code in enumerate([*CATEGORIES, *CATEGORIES]):
+        row = {"group_id": str(story), "model": "m", "sample": 0, "category": code, "score": 0.5}
+        row |= {"precision": 0.5, "recall": 0.5, "n_predicted": 4, "completion_tokens": 9 + story}
+        row["outcome"] = "correct" if story else "unparsed"
+        predicted = [["A", "it rains", order, int(order)] for order in "0123"]
+        extracted = {"predicted": predicted, "gold": [["A", "it rains", o, 1] for o in "012"]}
+        labels = {name: [legal[story % 2], legal[0]] for name, legal in DIMENSIONS.items()}
+        labelled = [[order, labels] for order in "012"]
+        details = {"linked": [], "stage1-L3": extracted, "stage2-L3": labelled}
+        for stage, (method, detail) in enumerate(details.items()):
+            keys = {"item_id": f"{story}/{stage}", "method": method, "stage": stage}
+            rows.append(row | keys | {"detail": json.dumps(detail)})
+    return pd.DataFrame(rows)
+
+
+def sensitivity(*models, by=("exact", "token_f1", "embedding", "llm:gpt-5"), method="stage1-L3"):
+    """F1 by judge; the first two judges see the models in opposite orders."""
+    draw = np.random.default_rng(1)
+    values = pd.DataFrame(draw.uniform(0.1, 0.9, size=(len(by), len(models))), by, models)
+    rising = np.linspace(0.2, 0.8, len(models))
+    values.iloc[0] = rising
+    values.iloc[1:2] = rising[::-1]
+    rows = [
+        (judge, model, method, value, value - 0.1, value + 0.1, 28, 28)
+        for (judge, model), value in values.round(4).stack().items()
+    ]
+    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def distribution():
+    """The labels of 200 gold beliefs: of each dimension 188 have the last label, if many 190."""
+    rows = []
+    for dimension, labels in DIMENSIONS.items():
+        counts = [2] * (len(labels) - 1) + [200 - 2 * (len(labels) - 1)]
+        rows += [(dimension, *pair, pair[1] / 200) for pair in zip(labels, counts, strict=True)]
+    return pd.DataFrame(rows, columns=["dimension", "label", "count", "share"])
+
+
+def agreements():
+    """Two judges as `judging.report` has them."""
+    columns = ["judge", "agreement", "ci_low", "ci_high", "precision", "recall", "kappa", "n"]
+    rows = [
+        ("exact", 0.7, 0.6, 0.8, 1.0, 0.3, -0.1, 1000),
+        ("llm", 0.9, 0.8, 1, 0.9, 0.9, 0.8, 1000),
+    ]
+    return pd.DataFrame(rows, columns=columns).assign(undefined=[0, 3], n_groups=21)
+
+
+@pytest.fixture(scope="module")
+def one():
+    return metrics("smollm2-135m")
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two models, one with a published name."""
+    return metrics("Gemma-3 27B", "random")
+
+
+def value(run, metric, condition="all", method="stage1-L3", model="smollm2-135m"):
+    [number] = run.query(
+        "metric == @metric and condition == @condition and method == @method and model == @model"
+    )["value"]
+    return number
+
+
+def artists(axes, gid):
+    return [each for each in axes.get_children() if each.get_gid() == gid]
+
+
+def rows(figure):
+    axis = figure.axes[0].yaxis
+    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+    return {label.get_text(): y for y, label in ticks}
+
+
+def dots(axes, gid):
+    """x of each dot of a series by the y of its row."""
+    [line] = artists(axes, gid)
+    return {round(y): round(float(x), 4) for x, y in line.get_xydata()}
+
+
+def panel(figure, title):
+    [axes] = [axes for axes in figure.axes if title in (axes.get_title(), axes.get_title("left"))]
+    return axes
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_made_up_metrics_are_those_of_a_run():
+    keys = ["method", "metric", "condition"]
+    real = metrics_of(scores(), resamples=20)
+    made = metrics("m", methods=("stage1-L3", "stage2-L3", "linked"))
+    assert set(map(tuple, made[keys].to_numpy())) == set(map(tuple, real[keys].to_numpy()))
+    for draw in (figures.figure5, figures.figure8, figures.beyond_accuracy, figures.outcomes):
+        assert draw(real)[0].axes
+    for tabulate in (printed.table3, printed.table10, judges.table9, judges.table11):
+        assert "m" in set(tabulate(real).printed["Model"])
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_dots():
+    figure, caption = figures.figure4(distribution())
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert sorted(titles) == sorted(printed.DIMENSION_NAMES.values())
+    for dimension, name in printed.DIMENSION_NAMES.items():
+        axes = panel(figure, name)
+        labels = tuple(tick.get_text() for tick in axes.get_yticklabels())
+        assert labels == DIMENSIONS[dimension]
+        assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(1)
+    texts = [text.get_text() for text in panel(figure, "Context").texts]
+    assert texts == [".01 (2)", ".01 (2)", ".01 (2)", ".97 (194)"]
+    order = panel(figure, "Order")
+    assert dots(order, "paper hollow") == {0: 0.326, 1: 0.571, 2: 0.098, 3: 0.005}
+    assert same_color(artists(order, "paper hollow")[0].get_markerfacecolor(), "white")
+    assert not artists(panel(figure, "Context"), "paper hollow")
+    assert "n = 200 beliefs, 1,400 labels" in caption
+    assert "OmniToM (Bawatneh et al., 2026), §4" in caption
+
+
+def test_labels_that_are_not_the_schemas_are_all_named():
+    rows = distribution()
+    wrong = pd.concat([rows.replace({"label": {"Emotion": "Feeling"}}), rows.tail(1)])
+    with pytest.raises(InputError, match="labels: 3 problems") as error:
+        figures.figure4(wrong)
+    assert "content_type 'Feeling': found 1 times, expected 0" in str(error.value)
+    assert "content_type 'Emotion': found 0 times, expected 1" in str(error.value)
+    assert "context 'Neutral': found 2 times, expected 1" in str(error.value)
+    with pytest.raises(InputError, match="column 'share' is missing"):
+        figures.figure4(rows.drop(columns="share"))
+
+
+@given(st.sampled_from(range(len(distribution()))))
+@settings(max_examples=10, deadline=None)
+def test_any_label_that_is_missing_is_named(row):
+    whole = distribution()
+    with pytest.raises(InputError, match="found 0 times, expected 1") as error:
+        figures.figure4(whole.drop(index=row))
+    assert f"{whole['dimension'][row]} {whole['label'][row]!r}" in str(error.value)
+
+
+def test_figure5_has_extraction_and_each_dimension_by_order(one):
+    figure, caption = figures.figure5(one)
+    y = rows(figure)
+    assert list(y) == ["paper", "text of Sec. 6", "this run", "smollm2-135m"]
+    assert [axes.get_title() for axes in figure.axes] == list(figures.PANELS.values())
+    extraction, access = figure.axes[0], panel(figure, "[b] Knowledge access")
+    for bucket, look in figures.ORDERS.items():
+        own = y["smollm2-135m"]
+        assert dots(extraction, f"{look.label} filled") == {own: value(one, "f1", bucket)}
+        number = value(one, "accuracy", f"knowledge_access/{bucket}", "stage2-L3")
+        assert dots(access, f"{look.label} filled") == {own: number}
+    assert "stage1-L3, stage2-L3; n = 20 outputs a point from 20 stories" in caption
+
+
+def test_figure5_draws_what_the_papers_text_says_and_says_where_it_says_nothing(one):
+    figure, caption = figures.figure5(one)
+    first, second = figures.ORDERS["order 1"].label, figures.ORDERS["order 2+"].label
+    every = panel(figure, "[b] All dimensions")
+    assert list(dots(every, f"{first} hollow").values()) == [0.712]
+    assert list(dots(every, f"{second} hollow").values()) == [0.744]
+    access = panel(figure, "[b] Knowledge access")
+    assert list(dots(access, f"{first} hollow").values()) == [0.589]
+    representation = panel(figure, "[b] Representation")
+    assert list(dots(representation, f"{first} hollow").values()) == [0.573]
+    silent = [axes.get_title() for axes in figure.axes if axes.texts]
+    assert len(silent) == 6
+    assert "[a] Extraction, F1" in silent
+    assert "are in its text (Sec. 6), of no model in particular" in caption
+
+
+def test_a_run_of_one_stage_has_the_panels_of_that_stage(one):
+    extraction, _ = figures.figure5(one[one["method"].str.startswith("stage1")])
+    assert [axes.get_title() for axes in extraction.axes] == ["[a] Extraction, F1"]
+    assert list(rows(extraction)) == ["this run", "smollm2-135m"]
+    labelling, caption = figures.figure5(one[one["method"].str.startswith("stage2")])
+    assert len(labelling.axes) == 8
+    assert "stage1" not in caption
+
+
+@pytest.mark.parametrize(
+    ("methods", "level", "shown"),
+    [
+        (METHODS, None, "stage1-L3"),
+        (METHODS, "L1", "stage1-L1"),
+        (("stage1-L1", "stage1-L3-json"), None, "stage1-L3-json"),
+        (("stage1-L4", "stage1-L2"), None, "stage1-L2"),
+        (("stage1-mine",), None, "stage1-mine"),
+    ],
+)
+def test_the_level_shown_is_l3_unless_asked_or_absent_and_is_told(methods, level, shown):
+    run = metrics("smollm2-135m", methods=methods)
+    figure, caption = figures.figure8(run, level)
+    assert f"; {shown}; n = 28" in caption
+    [dot] = artists(figure.axes[2], "smollm2-135m")
+    assert dot.get_ydata() == pytest.approx([value(run, "f1", method=shown)])
+
+
+def test_a_level_that_was_not_asked_is_refused_with_those_that_were(one):
+    for draw in (figures.figure5, figures.figure8, figures.beyond_accuracy, printed.table10):
+        with pytest.raises(InputError, match="found 'L9', expected one of: L1, L3"):
+            draw(one, level="L9")
+
+
+def test_figure8_sets_volume_against_three_scores(one):
+    figure, caption = figures.figure8(one)
+    assert [axes.get_title() for axes in figure.axes] == ["Precision", "Recall", "F1"]
+    for axes, metric in zip(figure.axes, ("precision", "recall", "f1"), strict=True):
+        [dot] = artists(axes, "smollm2-135m")
+        [[x, y]] = dot.get_xydata()
+        assert (x, y) == (value(one, "beliefs_per_story"), value(one, metric))
+        across, up = (lines.get_segments()[0] for lines in axes.collections[:2])
+        assert np.ptp(across[:, 0]) == pytest.approx(6)
+        assert np.ptp(up[:, 1]) > 0
+    assert "The paper prints no numbers of this figure" in caption
+
+
+def test_figure8_computes_the_papers_f1_points_and_says_so(one):
+    figure, caption = figures.figure8(one)
+    [hollow] = artists(figure.axes[2], "paper hollow")
+    points = {round(x, 2): round(y, 4) for x, y in hollow.get_xydata()}
+    assert len(points) == 8
+    assert points[round(13694 / 895, 2)] == 0.5769  # Gemma-3 27B
+    assert "Gemma-3 27B 15.3, .58" in caption
+    for axes in figure.axes[:2]:
+        assert not artists(axes, "paper hollow")
+
+
+def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
+    names = NAMES[:3]
+    figure, caption = figures.judge_sensitivity(sensitivity(*names))
+    y = rows(figure)
+    f1, rank = figure.axes
+    assert dots(f1, "exact filled") == {
+        y[n]: v for n, v in zip(names, (0.2, 0.5, 0.8), strict=True)
+    }
+    assert dots(rank, "exact rank") == {y[n]: v for n, v in zip(names, (3, 2, 1), strict=True)}
+    assert dots(rank, "token_f1 rank") == {y[n]: v for n, v in zip(names, (1, 2, 3), strict=True)}
+    assert rank.get_xlim() == (3.5, 0.5)
+    assert legend(figure) == ["exact", "token_f1", "embedding", "llm:gpt-5"]
+    assert "omniscient under exact" in caption
+    assert "Kendall's tau of two rankings: at least −1.00 (exact and token_f1)" in caption
+
+
+def test_one_model_has_no_rank():
+    figure, caption = figures.judge_sensitivity(sensitivity("random"))
+    assert [axes.get_title() for axes in figure.axes] == ["F1 of extraction"]
+    assert "there is no ranking to compare" in caption
+
+
+def test_models_that_are_all_alike_have_one_rank_and_no_tau():
+    alike = sensitivity("random", "o3", by=("exact", "llm")).assign(value=0.5)
+    figure, caption = figures.judge_sensitivity(alike)
+    assert set(dots(figure.axes[1], "llm rank").values()) == {1}
+    assert "tau" not in caption
+
+
+def test_a_judge_sensitivity_that_cannot_be_read_is_refused():
+    rows = sensitivity("random")
+    with pytest.raises(InputError, match="column 'judge' is missing"):
+        figures.judge_sensitivity(rows.drop(columns="judge"))
+    with pytest.raises(InputError, match="exact, random is there twice"):
+        figures.judge_sensitivity(pd.concat([rows, rows.head(1)]))
+    with pytest.raises(InputError, match="no rows of a method of stage1"):
+        figures.judge_sensitivity(rows.assign(method="stage2-L3"))
+
+
+def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
+    figure, caption = figures.beyond_accuracy(one)
+    assert [axes.get_title() for axes in figure.axes] == list(printed.DIMENSION_NAMES.values())
+    context = panel(figure, "Context")
+    for metric, look in figures.BEYOND.items():
+        expected = value(one, metric, "context", "stage2-L3")
+        assert dots(context, f"{look.label} filled") == {0: expected}
+    [line] = artists(context, "chance")
+    assert line.get_segments()[0][:, 0] == pytest.approx([0.92, 0.92])
+    assert "Mental source .60, Context .92)" in caption
+    fewer = one.assign(model="o3", value=one["value"].where(one["condition"] != "context", 0.5))
+    _, caption = figures.beyond_accuracy(pd.concat([one, fewer]))
+    assert "Mental source .60, Context .50–.92)" in caption
+    assert "n = 28–600 outputs or beliefs a point" in caption
+
+
+def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
+    figure, caption = figures.outcomes(one)
+    parts = {
+        bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
+    }
+    assert list(parts) == list(tables.OUTCOMES)
+    assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 5)
+    expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
+    assert list(rows(figure)) == expected
+    assert "correct = a table with something right, which earns its score" in caption
+    assert "linked: the ToMBench questions of the stories. Only an answer" in caption
+    assert "smollm2-135m .30" in caption
+
+
+def test_all_ten_methods_stand_in_the_order_of_their_detail():
+    figure, _ = figures.outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
+    assert list(rows(figure)) == ["random", *EVERY_METHOD]
+
+
+def test_what_is_missing_is_refused_with_what_there_is(one):
+    with pytest.raises(InputError, match="benchmarks there: fantom"):
+        figures.figure5(one.assign(benchmark="fantom"))
+    for draw, metric in (
+        (figures.figure8, "recall"),
+        (figures.beyond_accuracy, "majority_baseline"),
+        (figures.outcomes, "outcome_rate"),
+    ):
+        with pytest.raises(
+            InputError, match=f"no rows of benchmark 'omnitom' with metric '{metric}"
+        ):
+            draw(one[one["metric"] != metric])
+    with pytest.raises(InputError, match="by belief order"):
+        figures.figure5(one[one["metric"] == "outcome_rate"])
+
+
+def of_models(draw, models):
+    if draw is figures.judge_sensitivity:
+        return draw(sensitivity(*NAMES[:models]))[0]
+    return draw(metrics(*NAMES[:models]))[0]
+
+
+@pytest.mark.parametrize("models", [1, 3, 8])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        figures.figure5,
+        figures.figure8,
+        figures.judge_sensitivity,
+        figures.beyond_accuracy,
+        figures.outcomes,
+    ],
+)
+def test_no_label_is_covered_or_cut_off(draw, models):
+    nothing_is_covered_or_cut_off(of_models(draw, models))
+
+
+def test_no_label_of_figure4_is_covered_or_cut_off():
+    big = distribution().assign(count=lambda rows: rows["count"] * 1000)
+    nothing_is_covered_or_cut_off(figures.figure4(big)[0])
+
+
+def nothing_is_covered_or_cut_off(figure):
+    figure.draw_without_rendering()
+    page, [key] = figure.bbox, figure.legends
+    texts = [key]
+    for axes in figure.axes:
+        labels = [label for label in axes.get_yticklabels() if label.get_text()]
+        title = axes.title if axes.get_title() else axes._left_title
+        own = [text for text in (title, axes.xaxis.label) if text.get_text()]
+        texts += [*labels, *own, *axes.texts]
+        boxes = sorted((each.get_window_extent() for each in labels), key=lambda box: -box.y0)
+        for upper, lower in pairwise(boxes):
+            assert upper.y0 >= lower.y1
+        assert axes.get_window_extent().width > 100
+        assert key.get_window_extent().y1 <= axes.get_tightbbox().y0
+    for text in texts:
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 <= box.x1 <= page.x1
+        assert page.y0 <= box.y0 <= box.y1 <= page.y1
+    for one, other in product(figure.axes, figure.axes):
+        if one is not other:
+            assert not one.get_tightbbox().overlaps(other.get_window_extent())
+            assert not one.title.get_window_extent().overlaps(other.title.get_window_extent())
+    assert figure.get_size_inches()[1] <= 10
+
+
+def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
+    for folder in ("a", "b"):
+        figure, caption = figures.figure8(one)
+        paths = plotting.save(figure, tmp_path / folder, "figure8", caption)
+    for path in paths:
+        assert path.read_bytes() == (tmp_path / "a" / path.name).read_bytes()
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def cell(table, source, row, column, **where):
+    """One printed cell by what its row begins with; a label that is not repeated is filled in."""
+    first = table.printed.columns[0]
+    cells = table.printed.assign(**{first: table.printed[first].replace("", None).ffill()})
+    label = next(head for head in ("Model", "Judge", "Category", "Dimension") if head in cells)
+    found = cells["Source"].eq(source) & cells[label].eq(row)
+    for head, text in where.items():
+        found &= cells[head].eq(text)
+    [text] = cells.loc[found, column]
+    return text
+
+
+EXTRACT, LABEL = "Stage 1:\nextraction, F1", "Stage 2:\nlabelling, accuracy"
+
+
+def test_table3_prints_the_papers_digits_and_marks_what_fails(one):
+    table = printed.table3(one)
+    gemma = {"source": "paper", "row": "Gemma-3 27B"}
+    assert cell(table, **gemma, column="FBT", Stage=EXTRACT) == "72.39"
+    assert cell(table, **gemma, column="Over categories", Stage=EXTRACT) == "57.69*"
+    assert cell(table, **gemma, column="Over stories", Stage=EXTRACT) == "58.03†"
+    assert cell(table, **gemma, column="HT", Stage=LABEL) == "54.33"  # under Representation
+    assert cell(table, **gemma, column="Over stories", Stage=LABEL) == "78.46"
+    assert cell(table, "paper", "Qwen3 32B", "Over categories", Stage=EXTRACT) == "51.63"
+    assert table.tidy["mark"].eq("*").sum() == 7
+    [told] = [note for note in table.notes if note.startswith("* fails a check")]
+    assert "Gemma-3 27B (printed 57.69, macro-average over stories 58.03)" in told
+    assert any(note.startswith("† computed from") for note in table.notes)
+    places = set(table.tidy.query("source == 'paper' and mark != '†'")["printed_in"])
+    assert places == {f"OmniToM (Bawatneh et al., 2026), Table 3, {s}" for s in ("left", "right")}
+
+
+def test_table3_gives_this_runs_overall_both_ways_with_unusable_as_0_and_left_out(one):
+    table = printed.table3(one)
+    for stage, metric, method in (
+        (EXTRACT, "f1", "stage1-L3"),
+        (LABEL, "accuracy", "stage2-L3"),
+    ):
+        for column, condition in (("Over stories", "all"), ("Over categories", "categories")):
+            for unusable, way in (("as 0", ""), ("left out", "/usable")):
+                number = 100 * value(one, metric, condition + way, method)
+                where = {"Stage": stage, "Unusable": unusable}
+                text = cell(table, "this run", "smollm2-135m", column, **where)
+                assert text.startswith(f"{number:.1f}\n[")
+    where = {"Stage": LABEL, "Unusable": "left out"}
+    number = 100 * value(one, "accuracy", "context/usable", "stage2-L3")
+    assert cell(table, "this run", "smollm2-135m", "SST", **where).startswith(f"{number:.1f}\n")
+    heads = table.printed.iloc[10]
+    assert list(heads[["AST", "FBT", "SST"]]) == ["Order", "Truth status", "Context"]
+    assert "left out" in set(table.tidy["unusable"])
+    assert "Stories, judge" not in table.printed
+
+
+def test_a_model_without_a_usable_output_has_no_row_that_leaves_them_out(one):
+    all_lost = one[~one["condition"].str.endswith("/usable")]
+    assert "left out" not in set(printed.table3(all_lost).printed["Unusable"])
+
+
+def test_the_judges_error_has_columns_of_its_own(one):
+    judged = one.query("metric == 'f1' and condition in ['all', 'categories']")
+    judged = judged.assign(metric="f1_with_judge_error", value=0.25, ci_low=0.0, ci_high=0.5)
+    table = printed.table3(one, judged)
+    where = {"Stage": EXTRACT, "Unusable": "as 0"}
+    for column in ("Stories, judge", "Categories, judge"):
+        text = cell(table, "this run", "smollm2-135m", column, **where)
+        assert text == "25.0\n[0.0, 50.0]"
+        assert cell(table, "paper", "Qwen3 8B", column, Stage=EXTRACT) == "–"
+    only = printed.table3(one, judged[judged["condition"] == "all"])
+    assert "Categories, judge" not in only.printed
+    with pytest.raises(InputError, match="no rows of metric 'f1_with_judge_error'"):
+        printed.table3(one, judged.assign(method="stage1-L4"))
+    with pytest.raises(InputError, match="smollm2-135m, stage1-L3, all is there twice"):
+        printed.table3(one, pd.concat([judged, judged.query("condition == 'all'")]))
+    with pytest.raises(InputError, match="column 'condition' is missing"):
+        printed.table3(one, judged.drop(columns="condition"))
+
+
+def test_table4_sets_this_runs_gold_under_the_papers():
+    names = PUBLICATION.read("table4_categories")["statistic"].unique()
+    counts = [(code, name, 10.0) for code in ("AST", "total") for name in names]
+    ours = pd.DataFrame(counts, columns=["category", "statistic", "value"])
+    ours.loc[2, "value"] = 12.345
+    table = printed.table4(ours)
+    assert list(table.printed) == ["Category", *printed.STATISTICS.values(), "Source"]
+    assert list(table.printed.iloc[0, 1:4]) == ["98", "4,614", "47.08"]
+    assert list(table.printed.iloc[1, :4]) == ["", "10", "10", "12.35"]
+    assert list(table.printed.iloc[-2, :3]) == ["Total", "895", "22,343"]
+    assert len(table.tidy) == 48 + 12
+    wrong = pd.concat([ours, ours.head(1).assign(category="XYZ"), ours.head(1)])
+    with pytest.raises(InputError, match="category: found 'XYZ', expected one of: AST") as error:
+        printed.table4(wrong)
+    assert "AST, stories is there twice" in str(error.value)
+
+
+def test_table4_takes_the_statistics_of_records_as_they_are():
+    gold = [{"labels": {"order": order}} for order in "0123"]
+    records = [{"story_category": "Hinting Task Test", "beliefs": gold}]
+    table = printed.table4(statistics(records))
+    number = {"source": "this run", "row": "Hinting Task Test"}
+    assert cell(table, **number, column="Beliefs a story") == "4.00"
+    assert cell(table, **number, column="Order 2+") == "2"
+    assert cell(table, "this run", "Ambiguous Story Task", "Beliefs a story") == "–"
+
+
+def test_a_model_that_was_asked_otherwise_is_named_as_without_a_number(one):
+    other = metrics("o3", methods=("stage1-L3-json",))
+    table = printed.table3(pd.concat([one, other]))
+    assert "o3" not in set(table.printed["Model"])
+    assert "Without such a number: o3." in table.notes
+
+
+def test_table5_stands_alone_or_beside_this_runs_candidates(one):
+    alone = judges.table5()
+    assert cell(alone, "paper", "Claude-Sonnet-4.5", "Stage 1") == "72.88"
+    assert cell(alone, "paper", "GPT-5", "Stage 1") == "–"
+    assert alone.notes[-1] == "This run compared no candidates."
+    both = judges.table5(one)
+    number = 100 * value(one, "accuracy", method="stage2-L1")
+    text = cell(both, "this run", "smollm2-135m", "Stage 2", Prompt="L1")
+    assert text.startswith(f"{number:.1f} [")
+    assert set(both.printed.query("Source == 'paper'")["Prompt"]) == {"L4"}
+
+
+def test_table6_counts_labels_that_all_annotators_gave_alike():
+    table = judges.table6()
+    assert cell(table, "paper", "Overall", "Agreement") == "92.23"
+    assert "This run: no annotations." in table.notes
+    own = pd.DataFrame({"dimension": ["order"], "n": [1200], "agree": [900], "agreement": [0.75]})
+    table = judges.table6(own)
+    assert list(table.printed.iloc[1]) == ["", "1,200", "900", "75.0", "this run"]
+    assert not any("human" in note for note in table.notes)
+    typed = own.assign(ci_low=0.5, ci_high=0.875, annotator_type="llm:gpt-4o")
+    table = judges.table6(typed)
+    assert cell(table, "this run", "Order", "Agreement") == "75.0 [50.0, 87.5]"
+    assert "This run: its annotation file, annotators of type llm:gpt-4o." in table.notes
+    assert "This run: no annotations." in judges.table6(typed.head(0)).notes
+    with pytest.raises(InputError, match=r"order: found agreement 75\.0, expected a share"):
+        judges.table6(own.assign(agreement=75.0))
+    with pytest.raises(InputError, match="dimension: found 'depth', expected one of: order"):
+        judges.table6(own.assign(dimension="depth"))
+
+
+def test_table9_has_a_column_a_level_and_a_block_a_task():
+    run = metrics("smollm2-135m", methods=EVERY_METHOD)
+    table = judges.table9(run)
+    assert list(table.printed)[2:-2] == ["L1", "L2", "L3", "L3-json", "L4"]
+    stage = "Stage 1: extraction, F1"
+    assert cell(table, "paper", "Gemma-3 27B", "L2", Task=stage) == "53.72"
+    assert cell(table, "paper", "Gemma-3 27B", "L3-json", Task=stage) == "–"
+    number = 100 * value(run, "f1", method="stage1-L3-json")
+    text = cell(table, "this run", "smollm2-135m", "L3-json", Task=stage)
+    assert text.startswith(f"{number:.1f} [")
+    assert set(table.printed.query("Task != ''")["Task"]) == set(judges.TASKS.values())
+
+
+def test_table9_takes_this_runs_judges_if_there_are_any(one):
+    found = pd.DataFrame(
+        {"judge": "smollm2-135m", "level": ["L1", "L4"], "agreement": [0.5, 0.625]}
+    )
+    found = found.assign(ci_low=0.4, ci_high=0.75, n=100, n_groups=21)
+    table = judges.table9(one, found)
+    text = cell(table, "this run", "smollm2-135m", "L4", Task="Judge: agreement")
+    assert text == "62.5 [40.0, 75.0]"
+    assert any("this run's against alignments known by construction" in n for n in table.notes)
+    with pytest.raises(InputError, match="column 'level' is missing"):
+        judges.table9(one, found.drop(columns="level"))
+    with pytest.raises(InputError, match="smollm2-135m, L1 is there twice"):
+        judges.table9(one, pd.concat([found, found.head(1)]))
+
+
+def test_table10_has_a_block_a_dimension_with_the_paper_first(two):
+    table = printed.table10(two)
+    assert len(table.printed) == 7 * (9 + 2)
+    assert list(table.printed.query("Dimension != ''")["Dimension"]) == [
+        *printed.DIMENSION_NAMES.values()
+    ]
+    where = {"Dimension": "Knowledge access"}
+    assert cell(table, "paper", "Gemma-3 27B", "SIT", **where) == "76.31"
+    number = 100 * value(two, "accuracy", "knowledge_access/SIT", "stage2-L3", "Gemma-3 27B")
+    text = cell(table, "this run", "Gemma-3 27B", "SIT", **where)
+    assert text.startswith(f"{number:.1f}\n[")
+
+
+def test_table11_has_the_papers_counts_beside_shares(one):
+    table = judges.table11(one)
+    assert cell(table, "paper", "Gemma-3 27B", "MC 1") == "72.15 (9,880)"
+    assert cell(table, "paper", "Llama-3.1 8B", "MC 3+") == "0.28 (54 + 2)"
+    assert cell(table, "paper", "All models", "Beliefs") == "106765"
+    assert cell(table, "this run", "smollm2-135m", "MC 2") == "7.0 [0.0, 17.0]"
+    assert cell(table, "this run", "smollm2-135m", "Beliefs") == "1240"
+    counts = table.tidy.query("statistic == 'count' and column != 'total' and model != 'total'")
+    assert counts["value"].sum() == 106765
+    assert not any(note.startswith("*") for note in table.notes)
+
+
+def test_table12_has_a_row_a_model_and_level(one):
+    table = judges.table12(one)
+    assert cell(table, "paper", "Qwen3 8B", "Stage 2") == "14.41"
+    assert cell(table, "paper", "GPT-5", "Stage 1") == "–"
+    for level in ("L1", "L3"):
+        text = cell(table, "this run", "smollm2-135m", "Stage 1", Prompt=level)
+        assert text == "30.0 [20.0, 40.0]"
+    assert cell(table, "this run", "smollm2-135m", "n", Prompt="L1") == "28"
+
+
+def test_judges_of_this_run_are_never_said_to_be_held_against_people():
+    table = judges.judge_agreement(agreements())
+    held = table.printed.groupby("Source")["Held against"].unique()
+    assert list(held["paper"]) == ["people"]
+    assert list(held["this run"]) == ["known by construction"]
+    assert cell(table, "paper", "GPT-5", "Agreement") == "72.03"
+    assert cell(table, "this run", "exact", "Agreement") == "70.0\n[60.0, 80.0]"
+    assert cell(table, "this run", "exact", "Kappa") == "−0.10"
+    assert cell(table, "this run", "llm", "Undefined") == "3"
+    assert any("88.86 % of 4,451 decisions" in note for note in table.notes)
+    ours = " ".join(
+        [*table.printed.query("Source == 'this run'").to_numpy().ravel(), table.notes[-1]]
+    )
+    assert "human" not in ours
+    assert "people" not in ours
+
+
+def test_intervals_of_precision_recall_and_kappa_are_printed_if_known():
+    known = agreements().assign(kappa_low=-0.2, kappa_high=0.9)
+    table = judges.judge_agreement(known)
+    assert cell(table, "this run", "llm", "Kappa") == "0.80\n[−0.20, 0.90]"
+    assert cell(table, "this run", "llm", "Recall") == "90.0"
+
+
+def test_a_report_of_judges_that_cannot_be_read_is_refused():
+    with pytest.raises(InputError, match="column 'kappa' is missing"):
+        judges.judge_agreement(agreements().drop(columns="kappa"))
+    with pytest.raises(InputError, match="exact is there twice"):
+        judges.judge_agreement(pd.concat([agreements(), agreements().head(1)]))
+
+
+def test_a_run_of_one_stage_leaves_the_paper_alone_in_the_others_tables(one):
+    extraction = one[one["method"].str.startswith("stage1")]
+    table = printed.table10(extraction)
+    assert set(table.printed["Source"]) == {"paper"}
+    assert "This run has no such answers." in table.notes
+    labelling = one[one["method"].str.startswith("stage2")]
+    assert set(judges.table11(labelling).printed["Source"]) == {"paper"}
+    both = printed.table3(labelling).printed.query("Source == 'this run'")
+    assert len(both) == 2
+
+
+def every_table(run):
+    yield from (printed.table3(run), printed.table10(run), judges.table5(run), judges.table6())
+    yield from (judges.table9(run), judges.table11(run), judges.table12(run))
+    yield judges.judge_agreement(agreements())
+
+
+def test_latex_is_balanced_and_without_symbols(two):
+    for table in every_table(two):
+        latex = report.latex(table)
+        assert latex.count("{") == latex.count("}")
+        for environment in set(findall(r"\\begin\{(\w+)\}", latex)):
+            opened, closed = (latex.count(f"\\{end}{{{environment}}}") for end in ("begin", "end"))
+            assert opened == closed
+        assert not set(latex) & set("–−×∧≤†")
+
+
+def test_every_printed_cell_is_text_and_every_published_number_says_where_it_stands(two):
+    for table in every_table(two):
+        assert table.printed.map(lambda text: isinstance(text, str) and text != "nan").all(
+            axis=None
+        )
+        paper = table.tidy[table.tidy["source"] == "paper"]
+        assert paper["printed_in"].str.startswith("OmniToM (Bawatneh et al., 2026), ").all()
+        run = table.tidy[table.tidy["source"] == "this run"]
+        assert run["printed_in"].eq("").all()

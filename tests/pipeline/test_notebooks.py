@@ -1,0 +1,387 @@
+"""The notebooks as chapters, and the pipeline's own commands run in a folder apart.
+
+The folder has the repository's notebooks and data, a `params.yaml` changed for a short run, and
+what the stages write; the commands and the files they promise are read from `dvc.yaml`.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+from dvc.repo import Repo
+from dvc.stage import PipelineStage
+from matplotlib.image import imread
+
+from faulty_server import Act, FaultyServer
+from tomlab.benchmarks.fantom import cast, grammar
+from tomlab.benchmarks.fantom import sets as fantom_sets
+from tomlab.paths import ROOT
+from tomlab.pipeline.check_notebooks import main as check
+from tomlab.pipeline.check_notebooks import problems
+from tomlab.records import tables
+
+SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+SOURCES = [path for path in SOURCES if ".ipynb_checkpoints" not in path.parts]
+RELEASED = ROOT / "../shared/datasets/bigtom/bigtom.csv"
+CHAIN = [
+    *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-omniscient"),
+    *("judge_calibration@bigtom", "figures@bigtom"),
+]
+OTHERS = {
+    name: [stage.replace("bigtom", name) for stage in CHAIN]
+    for name in ("fantom", "omnitom", "simpletom")
+}
+OTHER_STAGES = [stage for stages in OTHERS.values() for stage in stages]
+each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+
+
+def markdown(path: Path) -> list[str]:
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "markdown"]
+
+
+# The sources
+
+
+@each_source
+def test_source_notebook_is_clean(path):
+    assert problems(path) == []
+
+
+@each_source
+def test_notebook_has_one_title_and_ends_with_where_to_go(path):
+    texts = markdown(path)
+    assert texts[0].startswith("# ")
+    assert len(re.findall(r"^# ", "\n".join(texts), re.MULTILINE)) == 1
+    assert re.search(r"(Next: |Back to the )\[.+\]\(\S+\.ipynb\)", texts[-1])
+
+
+@each_source
+def test_every_link_between_files_leads_somewhere(path):
+    links = re.findall(r"\]\(([^)#\s]+)", "\n".join(markdown(path)))
+    assert links
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
+
+
+def test_index_links_to_every_notebook():
+    links = re.findall(
+        r"\]\((\S+\.ipynb)\)", "\n".join(markdown(ROOT / "notebooks/00_index.ipynb"))
+    )
+    found = {(ROOT / "notebooks" / link).resolve() for link in links}
+    assert found == {path.resolve() for path in SOURCES if path.stem != "00_index"}
+
+
+def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
+    source = nbformat.read(SOURCES[0], as_version=4)
+    code = [cell for cell in source.cells if cell.cell_type == "code"]
+    code[1].execution_count = 1
+    code[2].source = "x = 1\n" * 26
+    code[0].metadata["tags"] = []
+    nbformat.write(source, tmp_path / "edited.ipynb")
+    assert check([str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    for fault in ("carries outputs", "longer than 25 lines", "found 0 cells tagged", "3 problems"):
+        assert fault in said
+
+
+# The stages
+
+
+class Laboratory:
+    """A folder in which the stages run as they do in the repository."""
+
+    def __init__(self, root: Path, change: Callable[[dict], None]):
+        self.root = root
+        for name in ("data", "notebooks", "src"):
+            (root / name).symlink_to(ROOT / name)
+        shutil.copyfile(ROOT / "dvc.yaml", root / "dvc.yaml")
+        (root / ".dvc").mkdir()
+        (root / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+        content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+        content["run"] |= {"models": ["omniscient"], "resamples": 100}
+        content["bigtom"]["generation"]["writers"] = ["authored"]
+        content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
+        content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
+        content["fantom"]["evaluation"]["methods"] = ["short", "full"]
+        content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+        content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
+        content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
+        content["simpletom"]["generation"]["writers"] = ["authored"]
+        content["simpletom"]["filtering"]["llm_annotated"] = 0
+        for name in ("bigtom", "simpletom"):
+            content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
+        change(content)
+        (root / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        with Repo(root) as repo:
+            stages = repo.index.stages
+        self.stages = {s.name: s for s in stages if isinstance(s, PipelineStage)}
+
+    def run(self, stage: str) -> None:
+        """Run one stage's command, whose Python is this one."""
+        command = shlex.split(self.stages[stage].cmd)
+        assert command[0] == "python"
+        subprocess.run(
+            [sys.executable, *command[1:]],
+            cwd=self.root,
+            env={**os.environ, "TOMLAB_ROOT": str(self.root)},
+            check=True,
+        )
+
+    def written(self, stage: str) -> list[Path]:
+        """The files and folders that a stage promises to write."""
+        return [self.root / out.def_path for out in self.stages[stage].outs]
+
+    def executed(self, stage: str) -> nbformat.NotebookNode:
+        [path] = [path for path in self.written(stage) if path.suffix == ".ipynb"]
+        return nbformat.read(path, as_version=4)
+
+
+def _baselines_only(content: dict) -> None:
+    content["bigtom"]["filtering"]["labeller"] = "omniscient"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    """The stages of all benchmarks, run for the omniscient baseline on our own items."""
+    laboratory = Laboratory(tmp_path_factory.mktemp("lab"), _baselines_only)
+    for stage in CHAIN + OTHER_STAGES:
+        laboratory.run(stage)
+    return laboratory
+
+
+@pytest.mark.parametrize("stage", CHAIN)
+def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
+    for path in lab.written(stage):
+        assert path.exists(), path.relative_to(lab.root)
+    cells = [cell for cell in lab.executed(stage).cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells if cell.source)
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert outputs
+    assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+
+
+def test_stages_write_nothing_into_their_inputs(lab):
+    assert {path.name for path in lab.root.iterdir()} <= {
+        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "notebooks", "params.yaml", "results"),
+        "src",
+    }
+
+
+def test_every_template_becomes_25_items(lab):
+    items = tables.read("items", lab.root / "results/items/bigtom.parquet")
+    assert items.groupby("group_id").size().to_list() == [25] * 36
+    assert set(items["source"]) == {"authored"}
+
+
+def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
+    scores = tables.read("scores", lab.root / "results/scores/bigtom/omniscient.parquet")
+    forward = scores[scores["variable"] == "forward_belief"]
+    by_condition = forward.groupby("condition")["score"].agg(["min", "max"])
+    assert by_condition.loc["true_belief"].to_list() == [1.0, 1.0]
+    assert by_condition.loc["false_belief"].to_list() == [0.0, 0.0]
+    assert set(scores["outcome"]) == {"correct", "wrong"}
+
+
+def test_metrics_carry_intervals_over_all_templates(lab):
+    metrics = tables.read("metrics", lab.root / "results/metrics/bigtom/omniscient.parquet")
+    accuracy = metrics[metrics["metric"] == "accuracy"].set_index("condition")
+    assert len(accuracy) == 25
+    false_belief = accuracy.loc["forward_belief/false_belief/1"]
+    assert false_belief["value"] == false_belief["ci_low"] == 0
+    assert 0 < false_belief["ci_high"] < 0.2
+    assert (accuracy["n_groups"] == 36).all()
+
+
+@pytest.mark.parametrize("name", ["figure3", "figure3_without_initial_belief", "outcomes"])
+def test_figure_is_an_image_a_page_can_show_and_a_pdf(name, lab):
+    folder = lab.root / "results/figures/bigtom"
+    pixels = imread(folder / f"{name}.png")
+    assert 200 < pixels.shape[0] < 4000
+    assert 1000 < pixels.shape[1] < 4000
+    assert pixels.std() > 0.05  # not blank
+    assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert (folder / f"{name}.caption.txt").read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.parametrize("name", ["table2", "table7", "table8", "table9", "circularity"])
+def test_table_is_there_to_compute_on_to_print_and_to_read(name, lab):
+    folder = lab.root / "results/tables/bigtom"
+    assert len(pd.read_csv(folder / f"{name}.csv"))
+    assert r"\begin{tabular}" in (latex := (folder / f"{name}.tex").read_text()) or (
+        r"\begin{longtable}" in latex
+    )
+    assert "</table>" in (folder / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_figures_notebook_shows_its_figures(lab):
+    outputs = [o for cell in lab.executed("figures@bigtom").cells for o in cell.get("outputs", [])]
+    images = [o for o in outputs if "image/png" in o.get("data", {})]
+    assert len(images) == 3
+
+
+def test_documents_are_published_with_links_that_lead_somewhere(lab):
+    lab.run("documents")
+    for path in lab.written("documents"):
+        assert any(path.iterdir())
+    shutil.copyfile(ROOT / "docs/data.md", lab.root / "docs/data.md")
+    pages = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
+    assert len(pages) == len(CHAIN + OTHER_STAGES) + 1
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#\s]+)", "\n".join(markdown(page))):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+# The other benchmarks
+
+
+def metric(lab: Laboratory, benchmark: str, name: str) -> pd.Series:
+    """The values of one metric by condition, over all methods the first."""
+    metrics = tables.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
+    own = metrics[metrics["metric"] == name].drop_duplicates("condition")
+    return own.set_index("condition")["value"]
+
+
+@pytest.mark.parametrize("stage", OTHER_STAGES)
+def test_executed_notebooks_show_outputs_and_no_traceback(lab, stage):
+    outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
+    assert outputs
+    assert not [o for o in outputs if o["output_type"] == "error"]
+
+
+@pytest.mark.parametrize("benchmark", OTHERS)
+def test_figures_are_pictures_and_tables_can_be_read(lab, benchmark):
+    pictures = sorted((lab.root / "results/figures" / benchmark).glob("*.png"))
+    assert len(pictures) >= 6
+    for path in pictures:
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size > 10_000
+    printed = sorted((lab.root / "results/tables" / benchmark).glob("*.csv"))
+    assert len(printed) >= 6
+    assert all(len(pd.read_csv(path)) for path in printed)
+
+
+@pytest.mark.parametrize("benchmark", ["bigtom", *OTHERS])
+def test_the_best_judge_is_named_with_what_it_was_held_against(lab, benchmark):
+    folder = lab.root / "results/judges" / benchmark
+    winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
+    agreement = pd.read_csv(folder / "agreement.csv").set_index("judge")
+    assert winner["truth"] == "known by construction"
+    assert agreement.loc[winner["judge"], "agreement"] == agreement["agreement"].max()
+
+
+def test_stories_become_three_questions_and_six_wordings_each(lab):
+    items = tables.read("items", lab.root / "results/items/simpletom.parquet")
+    assert items["scenario"].nunique() == 10
+    assert items.groupby("story_id").size().eq(9).all()
+    assert items["story_id"].nunique() >= 90
+
+
+def test_who_knows_everything_fails_every_question_of_simpletom(lab):
+    scores = tables.read("scores", lab.root / "results/scores/simpletom/omniscient.parquet")
+    assert set(scores["outcome"]) == {"wrong"}
+
+
+def test_conversations_become_question_sets_in_the_released_format(lab):
+    sets = json.loads((lab.root / "results/raw/fantom.json").read_text(encoding="utf-8"))
+    assert len(sets) == 24
+    assert {"set_id", "short_context", "full_context", "factQA", "beliefQAs"} <= set(sets[0])
+    items = tables.read("items", lab.root / "results/items/fantom.parquet")
+    assert items["group_id"].nunique() == 24
+    assert items["conversation_id"].nunique() == 6
+
+
+def test_who_knows_everything_fails_beliefs_about_what_was_missed_alone(lab):
+    choice = metric(lab, "fantom", "belief_choice")
+    assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
+
+
+def test_omnitom_is_scored_by_the_judge_that_won(lab):
+    folder = lab.root / "results/judges/omnitom"
+    scores = tables.read("scores", folder / "scores.parquet")
+    winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
+    assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
+    error = pd.read_csv(folder / "judge_error.csv")
+    assert (error["ci_low"] <= error["ci_high"]).all()
+    shown = json.loads((lab.root / "docs/metrics/omnitom.json").read_text(encoding="utf-8"))
+    assert 0 < shown["omniscient"]["stage1-L3"]["f1"]["all"]["value"] < 1
+
+
+def test_calibration_tables_are_as_many_as_asked_for(lab):
+    agreement = pd.read_csv(lab.root / "results/judges/omnitom/agreement.csv")
+    assert (agreement["n"] > 500).all()
+    best = agreement.set_index("judge")["agreement"]
+    assert best["embedding"] > best["token_f1"] > best["exact"]
+
+
+# The released items
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laboratory, int]:
+    """The first two stages on the released file, and how often a model was asked for labels."""
+    if not RELEASED.is_file():
+        pytest.skip("no released bigtom.csv under ../shared/datasets/bigtom")
+
+    with FaultyServer(Act(text="State: ripeness\nMechanism: frost")) as server:
+
+        def with_server(content: dict) -> None:
+            entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
+            content["models"]["toy"] = entry
+            content["bigtom"]["templates"] = str(RELEASED.resolve())
+            content["bigtom"]["filtering"]["labeller"] = "toy"
+
+        laboratory = Laboratory(tmp_path_factory.mktemp("released"), with_server)
+        for stage in CHAIN[:2]:
+            laboratory.run(stage)
+        return laboratory, len(server.asked)
+
+
+def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
+    items = tables.read("items", released[0].root / "results/items/bigtom.parquet")
+    assert len(items) == 5000
+    assert items["group_id"].nunique() == 200
+    assert set(items["source"]) == {"released:bigtom"}
+
+
+def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
+    laboratory, asked = released
+    assert asked == 200
+    shown = laboratory.executed("filtering@bigtom")
+    text = "".join(
+        o.data["text/plain"] for c in shown.cells for o in c.get("outputs", []) if "data" in o
+    )
+    assert re.search(r"released:bigtom\s+state\s+1\s+200\s+0\s+model", text)
+
+
+def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_path):
+    folder = ROOT / "data" / "fantom"
+    sets = grammar.generate(
+        cast.read_topics(folder / "topics.yaml"),
+        cast.read_cast(folder / "cast.yaml"),
+        conversations=2,
+        seed=3,
+    )
+    ours = ("source", "record")
+    theirs = [{k: v for k, v in record.items() if k not in ours} for record in sets]
+    path = fantom_sets.write_sets(theirs, tmp_path / "fantom_v1.json")
+
+    def with_file(content: dict) -> None:
+        content["fantom"]["sets"] = str(path)
+
+    (tmp_path / "lab").mkdir()
+    laboratory = Laboratory(tmp_path / "lab", with_file)
+    for stage in OTHERS["fantom"][:2]:
+        laboratory.run(stage)
+    items = tables.read("items", laboratory.root / "results/items/fantom.parquet")
+    assert set(items["source"]) == {"released:fantom_v1"}
+    assert items["group_id"].nunique() == len(theirs)

@@ -1,0 +1,189 @@
+"""`dvc.yaml`: a stage names all that its result depends on, so that DVC runs it again on a change."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from dvc.dependency import ParamsDependency
+from dvc.repo import Repo
+from dvc.stage import PipelineStage
+
+from tomlab import params
+from tomlab.paths import ROOT
+from tomlab.pipeline.run_notebook import declared
+
+PACKAGE = ROOT / "src" / "tomlab"
+INDEX = "notebooks/00_index.ipynb"
+with Repo(ROOT) as repo:
+    STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}
+each_stage = pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
+
+# Code that a stage need not name, because a change in it changes no result.
+NEEDLESS = {
+    # How a model is reached. What is asked and what is made of it stands elsewhere; what was
+    # answered comes from the response store, under a key of everything that was sent.
+    *("models.py", "providers.py", "provider_openai.py", "provider_anthropic.py"),
+    *("remote.py", "store.py", "embedded.py"),
+    # How a model's entry and a request are spelled; the entry itself is among the params.
+    *("specs.py", "params.py"),
+    # Words of messages, and where files lie, which the stage itself names.
+    *("errors.py", "paths.py"),
+    # How a notebook is run.
+    "run_notebook.py",
+}
+
+
+def notebook(stage: PipelineStage) -> str:
+    """The source notebook that a stage runs; the last stage runs the index."""
+    found = re.findall(r"notebooks/\S+\.ipynb", stage.cmd)
+    return found[0] if found else INDEX
+
+
+def dependencies(stage: PipelineStage) -> set[str]:
+    return {dep.def_path for dep in stage.deps if not isinstance(dep, ParamsDependency)}
+
+
+def named_params(stage: PipelineStage) -> set[str]:
+    return {name for dep in stage.deps if isinstance(dep, ParamsDependency) for name in dep.params}
+
+
+def options(stage: PipelineStage, option: str) -> list[str]:
+    words = shlex.split(stage.cmd)
+    return [words[i + 1] for i, word in enumerate(words) if word == option]
+
+
+def values(stage: PipelineStage) -> dict[str, tuple[str, object]]:
+    """What the stage's notebook takes from `params.yaml`: by name, the section and the value."""
+    content = params.load()
+    by_hand = {entry.partition("=")[0] for entry in options(stage, "--set")}
+    sections = options(stage, "--section") or ["run"]
+    path = ROOT / notebook(stage)
+    names = set(declared(nbformat.read(path, as_version=4), path.name)) - by_hand
+    held = {s: params.section(content, s) for s in sections}
+    return {n: (s, held[s][n]) for n in names for s in sections if n in held[s]}
+
+
+# What a notebook imports
+
+
+def files_of(name: str) -> set[Path]:
+    """The files behind a dotted module name; none for what is no module."""
+    base = PACKAGE.parent.joinpath(*name.split("."))
+    return {p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()}
+
+
+def imported(code: str) -> Iterator[str]:
+    """Dotted names that may be modules of the package, wherever in the code they are imported."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def all_behind(path: Path) -> frozenset[Path]:
+    """A module's file and all that it imports, and they import in turn."""
+    found, to_read = set(), {path}
+    while to_read:
+        found |= (read := to_read)
+        names = {name for each in read for name in imported(each.read_text(encoding="utf-8"))}
+        to_read = {p for name in names if name.startswith("tomlab") for p in files_of(name)} - found
+    return frozenset(found)
+
+
+def holds_code(path: Path) -> bool:
+    """Whether there is more to a file than a docstring."""
+    return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
+
+
+def code_behind(stage: PipelineStage) -> set[str]:
+    """The package's files that a stage's notebook works with, relative to the package."""
+    cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    command = shlex.split(stage.cmd)[2]
+    first = {path for name in (command, *imported(code)) for path in files_of(name)}
+    files = {path for start in first for path in all_behind(start) if holds_code(path)}
+    return {path.relative_to(PACKAGE).as_posix() for path in files}
+
+
+# The tests
+
+
+@each_stage
+def test_stage_describes_itself(stage):
+    assert stage.desc
+    assert "${" not in stage.desc
+
+
+@each_stage
+def test_stage_depends_on_the_source_notebook_that_it_runs(stage):
+    assert (ROOT / notebook(stage)).is_file()
+    assert notebook(stage) in dependencies(stage)
+
+
+def test_every_notebook_is_run_by_a_stage():
+    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "notebooks").rglob("*.ipynb")}
+    run = {notebook(stage) for stage in STAGES.values()}
+    assert {path for path in sources if "checkpoint" not in path} == run
+
+
+@each_stage
+def test_stage_runs_again_when_a_parameter_of_its_notebook_changes(stage):
+    named = named_params(stage)
+    taken = {f"{section}.{name}" for name, (section, _) in values(stage).items()}
+    covered = {name for name in taken for part in named if f"{name}.".startswith(f"{part}.")}
+    assert taken == covered
+
+
+@each_stage
+def test_stage_runs_again_when_the_entry_of_a_model_that_it_uses_changes(stage):
+    registry = params.load()["models"]
+    given = [value.partition("=")[2] for value in options(stage, "--set")]
+    texts = [value for _, value in values(stage).values() if isinstance(value, str)]
+    used = {f"models.{name}" for name in (*texts, *given) if name in registry}
+    assert used <= named_params(stage)
+
+
+@each_stage
+def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
+    named = dependencies(stage)
+    unnamed = {
+        f"src/tomlab/{name}"
+        for name in code_behind(stage) - NEEDLESS
+        if not {f"src/tomlab/{name}", *map(str, Path(f"src/tomlab/{name}").parents)} & named
+    }
+    assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
+
+
+@each_stage
+def test_stage_names_no_code_that_is_not_there(stage):
+    assert {
+        d for d in dependencies(stage) if d.startswith("src/") and not (ROOT / d).exists()
+    } == set()
+
+
+def test_needless_code_is_there_and_no_stage_names_it():
+    assert {name for name in NEEDLESS if not (PACKAGE / name).is_file()} == set()
+    named = set.union(*map(dependencies, STAGES.values()))
+    assert {f"src/tomlab/{name}" for name in NEEDLESS} & named == set()
+
+
+def test_no_stage_but_the_last_reads_an_executed_notebook():
+    readers = {
+        name
+        for name, stage in STAGES.items()
+        if any(dep.startswith("results/notebooks") for dep in dependencies(stage))
+    }
+    assert readers == {"documents"}
+
+
+def test_inputs_are_written_by_no_stage():
+    outs = {out.def_path for stage in STAGES.values() for out in stage.outs}
+    assert [path for path in outs if Path(path).parts[0] not in ("results", "docs")] == []

@@ -1,0 +1,224 @@
+"""The four tables: a good one passes, every bad cell is named, and what is written is read back."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tomlab.errors import InputError
+from tomlab.records import tables
+
+ITEM = {
+    "benchmark": "bigtom",
+    "item_id": "t1/forward_belief/false_belief/1",
+    "group_id": "t1",
+    "question_type": "belief",
+    "story": "Mara keeps her violin in the closet.",
+    "question": "Where will Mara look?",
+    "choices": ["In the closet.", "In the attic."],
+    "answer": "In the closet.",
+    "source": "authored",
+}
+RESPONSE = {
+    "item_id": "t1",
+    "model": "smol",
+    "method": "0-shot",
+    "sample": 0,
+    "messages": '[{"role": "user", "content": "Where?"}]',
+    "prompt_hash": "0123456789ab",
+    "response": "a)In the closet.",
+    "finish_reason": "stop",
+    "prompt_tokens": 70,
+    "completion_tokens": 9,
+    "error": None,
+    "request_key": "f" * 64,
+}
+SCORE = {
+    "item_id": "t1",
+    "group_id": "t1",
+    "model": "smol",
+    "method": "0-shot",
+    "sample": 0,
+    "outcome": "correct",
+    "score": 1.0,
+}
+METRIC = {
+    "benchmark": "bigtom",
+    "model": "smol",
+    "method": "0-shot",
+    "metric": "accuracy",
+    "condition": "forward_belief/false_belief/1",
+    "value": 0.5,
+    "ci_low": 0.25,
+    "ci_high": 0.75,
+    "ci_method": "cluster bootstrap",
+    "n": 12,
+    "n_groups": 12,
+}
+GOOD = {"items": ITEM, "responses": RESPONSE, "scores": SCORE, "metrics": METRIC}
+FAILED = {"response": None, "finish_reason": None, "error": "InternalServerError: 500"}
+
+
+def complaint(kind: str, *rows: dict) -> str:
+    with pytest.raises(InputError) as caught:
+        tables.check(pd.DataFrame(rows), kind, "mine.parquet")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_good_table_is_returned_as_it_is(kind):
+    table = pd.DataFrame([GOOD[kind]])
+    assert tables.check(table, kind) is table
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_columns_of_the_benchmarks_own_are_let_pass(kind):
+    tables.check(pd.DataFrame([GOOD[kind] | {"initial_belief": 1}]), kind)
+
+
+def test_request_that_failed_has_an_error_in_place_of_an_answer():
+    tables.check(pd.DataFrame([RESPONSE, RESPONSE | {"item_id": "t2"} | FAILED]), "responses")
+
+
+@pytest.mark.parametrize("source", ["authored", "grammar", "llm:smol", "released:bigtom"])
+def test_source_says_who_wrote_the_item(source):
+    tables.check(pd.DataFrame([ITEM | {"source": source}]), "items")
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "bad"),
+    [
+        ("items", "source", "me"),
+        ("items", "source", "llm:"),
+        ("items", "story", None),
+        ("items", "answer", None),
+        ("items", "choices", None),
+        ("responses", "sample", -1),
+        ("responses", "prompt_tokens", -1),
+        ("responses", "completion_tokens", -7),
+        ("responses", "model", None),
+        ("scores", "outcome", "half right"),
+        ("scores", "score", 1.5),
+        ("scores", "score", -0.5),
+        ("scores", "score", float("nan")),
+        ("metrics", "value", float("nan")),
+        ("metrics", "ci_method", "guess"),
+        ("metrics", "n", 0),
+        ("metrics", "n_groups", 0),
+    ],
+)
+def test_bad_cell_is_named_with_its_row_and_column(kind, column, bad):
+    key = next(name for name in ("condition", "item_id") if name in GOOD[kind])
+    said = complaint(kind, GOOD[kind], GOOD[kind] | {key: "another", column: bad})
+    assert "mine.parquet: 1 problem" in said
+    assert f"row 1, column {column!r}: found " in said
+    assert bad is None or repr(bad) in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "bad", "found"),
+    [
+        ("responses", "prompt_tokens", 0.5, "float64"),
+        ("scores", "score", "1", "'str'"),
+        ("scores", "group_id", 5, "5"),
+        ("metrics", "n", "many", "'many'"),
+    ],
+)
+def test_column_of_another_kind_is_named_with_what_was_found(kind, column, bad, found):
+    said = complaint(kind, GOOD[kind] | {column: bad})
+    assert f"column {column!r}" in said
+    assert found in said
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_missing_columns_are_named_all_at_once(kind):
+    first, *_, last = GOOD[kind]
+    said = complaint(kind, {c: v for c, v in GOOD[kind].items() if c not in (first, last)})
+    assert "2 problems" in said
+    assert f"column {first!r} is missing" in said
+    assert f"column {last!r} is missing" in said
+
+
+def test_item_that_stands_twice_is_named_with_both_rows():
+    said = complaint("items", ITEM, ITEM)
+    assert "row 0, column 'item_id'" in said
+    assert "row 1, column 'item_id'" in said
+
+
+@pytest.mark.parametrize("kind", ["responses", "scores", "metrics"])
+def test_row_that_repeats_an_earlier_ones_key_is_named_once(kind):
+    said = complaint(kind, GOOD[kind], GOOD[kind])
+    assert "1 problem\n  row 1: " in said
+    assert "stand in an earlier row" in said
+
+
+def test_all_faults_are_listed_at_once():
+    said = complaint(
+        "scores",
+        SCORE | {"outcome": "maybe", "score": 2.0},
+        SCORE | {"item_id": "t2", "score": -1.0},
+        SCORE | {"item_id": "t2"},
+    )
+    assert "4 problems" in said
+    for fault in ("'maybe'", "row 0, column 'score'", "row 1, column 'score'", "row 2: item_id"):
+        assert fault in said
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_written_table_is_read_back(kind, tmp_path):
+    path = tmp_path / "deep" / "table.parquet"
+    tables.write(pd.DataFrame([GOOD[kind]]), kind, path)
+    [row] = tables.read(kind, path).to_dict("records")
+    # A missing text comes back as missing, a list as an array.
+    back = {name: None if value is None else row[name] for name, value in GOOD[kind].items()}
+    if kind == "items":
+        back["choices"] = list(back["choices"])
+    assert back == GOOD[kind]
+
+
+def test_answers_that_are_lists_texts_or_both_kinds_of_choices_survive(tmp_path):
+    listed = ITEM | {"item_id": "t2", "choices": [], "answer": "Mara, Jonas"}
+    tables.write(pd.DataFrame([ITEM, listed]), "items", tmp_path / "items.parquet")
+    back = tables.read("items", tmp_path / "items.parquet")
+    assert [list(choices) for choices in back["choices"]] == [ITEM["choices"], []]
+
+
+def test_bad_table_is_not_written(tmp_path):
+    path = tmp_path / "scores.parquet"
+    with pytest.raises(InputError, match=r"scores table for scores\.parquet"):
+        tables.write(pd.DataFrame([SCORE | {"score": 2.0}]), "scores", path)
+    assert not path.exists()
+
+
+def test_several_tables_are_stacked_in_the_order_given(tmp_path):
+    for name in "ab":
+        tables.write(pd.DataFrame([SCORE | {"model": name}]), "scores", tmp_path / name)
+    both = tables.read("scores", tmp_path / "b", tmp_path / "a")
+    assert both["model"].tolist() == ["b", "a"]
+    assert both.index.tolist() == [0, 1]
+
+
+def test_table_that_is_not_there_is_named_with_what_writes_it(tmp_path):
+    with pytest.raises(InputError, match=r"smol\.parquet: no such file.*make figures"):
+        tables.read("scores", tmp_path / "smol.parquet")
+
+
+def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
+    path = tmp_path / "edited.parquet"
+    pd.DataFrame([SCORE | {"outcome": "maybe"}]).to_parquet(path)
+    with pytest.raises(InputError, match=r"edited\.parquet: 1 problem\n  row 0, column 'outcome'"):
+        tables.read("scores", path)
+
+
+def test_json_nests_model_method_metric_and_condition(tmp_path):
+    other = METRIC | {"method": "1-shot", "value": 1.0, "ci_high": 1.0}
+    tables.write_json(pd.DataFrame([METRIC, other]), tmp_path / "deep" / "metrics.json")
+    nested = json.loads((tmp_path / "deep" / "metrics.json").read_text(encoding="utf-8"))
+    assert list(nested["smol"]) == ["0-shot", "1-shot"]
+    assert nested["smol"]["0-shot"]["accuracy"]["forward_belief/false_belief/1"] == {
+        "value": 0.5,
+        "ci_low": 0.25,
+        "ci_high": 0.75,
+        "n": 12,
+        "n_groups": 12,
+    }

@@ -1,0 +1,128 @@
+"""Sentence embeddings by the real model: likeness of meaning, near-duplicates, clear refusals."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tomlab.errors import InputError
+from tomlab.models.embedded import start_server
+from tomlab.models.specs import ModelSpec, model_spec
+from tomlab.scoring.embeddings import embed, near_duplicates, nearest_cosines
+
+FILE = "data/models/all-minilm-l6-v2.q8_0.gguf"
+WALLET = "Mara thinks that her wallet is in the drawer."
+PARAPHRASE = "Mara believes her wallet to be in the drawer."
+UNRELATED = "The orchestra tunes its violins before the storm."
+
+
+def spec(**entry) -> ModelSpec:
+    return model_spec("mine", {"mine": entry})
+
+
+@pytest.fixture(scope="module")
+def minilm() -> ModelSpec:
+    return spec(provider="embedded", model=FILE, context=512, threads=1)
+
+
+@pytest.fixture(scope="module")
+def vectors(minilm: ModelSpec) -> np.ndarray:
+    return embed([WALLET, UNRELATED, PARAPHRASE, WALLET], minilm)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of the same model behind HTTP."""
+    running = start_server(FILE, context=512, threads=1, embedding=True)
+    yield running.listening_address
+    del running
+
+
+def test_there_is_one_vector_of_length_one_a_text(vectors):
+    assert vectors.shape == (4, 384)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
+
+
+def test_equal_texts_have_equal_vectors(vectors):
+    assert (vectors[0] == vectors[3]).all()
+
+
+def test_paraphrase_is_closer_than_an_unrelated_sentence(vectors):
+    wallet, unrelated, paraphrase, _ = vectors
+    assert wallet @ paraphrase > 0.9
+    assert wallet @ unrelated < 0.3
+
+
+def test_vector_does_not_depend_on_the_texts_beside_it(minilm, vectors):
+    many = embed([f"Sentence number {n}." for n in range(70)] + [UNRELATED], minilm)
+    assert many.shape == (71, 384)
+    assert many[-1] == pytest.approx(vectors[1], abs=1e-6)
+
+
+def test_server_that_speaks_the_protocol_gives_the_same_vectors(server, vectors):
+    remote = spec(provider="openai", model="minilm", base_url=f"{server}/v1")
+    assert embed([WALLET], remote)[0] == pytest.approx(vectors[0], abs=1e-6)
+
+
+def test_retelling_is_found_among_stories(vectors):
+    [(row, earlier, cosine)] = near_duplicates(vectors[:3], threshold=0.9)
+    assert (row, earlier) == (2, 0)
+    assert cosine == pytest.approx(vectors[0] @ vectors[2])
+
+
+def directions(*degrees: float) -> np.ndarray:
+    """Unit vectors in the plane."""
+    angles = np.radians(degrees)
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def test_each_duplicate_is_held_against_the_most_alike_earlier_row():
+    found = near_duplicates(directions(0, 90, 80, 10), threshold=0.9)
+    assert [(row, earlier) for row, earlier, _ in found] == [(2, 1), (3, 0)]
+    assert found[0][2] == pytest.approx(np.cos(np.radians(10)))
+
+
+def test_duplicate_of_a_duplicate_stands_if_it_is_unlike_what_was_kept():
+    # 20° apart is too alike, 40° is not: the second row falls, and the third with it would be wrong.
+    found = near_duplicates(directions(0, 20, 40), threshold=0.9)
+    assert [(row, earlier) for row, earlier, _ in found] == [(1, 0)]
+
+
+def test_one_story_has_no_duplicate():
+    assert near_duplicates(directions(0), threshold=0.9) == []
+
+
+def test_nearest_cosine_leaves_the_row_itself_out():
+    nearest = nearest_cosines(directions(0, 60, 180))
+    assert nearest == pytest.approx([0.5, 0.5, -0.5])
+
+
+def test_single_row_has_no_nearest():
+    assert np.isnan(nearest_cosines(directions(30))).all()
+
+
+def test_provider_without_embeddings_is_named():
+    with pytest.raises(InputError, match=r"models\.mine: provider 'baseline' gives no embeddings"):
+        embed([WALLET], spec(provider="baseline", model="random"))
+
+
+def test_server_without_embeddings_is_named(faulty_server):
+    remote = spec(provider="openai", model="toy", base_url=f"{faulty_server.url}/v1")
+    with pytest.raises(InputError, match=r"models\.mine: no embeddings .*Nothing at"):
+        embed([WALLET], remote)
+
+
+def test_missing_key_is_named(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InputError, match="OPENAI_API_KEY is not set"):
+        embed([WALLET], spec(provider="openai", model="text-embedding-3-small"))
+
+
+def test_missing_weights_are_named():
+    with pytest.raises(InputError, match=r"no file .*nowhere\.gguf"):
+        embed([WALLET], spec(provider="embedded", model="data/models/nowhere.gguf"))
+
+
+def test_no_texts_say_so(minilm):
+    with pytest.raises(InputError, match="no texts to embed"):
+        embed([], minilm)
