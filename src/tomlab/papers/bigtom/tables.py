@@ -12,8 +12,6 @@ import pandas as pd
 
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
 from tomlab.errors import InputError
-from tomlab.papers.bigtom import audit as own_audit  # noqa: F401
-from tomlab.reporting import audit
 from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import COLOURS, INK, MARK, Look
 
@@ -160,7 +158,7 @@ def _run(metrics: pd.DataFrame) -> pd.DataFrame:
 def _published(table: str) -> pd.DataFrame:
     """A published table's numbers; those that fail an audit check have a mark and the reason."""
     rows = PUBLICATION.read(table).rename(columns={"accuracy": "value"})
-    reason = audit.suspicious("bigtom", table)["reason"].reindex(rows.index).fillna("").astype(str)
+    reason = PUBLICATION.reasons(table)
     mark = reason.ne("").map({True: MARK, False: ""})
     return rows.assign(source=PAPER, n=TEMPLATES, n_groups=TEMPLATES, mark=mark, reason=reason)
 

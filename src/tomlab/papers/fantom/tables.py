@@ -9,8 +9,6 @@ import pandas as pd
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
-from tomlab.papers.fantom import audit as own_audit
-from tomlab.reporting import audit
 from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
@@ -107,9 +105,7 @@ def table4(metrics: pd.DataFrame) -> report.Table:
     """Table 4: accuracy on BeliefQ [Dist.] by order of belief. InputError: as `table1`."""
     what = "accuracy in percent on BeliefQ [Dist.] by order of belief"
     table = _short("table4", metrics, "table4_order", ORDERS, what, "questions")
-    test = own_audit.belief_dist_from_orders
-    tables = (PUBLICATION.read(name) for name in ("table9_all", "table4_order"))
-    table.notes.append(f"Checked: {test.__doc__} {test(*tables).finding}.")
+    table.notes.append(f"Checked: {PUBLICATION.checked('table9_all', 'belief_dist_from_orders')}")
     return table
 
 
@@ -181,12 +177,11 @@ def dataset_counts(counts: pd.DataFrame) -> report.Table:
     printed["Paper"] = as_printed.where(is_known, printed["Paper"])  # 10K stays 10K
     cells = counts.rename(columns=sources).melt("item", list(sources.values()), "source")
     cells = cells.dropna(subset="value").assign(mark="")
-    test = own_audit.all_questions
-    tables = (PUBLICATION.read(name) for name in ("dataset_counts", "table8_statistics"))
+    checked = PUBLICATION.checked("dataset_counts", "all_questions")
     source = PUBLICATION.source("dataset_counts")
     note = [
         f"Paper: {source}. Release: counted in the released file.",
-        f"Checked of the paper's counts: {test.__doc__} {test(*tables).finding}.",
+        f"Checked of the paper's counts: {checked}",
     ]
     cells = cells.reindex(columns=["item", *report.TIDY_COLUMNS])
     caption = "FANToM, Sec. 3.5: conversations, question sets and questions of each kind."
@@ -219,7 +214,7 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
 def of_paper(table: str) -> pd.DataFrame:
     """A published table in percent; a cell that fails a check has mark and reason."""
     rows = PUBLICATION.read(table).rename(columns={"metric": "column", "order": "column"})
-    reason = audit.suspicious("fantom", table)["reason"].reindex(rows.index).fillna("").astype(str)
+    reason = PUBLICATION.reasons(table)
     return rows.assign(
         source=PAPER,
         context=rows.get("context", _CONTEXT.get(table, "")),

@@ -15,8 +15,6 @@ from tomlab.benchmarks.omnitom.metrics import NAME
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
 from tomlab.errors import InputError, refuse
-from tomlab.papers.omnitom import audit as own_audit
-from tomlab.reporting import audit
 from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
@@ -179,7 +177,7 @@ def in_level_order(levels: Iterable[str]) -> list[str]:
 def of_paper(table: str, value: str = "value") -> pd.DataFrame:
     """A published table as printed; a cell that fails a check has mark and reason."""
     rows = PUBLICATION.read(table).rename(columns={value: "value"})
-    reason = audit.suspicious("omnitom", table)["reason"].reindex(rows.index).fillna("").astype(str)
+    reason = PUBLICATION.reasons(table)
     mark = reason.ne("").map({True: MARK, False: ""})
     source = PUBLICATION.source(table)
     return rows.assign(source=PAPER, mark=mark, reason=reason, printed_in=source)
@@ -208,9 +206,10 @@ def in_order(cells: pd.DataFrame, column: str, levels: Iterable[str]) -> pd.Data
 def _printed_extraction() -> pd.DataFrame:
     """Table 3, left: its Overall is the mean of the categories; that over stories is computed."""
     rows = of_paper("table3_stage1", "f1")
-    stories = PUBLICATION.read("table4_categories")
-    printed = PUBLICATION.read("table3_stage1")
-    mean = own_audit.story_weighted(printed, "f1", ["model"], stories).round(6)
+    counts = PUBLICATION.read("table4_categories").query("statistic == 'stories'")
+    stories = counts.set_index("category")["value"].drop("total")
+    printed = PUBLICATION.read("table3_stage1").pivot(index="model", columns="category")["f1"]
+    mean = ((printed * stories).sum(axis=1) / stories.sum()).round(6)
     over_stories = pd.DataFrame({"model": mean.index, "value": mean.to_numpy(), "category": "all"})
     place = f"{rows['printed_in'].iloc[0]} and Table 4, computed"
     texts = {"source": PAPER, "mark": COMPUTED, "reason": "", "printed_in": place}
@@ -374,9 +373,7 @@ def failing(cells: pd.DataFrame) -> list[str]:
 
 def _about_overall() -> list[str]:
     """What the columns and marks of Table 3 mean, and what is known of the paper's."""
-    test = own_audit.stage2_by_story
-    names = ("table3_stage2", "table10_stage2_by_category", "table4_categories")
-    finding = test(*(PUBLICATION.read(name) for name in names)).finding
+    checked = PUBLICATION.checked("table3_stage2", "stage2_by_story")
     columns = (
         "Over stories: the mean over stories, in Stage 2 of the mean of the seven dimensions. "
         "Over categories: the mean of the category means. Unusable: whether outputs without a "
@@ -388,8 +385,7 @@ def _about_overall() -> list[str]:
         "the mean over stories in Stage 2."
     )
     unusable = (
-        "The paper does not say how unusable outputs count. Checked of its Stage 2: "
-        f"{test.__doc__} {finding}."
+        f"The paper does not say how unusable outputs count. Checked of its Stage 2: {checked}"
     )
     return [columns, computed, unusable]
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.paper import PUBLICATION
-from tomlab.papers.simpletom import audit as own_audit
-from tomlab.reporting import audit
 from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import PAPER, RUN
@@ -77,9 +75,8 @@ def table3(metrics: pd.DataFrame) -> report.Table:
     what = "when models are reminded of their answer to the mental state question (MS)"
     table = _by_method("table3", metrics, "table3_ms_remind", what)
     # The caption of the printed table fails this check; its cells are in order.
-    test = own_audit.beyond_random
-    finding = test(PUBLICATION.read("table3_ms_remind")).finding
-    table.notes.append(f"Checked of the paper's caption: {test.__doc__} {finding}.")
+    checked = PUBLICATION.checked("table3_ms_remind", "beyond_random")
+    table.notes.append(f"Checked of the paper's caption: {checked}")
     return table
 
 
@@ -175,9 +172,7 @@ def in_scenario_order(found: pd.Series) -> list[str]:
 
 def _from_paper(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     method = rows.get("method", pd.Series("none", rows.index)).replace("ms", "ms-remind")
-    reason = (
-        audit.suspicious("simpletom", table)["reason"].reindex(rows.index).fillna("").astype(str)
-    )
+    reason = PUBLICATION.reasons(table)
     statistics = PUBLICATION.read("table8_statistics").set_index("scenario")
     return rows.assign(
         source=PAPER,
