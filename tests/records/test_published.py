@@ -5,10 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 
-import tomlab.papers.bigtom.audit
-import tomlab.papers.fantom.audit
-import tomlab.papers.omnitom.audit
-import tomlab.papers.simpletom.audit  # noqa: F401
+from audit import results
 from tomlab.benchmarks.bigtom.paper import PUBLICATION as BIGTOM
 from tomlab.benchmarks.fantom.paper import PUBLICATION as FANTOM
 from tomlab.benchmarks.omnitom.paper import PUBLICATION as OMNITOM
@@ -16,7 +13,6 @@ from tomlab.benchmarks.simpletom.paper import PUBLICATION as SIMPLETOM
 from tomlab.errors import InputError
 from tomlab.paths import PUBLISHED
 from tomlab.records.published import read
-from tomlab.reporting.audit import checks, suspicious
 
 PAPERS = {paper.folder: paper for paper in (BIGTOM, FANTOM, OMNITOM, SIMPLETOM)}
 pytestmark = pytest.mark.skipif(
@@ -25,8 +21,14 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def audit() -> pd.DataFrame:
-    return checks()
+def derived() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Marks and checks as the published tables alone give them."""
+    return results()
+
+
+@pytest.fixture(scope="module")
+def audit(derived) -> pd.DataFrame:
+    return derived[1]
 
 
 @pytest.fixture
@@ -40,6 +42,12 @@ def finding(audit, paper, note, table, says="") -> pd.Series:
     rows = rows[rows["check"].str.contains(says, regex=False)]
     assert len(rows) == 1
     return rows.iloc[0]
+
+
+def suspicious(paper: str, table: str) -> pd.DataFrame:
+    """The rows of a published table that fail a check, with the `reason`."""
+    rows = read(paper, table).assign(reason=PAPERS[paper].reasons(table))
+    return rows[rows["reason"] != ""]
 
 
 def cells(paper, table, *columns) -> set[tuple]:
@@ -77,6 +85,55 @@ def test_missing_data_say_how_to_get_them(tmp_path):
 def test_printed_na_stays_and_an_empty_field_is_missing():
     assert "N/A" in set(read("omnitom", "table3_stage1")["params"])
     assert read("simpletom", "table8_statistics")["unique_y"].isna().sum() == 4
+
+
+# Marks and checks are data
+
+
+@pytest.mark.parametrize(("place", "file"), [(0, "marks"), (1, "checks")])
+def test_what_the_data_say_of_the_tables_is_what_the_tables_give(derived, place, file):
+    """Where they differ, `python tests/helpers/write_audit.py` writes both files anew."""
+    written = pd.read_csv(PUBLISHED / f"{file}.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(written, derived[place], check_dtype=False)
+
+
+def test_every_mark_is_on_a_row_that_is_there(derived):
+    for (paper, table), marks in derived[0].groupby(["paper", "table"]):
+        assert set(marks["row"]) <= set(read(paper, table).index)
+
+
+def test_reasons_of_a_row_that_fails_twice_are_joined(derived):
+    marks = derived[0].query("paper == 'fantom' and table == 'table9_all'")
+    twice = marks[marks.duplicated("row", keep=False)].groupby("row")["reason"].agg("; ".join)
+    assert len(twice)
+    assert FANTOM.reasons("table9_all")[twice.index].tolist() == twice.tolist()
+
+
+def test_a_table_without_a_mark_has_an_empty_reason_for_each_row():
+    assert OMNITOM.reasons("table11_matchcount").tolist() == [""] * 54
+
+
+def test_a_note_quotes_what_a_check_demands_and_finds(audit):
+    note = SIMPLETOM.checked("table3_ms_remind", "beyond_random")
+    assert note.startswith("With the reminder only Claude-3.5-Sonnet is above 50 on judgment")
+    assert note.endswith(finding(audit, "simpletom", 23, "table3_ms_remind")["finding"] + ".")
+
+
+def test_a_check_has_one_name_in_its_table(audit):
+    assert not audit.duplicated(["paper", "table", "name"]).any()
+
+
+def test_unknown_check_is_named_with_those_there_are():
+    with pytest.raises(InputError, match=r"'nested' of fantom/table9_all.*nested_scores"):
+        FANTOM.checked("table9_all", "nested")
+    with pytest.raises(InputError, match=r"bigtom/table12_diversity; there are: none"):
+        BIGTOM.checked("table12_diversity", "nested")
+
+
+def test_missing_marks_say_how_to_get_them(copy):
+    (copy / "marks.csv").unlink()
+    with pytest.raises(InputError, match=r"marks\.csv is missing: `make data`"):
+        BIGTOM.reasons("table7_models", copy)
 
 
 # What the checks find
@@ -329,12 +386,6 @@ def test_33_unusable_rates_are_counts_of_895(audit):
     assert "at most 129 of 895, second in Stage 1 is Gemini-2.5 Flash" in row["finding"]
 
 
-def test_nothing_suspicious_is_an_empty_table_with_a_reason_column():
-    found = suspicious("omnitom", "table11_matchcount")
-    assert found.empty
-    assert list(found) == [*read("omnitom", "table11_matchcount"), "reason"]
-
-
 def test_a_sound_cell_in_a_table_with_bad_ones_is_not_marked():
     found = suspicious("bigtom", "table7_models")
     assert "gpt-4" not in set(found["model"])
@@ -382,7 +433,7 @@ def test_a_changed_cell_changes_its_check(audit, copy, paper, note, table, row, 
         same = (found["paper"] == paper) & (found["note"] == note) & (found["table"] == table)
         return found[same]["n_failed"].sum()
 
-    assert failures(checks(copy)) != failures(audit)
+    assert failures(results(copy)[1]) != failures(audit)
 
 
 def test_copying_a_row_is_found(copy):
@@ -391,6 +442,6 @@ def test_copying_a_row_is_found(copy):
     row = ("short", "GPT-4 0314")
     table.loc[(*row, "cot"), "value"] = table.loc[(*row, "none"), "value"].to_numpy()
     table.reset_index().to_csv(path, index=False)
-    found = suspicious("fantom", "table9_all", copy)
-    copied = found[(found["model"] == row[1]) & found["reason"].str.contains("12 of 12")]
-    assert len(copied) == 24
+    marks = results(copy)[0].query("paper == 'fantom' and reason.str.contains('12 of 12')")
+    models = read("fantom", "table9_all", copy)["model"][marks["row"]]
+    assert models.eq(row[1]).sum() == 24

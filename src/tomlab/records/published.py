@@ -43,6 +43,27 @@ class Paper:
         self._origin(table)
         return read(self.folder, table, folder)
 
+    def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
+        """Why each row of a table fails the audit, several reasons joined by "; "; "" if it is fine.
+
+        Of `marks.csv`, which the tests derive from the tables. Errors: as `read`.
+        """
+        rows = self.read(table, folder).index
+        marks = _of_table(folder, "marks", self.folder, table)
+        return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
+
+    def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
+        """What one check of `checks.csv` demands of a table, and what was found.
+
+        Errors: `InputError` for an unknown table or check, or where the data are missing.
+        """
+        self._origin(table)
+        checks = _of_table(folder, "checks", self.folder, table).set_index("name")
+        if name not in checks.index:
+            there = ", ".join(checks.index) or "none"
+            raise InputError(f"no check {name!r} of {self.folder}/{table}; there are: {there}")
+        return f"{checks['check'][name]} {checks['finding'][name]}."
+
     def _origin(self, table: str) -> Origin:
         if table not in self.tables:
             raise InputError(
@@ -54,7 +75,15 @@ class Paper:
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     """The file of a published table. Errors: `InputError` where it is missing."""
-    path = Path(folder) / paper / f"{table}.csv"
+    return _read(Path(folder) / paper / f"{table}.csv")
+
+
+def _of_table(folder: Path, file: str, paper: str, table: str) -> pd.DataFrame:
+    """The rows of `marks.csv` or `checks.csv` that are about one table."""
+    return _read(Path(folder) / f"{file}.csv").query("paper == @paper and table == @table")
+
+
+def _read(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tomlab.reporting.audit import EPS, Outcome, check, compare, matched, only, outcome
+from audit.checks import EPS, Outcome, check, compare, matched, only, outcome
 
 ANSWERED = ["true_belief", "false_belief"]
 

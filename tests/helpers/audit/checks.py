@@ -11,6 +11,8 @@ from tomlab.records.published import read
 EPS = 1e-9  # decimal fractions are not exact in binary
 NO_KEYS = {"accuracy", "value", "count", "estimate", "ci_low", "ci_high", "f1", "unusable_percent"}
 NO_KEYS |= {"params", "footnote_as_printed", "count_as_printed", "condition"}
+MARKS = ["paper", "table", "row", "note", "reason"]
+CHECKED = ["paper", "table", "note", "name", "check", "n_tested", "n_failed", "finding"]
 CHECKS = []  # (paper, note, tables, function), filled by @check
 
 
@@ -67,24 +69,11 @@ def compare(table, value, expected: pd.Series, slack, basis, got="printed", also
     return outcome(rows, gap > slack + EPS, reason, f"; largest gap {gap.max():.4f}{also}")
 
 
-def checks(folder: Path = PUBLISHED) -> pd.DataFrame:
-    """One row per check: paper, table, note, check, n_tested, n_failed, finding.
-
-    `note` is the number in docs/data.md; a unit tested is a cell unless `check` says otherwise.
-    """
-    rows = []
+def results(folder: Path = PUBLISHED) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What `marks.csv` and `checks.csv` of a folder of published tables have to hold."""
+    marked, checked = [], []
     for paper, note, tables, test in CHECKS:
         found = test(*(read(paper, table, folder) for table in tables))
-        rows.append((paper, tables[0], note, test.__doc__, *found[:3]))
-    columns = ["paper", "table", "note", "check", "n_tested", "n_failed", "finding"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def suspicious(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The rows of a published table that fail a check, and the `reason` (or reasons)."""
-    rows = read(paper, table, folder).assign(reason="")
-    for of, _, tables, test in CHECKS:
-        if (of, tables[0]) == (paper, table):
-            for row, reason in test(*(read(paper, each, folder) for each in tables)).marks.items():
-                rows.loc[row, "reason"] += ("; " if rows.loc[row, "reason"] else "") + reason
-    return rows[rows["reason"] != ""]
+        checked.append((paper, tables[0], note, test.__name__, test.__doc__, *found[:3]))
+        marked.extend((paper, tables[0], row, note, why) for row, why in found.marks.items())
+    return pd.DataFrame(marked, columns=MARKS), pd.DataFrame(checked, columns=CHECKED)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tomlab.reporting.audit import check, compare, matched, only, outcome
+from audit.checks import check, compare, matched, only, outcome
 
 
 def story_weighted(table, value: str, keys: list[str], table4: pd.DataFrame) -> pd.Series:

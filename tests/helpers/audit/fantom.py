@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from tomlab.reporting.audit import EPS, Outcome, check, compare, matched, only, outcome, sentence
+from audit.checks import EPS, Outcome, check, compare, matched, only, outcome, sentence
 
 ROW = ["context", "model", "prompting"]
 

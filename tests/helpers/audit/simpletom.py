@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tomlab.reporting.audit import EPS, Outcome, check, matched, only, outcome, sentence
+from audit.checks import EPS, Outcome, check, matched, only, outcome, sentence
 
 ACCURACIES = ["table2_main", "table3_ms_remind", "table4_system_prompt", "table5_cot"]
 QUESTIONS = ["mental_state", "behavior", "judgment"]
