@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
+from drawn import artists, dots, rows
 from tomlab.errors import InputError
 from tomlab.papers.bigtom import figures
 from tomlab.papers.bigtom import tables as bigtom
@@ -45,22 +46,6 @@ def metrics(*models):
 @pytest.fixture
 def one():
     return metrics("smollm2-135m")
-
-
-def artists(axes, gid):
-    return [each for each in axes.get_children() if each.get_gid() == gid]
-
-
-def rows(figure):
-    """The y axis: y of each label; "gpt-4" of this run would come after the paper's."""
-    axis = figure.axes[0].yaxis
-    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-    return [(label.get_text(), y) for y, label in ticks]
-
-
-def dots(axes, gid):
-    [line] = artists(axes, gid)
-    return [(x, round(float(y), 2)) for x, y in line.get_xydata()]
 
 
 def test_figure3_has_one_panel_an_inference_and_two_blocks_of_rows(one):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
+from drawn import artists, by_row, legend, rows, widths
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError
 from tomlab.papers.fantom import figures
@@ -97,30 +98,6 @@ def with_value(run, number, **where):
     return run.assign(**ends)
 
 
-def artists(axes, gid):
-    return [each for each in axes.get_children() if each.get_gid() == gid]
-
-
-def rows(figure):
-    axis = figure.axes[0].yaxis
-    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-    return [(label.get_text(), y) for y, label in ticks]
-
-
-def dots(axes, gid):
-    """x of each dot of a series by the y of its row."""
-    [line] = artists(axes, gid)
-    return {round(y): round(float(x), 4) for x, y in line.get_xydata()}
-
-
-def legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
-
-
-def widths(axes):
-    return {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
-
-
 # ---- figures -------------------------------------------------------------------------------------
 
 
@@ -131,15 +108,15 @@ def test_figure2_sets_filled_dots_of_this_run_under_the_papers_hollow_ones(one):
     titles = [axes.get_title().replace("\n", " ") for axes in figure.axes]
     assert titles == ["BeliefQ [Choice]", "AnswerabilityQ [List]", "InfoAccessQ [List]", "All"]
     assert list(y)[:3] == ["paper", "Human", "Flan-T5-XL"]
-    assert dots(choice, "as asked hollow")[y["Human"]] == 0.938
-    assert dots(answerability, "as asked hollow")[y["InstructGPT davinci-003"]] == 0.563
+    assert by_row(choice, "as asked hollow")[y["Human"]] == 0.938
+    assert by_row(answerability, "as asked hollow")[y["InstructGPT davinci-003"]] == 0.563
     cot = "chain of thought (CoT)"
-    assert dots(infoaccess, f"{cot} hollow")[y["GPT-4 0613 (June)"]] == 0.636
-    assert dots(everything, "fine-tuned (FT) hollow")[y["Flan-T5-XL"]] == 0.537
+    assert by_row(infoaccess, f"{cot} hollow")[y["GPT-4 0613 (June)"]] == 0.636
+    assert by_row(everything, "fine-tuned (FT) hollow")[y["Flan-T5-XL"]] == 0.537
     for axes, metric in zip(figure.axes, ("belief_choice", "answerability_list"), strict=False):
-        assert dots(axes, "as asked filled") == {y["smollm2-135m"]: value(one, metric)}
+        assert by_row(axes, "as asked filled") == {y["smollm2-135m"]: value(one, metric)}
         with_cot = value(one, metric, method="short-cot")
-        assert dots(axes, f"{cot} filled") == {y["smollm2-135m"]: with_cot}
+        assert by_row(axes, f"{cot} filled") == {y["smollm2-135m"]: with_cot}
     [hollow] = artists(choice, "as asked hollow")
     assert same_color(hollow.get_markerfacecolor(), "white")
     [bar] = artists(everything, "as asked intervals")[0].get_segments()
@@ -178,12 +155,12 @@ def test_figure3_joins_fact_and_belief_of_each_model(one):
     y = dict(rows(figure))
     plain, cot = figure.axes
     fact, belief = "FactQ, token F1", "BeliefQ [Dist.], accuracy"
-    assert dots(plain, f"{fact} hollow")[y["GPT-4 0314"]] == 0.776
-    assert dots(plain, f"{belief} hollow")[y["Flan-T5-XL + FT"]] == 0.635
-    assert dots(cot, f"{belief} hollow")[y["Falcon Instruct 40B"]] == 0.721
-    assert dots(plain, f"{fact} filled") == {y["smollm2-135m"]: value(one, "fact_f1")}
+    assert by_row(plain, f"{fact} hollow")[y["GPT-4 0314"]] == 0.776
+    assert by_row(plain, f"{belief} hollow")[y["Flan-T5-XL + FT"]] == 0.635
+    assert by_row(cot, f"{belief} hollow")[y["Falcon Instruct 40B"]] == 0.721
+    assert by_row(plain, f"{fact} filled") == {y["smollm2-135m"]: value(one, "fact_f1")}
     with_cot = value(one, "belief_dist", method="short-cot")
-    assert dots(cot, f"{belief} filled") == {y["smollm2-135m"]: with_cot}
+    assert by_row(cot, f"{belief} filled") == {y["smollm2-135m"]: with_cot}
     assert len(artists(plain, "pair")) == 14 + 2 + 1
     assert len(artists(cot, "pair")) == 13 + 1
     [joined] = [line for line in artists(cot, "pair") if round(line.get_ydata().mean()) == 1]
@@ -262,11 +239,11 @@ def test_aggregation_has_conversations_for_the_full_context_alone(one):
     figure, caption = figures.aggregation(one)
     y = dict(rows(figure))
     for axes, metric in zip(figure.axes, ("all_star", "all"), strict=True):
-        sets = dots(axes, "question set filled")
+        sets = by_row(axes, "question set filled")
         assert sets[y["short"]] == value(one, metric)
-        parts = dots(axes, "part of a conversation filled")
+        parts = by_row(axes, "part of a conversation filled")
         assert parts[y["full + CoT"]] == value(one, metric, "inaccessible/part", "full-cot")
-        whole = dots(axes, "whole conversation filled")
+        whole = by_row(axes, "whole conversation filled")
         assert whole == {
             y[label]: value(one, metric, "inaccessible/conversation", method)
             for label, method in (("full", "full"), ("full + CoT", "full-cot"))
@@ -281,8 +258,8 @@ def test_scenarios_set_the_control_task_beside_the_main_one(one):
     figure, caption = figures.scenarios(one)
     y = dict(rows(figure))
     for axes, metric in zip(figure.axes, ("belief_choice", "belief_dist"), strict=True):
-        main = dots(axes, "X lacks the information filled")
-        control = dots(axes, "X has it (control) filled")
+        main = by_row(axes, "X lacks the information filled")
+        control = by_row(axes, "X has it (control) filled")
         assert main[y["full"]] == value(one, metric, "inaccessible", "full")
         assert control[y["full"]] == value(one, metric, "accessible", "full")
     assert "n = 120 answers a point" in caption

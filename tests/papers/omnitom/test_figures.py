@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import same_color
 
+from drawn import artists, by_row, legend, rows
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
@@ -159,29 +160,9 @@ def value(run, metric, condition="all", method="stage1-L3", model="smollm2-135m"
     return number
 
 
-def artists(axes, gid):
-    return [each for each in axes.get_children() if each.get_gid() == gid]
-
-
-def rows(figure):
-    axis = figure.axes[0].yaxis
-    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-    return {label.get_text(): y for y, label in ticks}
-
-
-def dots(axes, gid):
-    """x of each dot of a series by the y of its row."""
-    [line] = artists(axes, gid)
-    return {round(y): round(float(x), 4) for x, y in line.get_xydata()}
-
-
 def panel(figure, title):
     [axes] = [axes for axes in figure.axes if title in (axes.get_title(), axes.get_title("left"))]
     return axes
-
-
-def legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_the_made_up_metrics_are_those_of_a_run():
@@ -198,7 +179,7 @@ def test_the_made_up_metrics_are_those_of_a_run():
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_dots():
+def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_by_row():
     figure, caption = figures.figure4(distribution())
     titles = [axes.get_title("left") for axes in figure.axes]
     assert sorted(titles) == sorted(printed.DIMENSION_NAMES.values())
@@ -210,7 +191,7 @@ def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_dots():
     texts = [text.get_text() for text in panel(figure, "Context").texts]
     assert texts == [".01 (2)", ".01 (2)", ".01 (2)", ".97 (194)"]
     order = panel(figure, "Order")
-    assert dots(order, "paper hollow") == {0: 0.326, 1: 0.571, 2: 0.098, 3: 0.005}
+    assert by_row(order, "paper hollow") == {0: 0.326, 1: 0.571, 2: 0.098, 3: 0.005}
     assert same_color(artists(order, "paper hollow")[0].get_markerfacecolor(), "white")
     assert not artists(panel(figure, "Context"), "paper hollow")
     assert "n = 200 beliefs, 1,400 labels" in caption
@@ -240,15 +221,15 @@ def test_any_label_that_is_missing_is_named(row):
 
 def test_figure5_has_extraction_and_each_dimension_by_order(one):
     figure, caption = figures.figure5(one)
-    y = rows(figure)
+    y = dict(rows(figure))
     assert list(y) == ["paper", "text of Sec. 6", "this run", "smollm2-135m"]
     assert [axes.get_title() for axes in figure.axes] == list(figures.PANELS.values())
     extraction, access = figure.axes[0], panel(figure, "[b] Knowledge access")
     for bucket, look in figures.ORDERS.items():
         own = y["smollm2-135m"]
-        assert dots(extraction, f"{look.label} filled") == {own: value(one, "f1", bucket)}
+        assert by_row(extraction, f"{look.label} filled") == {own: value(one, "f1", bucket)}
         number = value(one, "accuracy", f"knowledge_access/{bucket}", "stage2-L3")
-        assert dots(access, f"{look.label} filled") == {own: number}
+        assert by_row(access, f"{look.label} filled") == {own: number}
     assert "stage1-L3, stage2-L3; n = 20 outputs a point from 20 stories" in caption
 
 
@@ -256,12 +237,12 @@ def test_figure5_draws_what_the_papers_text_says_and_says_where_it_says_nothing(
     figure, caption = figures.figure5(one)
     first, second = figures.ORDERS["order 1"].label, figures.ORDERS["order 2+"].label
     every = panel(figure, "[b] All dimensions")
-    assert list(dots(every, f"{first} hollow").values()) == [0.712]
-    assert list(dots(every, f"{second} hollow").values()) == [0.744]
+    assert list(by_row(every, f"{first} hollow").values()) == [0.712]
+    assert list(by_row(every, f"{second} hollow").values()) == [0.744]
     access = panel(figure, "[b] Knowledge access")
-    assert list(dots(access, f"{first} hollow").values()) == [0.589]
+    assert list(by_row(access, f"{first} hollow").values()) == [0.589]
     representation = panel(figure, "[b] Representation")
-    assert list(dots(representation, f"{first} hollow").values()) == [0.573]
+    assert list(by_row(representation, f"{first} hollow").values()) == [0.573]
     silent = [axes.get_title() for axes in figure.axes if axes.texts]
     assert len(silent) == 6
     assert "[a] Extraction, F1" in silent
@@ -271,7 +252,7 @@ def test_figure5_draws_what_the_papers_text_says_and_says_where_it_says_nothing(
 def test_a_run_of_one_stage_has_the_panels_of_that_stage(one):
     extraction, _ = figures.figure5(one[one["method"].str.startswith("stage1")])
     assert [axes.get_title() for axes in extraction.axes] == ["[a] Extraction, F1"]
-    assert list(rows(extraction)) == ["this run", "smollm2-135m"]
+    assert list(dict(rows(extraction))) == ["this run", "smollm2-135m"]
     labelling, caption = figures.figure5(one[one["method"].str.startswith("stage2")])
     assert len(labelling.axes) == 8
     assert "stage1" not in caption
@@ -328,13 +309,13 @@ def test_figure8_computes_the_papers_f1_points_and_says_so(one):
 def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
     names = NAMES[:3]
     figure, caption = figures.judge_sensitivity(sensitivity(*names))
-    y = rows(figure)
+    y = dict(rows(figure))
     f1, rank = figure.axes
-    assert dots(f1, "exact filled") == {
+    assert by_row(f1, "exact filled") == {
         y[n]: v for n, v in zip(names, (0.2, 0.5, 0.8), strict=True)
     }
-    assert dots(rank, "exact rank") == {y[n]: v for n, v in zip(names, (3, 2, 1), strict=True)}
-    assert dots(rank, "token_f1 rank") == {y[n]: v for n, v in zip(names, (1, 2, 3), strict=True)}
+    assert by_row(rank, "exact rank") == {y[n]: v for n, v in zip(names, (3, 2, 1), strict=True)}
+    assert by_row(rank, "token_f1 rank") == {y[n]: v for n, v in zip(names, (1, 2, 3), strict=True)}
     assert rank.get_xlim() == (3.5, 0.5)
     assert legend(figure) == ["exact", "token_f1", "embedding", "llm:gpt-5"]
     assert "omniscient under exact" in caption
@@ -350,7 +331,7 @@ def test_one_model_has_no_rank():
 def test_models_that_are_all_alike_have_one_rank_and_no_tau():
     alike = sensitivity("random", "o3", by=("exact", "llm")).assign(value=0.5)
     figure, caption = figures.judge_sensitivity(alike)
-    assert set(dots(figure.axes[1], "llm rank").values()) == {1}
+    assert set(by_row(figure.axes[1], "llm rank").values()) == {1}
     assert "tau" not in caption
 
 
@@ -370,7 +351,7 @@ def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
     context = panel(figure, "Context")
     for metric, look in figures.BEYOND.items():
         expected = value(one, metric, "context", "stage2-L3")
-        assert dots(context, f"{look.label} filled") == {0: expected}
+        assert by_row(context, f"{look.label} filled") == {0: expected}
     [line] = artists(context, "chance")
     assert line.get_segments()[0][:, 0] == pytest.approx([0.92, 0.92])
     assert "Mental source .60, Context .92)" in caption
@@ -388,7 +369,7 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
     assert list(parts) == list(tables.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 5)
     expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
-    assert list(rows(figure)) == expected
+    assert list(dict(rows(figure))) == expected
     assert "correct = a table with something right, which earns its score" in caption
     assert "linked: the ToMBench questions of the stories. Only an answer" in caption
     assert "smollm2-135m .30" in caption
@@ -396,7 +377,7 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
 
 def test_all_ten_methods_stand_in_the_order_of_their_detail():
     figure, _ = figures.outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
-    assert list(rows(figure)) == ["random", *EVERY_METHOD]
+    assert list(dict(rows(figure))) == ["random", *EVERY_METHOD]
 
 
 def test_what_is_missing_is_refused_with_what_there_is(one):

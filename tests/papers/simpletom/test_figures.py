@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
+from drawn import artists, dots, legend, rows, widths
 from tomlab.benchmarks.simpletom.paper import PUBLICATION
 from tomlab.errors import InputError
 from tomlab.papers.simpletom import figures
@@ -75,29 +76,6 @@ def few():
     """A run of two models, without most interventions, scenarios and wordings."""
     methods = ("none", "ms-remind", "cot-star")
     return metrics("random", "gpt-4o", methods=methods, scenarios=[], variants=())
-
-
-def artists(axes, gid):
-    return [each for each in axes.get_children() if each.get_gid() == gid]
-
-
-def rows(figure):
-    axis = figure.axes[0].yaxis
-    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-    return [(label.get_text(), y) for y, label in ticks]
-
-
-def dots(axes, gid):
-    [line] = artists(axes, gid)
-    return [(round(float(x), 3), round(float(y), 2)) for x, y in line.get_xydata()]
-
-
-def legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
-
-
-def widths(axes):
-    return {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
 
 
 # ---- figures -------------------------------------------------------------------------------------
