@@ -1,6 +1,7 @@
 """BigToM: how answers are read and scored, how items are composed and asked, what is counted."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ from benchmarks.bigtom.test_templates import MEI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import replies
+from replies import sorted_rows
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring
 from tomlab.benchmarks.bigtom.items import VARIABLES
@@ -17,6 +20,9 @@ from tomlab.benchmarks.bigtom.templates import template_table
 from tomlab.errors import InputError
 from tomlab.records import tables
 from tomlab.records.tables import OUTCOMES
+
+answered = partial(replies.answered, method="0-shot")
+of_baseline = partial(replies.of_baseline, bigtom)
 
 
 @pytest.fixture(scope="module")
@@ -42,42 +48,9 @@ def mei():
     return {tuple(item[k] for k in key): item for item in items.to_dict("records")}
 
 
-def answered(items, answers, model="model", method="0-shot", finish="stop", sample=0):
-    """The responses of a model: one text or an error (None) for all items, or one each."""
-    texts = answers if isinstance(answers, list) else [answers] * len(items)
-    rows = [
-        {
-            "item_id": item_id,
-            "model": model,
-            "method": method,
-            "sample": sample,
-            "messages": "[]",
-            "prompt_hash": "0",
-            "response": text,
-            "finish_reason": finish if text is not None else None,
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "error": None if text is not None else "server said no",
-            "request_key": "key",
-        }
-        for item_id, text in zip(items["item_id"], texts, strict=True)
-    ]
-    return tables.check(pd.DataFrame(rows), "responses")
-
-
-def of_baseline(items, policy, method="0-shot", seed=0):
-    items = bigtom.asked(items, method)
-    answers = [bigtom.reference(i, method, seed)[policy] for i in items.to_dict("records")]
-    return answered(items, answers, model=policy, method=method)
-
-
 def value(metrics, metric, condition):
     [found] = metrics.query("metric == @metric and condition == @condition")["value"]
     return found
-
-
-def sorted_rows(metrics):
-    return metrics.sort_values(["model", "method", "metric", "condition"], ignore_index=True)
 
 
 # Reading an answer

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from functools import partial
 
 import datasets
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import replies
+from replies import sorted_rows
 from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
@@ -39,6 +42,9 @@ MARY = {
     "negative_judgment": "Irresponsible",
 }
 TWELVE = [f"chips-{letter}" for letter in "abcdefghijkl"]
+
+answered = partial(replies.answered, method="none")
+of_baseline = partial(replies.of_baseline, simpletom)
 
 
 @pytest.fixture(scope="module")
@@ -71,49 +77,10 @@ def mary():
     return {(item["question_type"], item["variant"]): item for item in items.to_dict("records")}
 
 
-def answered(items, answers, method="none", model="model", finish="stop", sample=0, tokens=2):
-    """The responses of a model: one text or an error (None) for all items, or one each."""
-    count = len(items)
-    texts = answers if isinstance(answers, list) else [answers] * count
-    rows = [
-        {
-            "item_id": item_id,
-            "model": model,
-            "method": method,
-            "sample": sample,
-            "messages": "[]",
-            "prompt_hash": "0",
-            "response": text,
-            "finish_reason": finish if text is not None else None,
-            "prompt_tokens": 0,
-            "completion_tokens": used,
-            "error": None if text is not None else "server said no",
-            "request_key": "key",
-        }
-        for item_id, text, used in zip(
-            items["item_id"],
-            texts,
-            tokens if isinstance(tokens, list) else [tokens] * count,
-            strict=True,
-        )
-    ]
-    return tables.check(pd.DataFrame(rows), "responses")
-
-
-def of_baseline(items, policy, method="none", seed=0):
-    items = simpletom.asked(items, method)
-    answers = [simpletom.reference(i, method, seed)[policy] for i in items.to_dict("records")]
-    return answered(items, answers, method=method, model=policy)
-
-
 def value(metrics, metric, condition, method="none"):
     found = metrics.query("metric == @metric and condition == @condition and method == @method")
     [only] = found["value"]
     return only
-
-
-def sorted_rows(metrics):
-    return metrics.sort_values(["model", "method", "metric", "condition"], ignore_index=True)
 
 
 # Reading an answer
