@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.bigtom.test_templates import MEI
 
+from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.filtering import (
     RATING_COLUMNS,
     diversity,

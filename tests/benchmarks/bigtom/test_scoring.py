@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.bigtom.test_templates import MEI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import replies
+from bigtom_templates import MEI
 from replies import sorted_rows
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring

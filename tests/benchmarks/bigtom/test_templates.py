@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.templates import (
     AFTER_STORY,
     AUTHORED_HEADER,
@@ -30,40 +31,6 @@ from tomlab.benchmarks.bigtom.templates import (
 from tomlab.errors import InputError
 from tomlab.paths import DATA
 
-# Fig. 5 of the paper, with the full stop that its last line lacks.
-MEI = {
-    "template_id": "mei",
-    "source": "released:fig5",
-    "agent": "Mei",
-    "context": "Mei is a pearl diver in a small coastal village in Japan.",
-    "desire": "Mei wants to find a perfect pearl to give to her grandmother for her birthday.",
-    "percept": "Mei spots an oyster at the bottom of the sea that looks to be the right size and "
-    "age to contain a pearl.",
-    "belief": "Mei believes that the oyster she spotted contains a pearl.",
-    "causal_event": "A curious octopus opens the oyster, revealing that there is no pearl inside, "
-    "and then swims away.",
-    "aware_of_event": "Mei notices the octopus opening the oyster.",
-    "not_aware_of_event": "Mei does not notice the octopus opening the oyster.",
-    "action_new_state": "Mei searches for another oyster.",
-    "action_initial_state": "Mei dives down to collect the oyster.",
-    "belief_question": "Does Mei believe the oyster she spotted contains a pearl or that it is "
-    "empty?",
-    "desire_question": "Does Mei want to collect the oyster she spotted, or does she want to "
-    "search for another one?",
-    "action_question": "What will Mei do?",
-    "belief_answer_aware": "Mei believes the oyster she spotted is empty.",
-    "desire_answer_aware": "Mei wants to search for another oyster.",
-    "action_answer_aware": "Mei will search for another oyster.",
-    "belief_answer_not_aware": "Mei believes the oyster she spotted contains a pearl.",
-    "desire_answer_not_aware": "Mei wants to collect the oyster she spotted.",
-    "action_answer_not_aware": "Mei will dive down to collect the oyster.",
-    "random_event": "A school of brightly colored fish swims past Mei.",
-    "aware_of_random_event": "Mei sees the school of brightly colored fish.",
-    "not_aware_of_random_event": "Mei does not notice the school of brightly colored fish.",
-    "state": "",
-    "mechanism": "",
-    "medium": "",
-}
 OURS = DATA / "bigtom" / "templates.csv"
 AUTHORED = {**MEI, "state": "contents", "mechanism": "octopus", "medium": "sees", "author": "us"}
 STORY_TEXT = " ".join(MEI[name] for name in STORY)

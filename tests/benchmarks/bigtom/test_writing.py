@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from benchmarks.bigtom.test_templates import MEI
 
+from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.templates import FIELDS, LABELS, label, template_table, written_out
 from tomlab.benchmarks.bigtom.writing import (
     STATUSES,

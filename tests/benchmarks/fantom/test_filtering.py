@@ -4,10 +4,10 @@ import copy
 
 import pandas as pd
 import pytest
-from benchmarks.fantom.test_sets import FULL, SHORT, question_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fantom_quince import FULL, SHORT, question_set
 from tomlab.benchmarks.fantom.filtering import (
     FLAG_COLUMNS,
     KINDS,

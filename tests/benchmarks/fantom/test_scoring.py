@@ -1,6 +1,7 @@
 """FANToM: items, prompts, one verdict a rule, and the released protocol written a second time."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 import fantom_protocol
+import replies
 from fantom_sets import SAID, question_set, random_sets
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
@@ -20,6 +22,7 @@ from tomlab.models.specs import BaselineModel
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
+of_baseline = partial(replies.of_baseline, fantom)
 
 
 def item(kind: str, set_id: str = "0-0-0") -> dict:
@@ -31,19 +34,6 @@ def verdict(kind: str, said: str, set_id: str = "0-0-0", **response) -> pd.Serie
     asked = item(kind, set_id)
     row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": said}
     return fantom.score(ITEMS, pd.DataFrame([row | response])).iloc[0]
-
-
-def answered(items: pd.DataFrame, policy: str, method: str = "short", seed: int = 0):
-    rows = [
-        {
-            "item_id": question["item_id"],
-            "model": policy,
-            "method": method,
-            "response": fantom.reference(question, method, seed)[policy],
-        }
-        for question in fantom.asked(items, method).to_dict("records")
-    ]
-    return pd.DataFrame(rows)
 
 
 # Items
@@ -317,7 +307,7 @@ def test_unknown_items_are_an_error():
 @pytest.mark.parametrize("method", ["short", "full"])
 def test_gold_scores_one_everywhere(method):
     items = fantom.compose(random_sets(3))
-    table = fantom.metrics(fantom.score(items, answered(items, "gold", method)), resamples=50)
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold", method)), resamples=50)
     shares = table[
         table["metric"].isin(CONJUNCTIONS)
         | table["metric"].isin(
@@ -338,14 +328,14 @@ def test_gold_scores_one_everywhere(method):
 
 
 def test_omniscient_misses_every_belief_that_somebody_missed_and_has_all_others():
-    table = fantom.metrics(fantom.score(ITEMS, answered(ITEMS, "omniscient")), resamples=50)
+    table = fantom.metrics(fantom.score(ITEMS, of_baseline(ITEMS, "omniscient")), resamples=50)
     choice = table[table["metric"] == "belief_choice"].set_index("condition")["value"]
     assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
 
 
 def test_interval_of_random_guesses_covers_chance():
     items = fantom.compose(random_sets(5, conversations=40))
-    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=500)
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")), resamples=500)
     choice = table[(table["metric"] == "belief_choice")]
     assert ((choice["ci_low"] < 0.5) & (choice["ci_high"] > 0.5)).all()
 
@@ -407,7 +397,7 @@ def test_weighted_f1_is_that_of_scikit_learn(counts):
 @given(st.randoms(use_true_random=False))
 def test_shuffled_rows_change_nothing(draw):
     items = fantom.compose(random_sets(1))
-    responses = answered(items, "random")
+    responses = of_baseline(items, "random")
     order = draw.sample(range(len(responses)), len(responses))
     first, second = (
         fantom.metrics(scoring.score(items, table), resamples=20)
@@ -420,7 +410,7 @@ def test_shuffled_rows_change_nothing(draw):
 
 def test_conjunctions_fall_as_more_must_be_right_at_once():
     items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, answered(items, "random", "full")), resamples=20)
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "random", "full")), resamples=20)
     values = table[table["metric"] == "answerability_all"].set_index("condition")["value"]
     for scenario in SCENARIOS:
         if scenario in values:
@@ -429,7 +419,7 @@ def test_conjunctions_fall_as_more_must_be_right_at_once():
 
 def test_intervals_resample_conversations():
     items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=20)
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")), resamples=20)
     choice = table[(table["metric"] == "belief_choice")]
     assert (choice["n_groups"] <= 4).all()
     assert (choice["n"] > choice["n_groups"]).all()
@@ -437,7 +427,7 @@ def test_intervals_resample_conversations():
 
 def test_errors_and_right_answers_make_up_all_lists():
     items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, answered(items, "random")), resamples=20)
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")), resamples=20)
     errors = table[table["metric"] == "list_error"]
     right = table[table["metric"] == "answerability_list"].set_index("condition")["value"]
     for scenario, share in right.items():
@@ -448,7 +438,7 @@ def test_errors_and_right_answers_make_up_all_lists():
 def test_consistency_and_all_characters_by_hand():
     sets = [question_set()]
     items = fantom.compose(sets)
-    responses = answered(items, "gold").set_index("item_id")
+    responses = of_baseline(items, "gold").set_index("item_id")
     # Linda is denied once; David is left out of one list.
     responses.loc["0-0-0/answerability_yn:0", "response"] = "no"
     responses.loc["0-0-0/infoaccess_list", "response"] = "Linda"

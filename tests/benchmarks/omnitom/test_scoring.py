@@ -3,6 +3,7 @@
 import json
 import random
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
+import replies
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import grammar, scoring
 from tomlab.benchmarks.omnitom import records as omnitom_records
@@ -52,6 +54,7 @@ def record(story_id: int = 1, category: str = "Hinting Task Test", **labels: str
 
 
 ITEMS = omnitom.compose([record()], examples=[record(2)])
+of_baseline = partial(replies.of_baseline, omnitom)
 
 
 def verdict(kind: str, said: str | None, **response) -> pd.Series:
@@ -65,13 +68,6 @@ def extraction(*lines: str) -> str:
 
 
 GOLD = [f"{b['actor']} | {b['belief']} | {b['labels']['order']}" for b in record()["beliefs"]]
-
-
-def answered(items: pd.DataFrame, policy: str, method: str) -> pd.DataFrame:
-    asked = omnitom.asked(items, method).to_dict("records")
-    rows = [(i["item_id"], omnitom.reference(i, method, 0)[policy]) for i in asked]
-    table = pd.DataFrame(rows, columns=["item_id", "response"])
-    return table.assign(model=policy, method=method)
 
 
 # Items and prompts
@@ -219,7 +215,7 @@ def test_a_missing_row_is_wrong_in_all_dimensions():
 def test_worked_examples_score_one_against_themselves():
     items = omnitom.read_released(WORKED)
     for method in ("stage1-L3", "stage2-L3"):
-        scores = omnitom.score(items, answered(items, "gold", method), judge=EXACT)
+        scores = omnitom.score(items, of_baseline(items, "gold", method), judge=EXACT)
         assert scores["score"].tolist() == [1.0] * 7
 
 
@@ -271,7 +267,7 @@ def test_linked_tombench_questions_are_asked_and_scored():
     records = omnitom_records.read_records(WORKED)
     items = linked_items(records, omnitom_records.read_tombench(TOMBENCH))
     assert len(items) == 3
-    scores = omnitom.score(items, answered(items, "gold", "linked"))
+    scores = omnitom.score(items, of_baseline(items, "gold", "linked"))
     assert scores["score"].tolist() == [1, 1, 1]
     metrics = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])["value"]
     assert metrics["linked_accuracy", "all"] == 1
@@ -284,7 +280,7 @@ def test_linked_tombench_questions_are_asked_and_scored():
 @pytest.mark.parametrize("method", ["stage1-L3", "stage2-L3"])
 def test_gold_scores_one_on_our_own_stories(method):
     items = omnitom.compose([*OWN, *grammar.generate(7, 0)])
-    scores = omnitom.score(items, answered(items, "gold", method), judge=EXACT)
+    scores = omnitom.score(items, of_baseline(items, "gold", method), judge=EXACT)
     metrics = omnitom.metrics(scores, resamples=20)
     shares = metrics[metrics["metric"].isin(["f1", "accuracy", "macro_f1", "balanced_accuracy"])]
     assert len(shares) > 10
@@ -293,11 +289,11 @@ def test_gold_scores_one_on_our_own_stories(method):
 
 def test_omniscient_recalls_no_belief_about_beliefs_and_no_false_belief():
     items = omnitom.compose(grammar.generate(7, 0))
-    scores = omnitom.score(items, answered(items, "omniscient", "stage1-L3"), judge=EXACT)
+    scores = omnitom.score(items, of_baseline(items, "omniscient", "stage1-L3"), judge=EXACT)
     rows = belief_rows(scores)
     gold = rows[rows["side"] == "gold"]
     assert (gold.loc[gold["order"].isin(["2", "3"]), "match_count"] == 0).all()
-    labels = omnitom.score(items, answered(items, "omniscient", "stage2-L3"))
+    labels = omnitom.score(items, of_baseline(items, "omniscient", "stage2-L3"))
     said = label_rows(labels.assign(usable=True))
     false = said[(said["dimension"] == "truth_status") & (said["gold"] == "False")]
     assert len(false) > 3
@@ -315,7 +311,7 @@ def random_scores(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     items = omnitom.compose(records)
     responses = []
     for method in ("stage1-L3", "stage2-L3"):
-        table = answered(items, "random", method)
+        table = of_baseline(items, "random", method)
         said = [text if draw.random() < 0.8 else "No." for text in table["response"]]
         responses.append(table.assign(response=said))
     scores = omnitom.score(items, pd.concat(responses), judge=EXACT)

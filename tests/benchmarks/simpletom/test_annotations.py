@@ -6,10 +6,10 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.simpletom.test_stories import story
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simpletom_stories import stories
 from tomlab.benchmarks.simpletom.filtering import (
     ANNOTATION_COLUMNS,
     KEY_COLUMNS,
@@ -21,7 +21,6 @@ from tomlab.benchmarks.simpletom.filtering import (
     read_annotations,
     valid,
 )
-from tomlab.benchmarks.simpletom.stories import story_table
 from tomlab.errors import InputError
 
 KNOWN = {"s1", "s2"}
@@ -32,13 +31,6 @@ ROW = {
     "question": "action_aware",
     "answer": "yes",
 }
-
-
-def stories(*changes):
-    """One story each, numbered s1, s2, ..., with changes to the oats."""
-    return story_table(
-        [story(story_id=f"s{i}", **change) for i, change in enumerate(changes, start=1)]
-    )
 
 
 def answers(story_id, annotator, given="yes yes yes yes", kind="human"):

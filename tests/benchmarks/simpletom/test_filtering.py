@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from benchmarks.simpletom.test_annotations import stories
 
+from simpletom_stories import stories
 from tomlab.benchmarks.simpletom.filtering import kept, kept_share, screen, table8
 from tomlab.benchmarks.simpletom.paper import PUBLICATION
 

@@ -1,10 +1,10 @@
 """What prompts show and models answer: written out, and read back strictly."""
 
 import pytest
-from benchmarks.simpletom.test_stories import OATS, story
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from simpletom_stories import OATS, story
 from tomlab.benchmarks.simpletom.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.formats import (
     parse_annotation,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simpletom_stories import OATS, story
 from tomlab.benchmarks.simpletom.stories import (
     COLUMNS,
     OPTIONAL,
@@ -21,29 +22,8 @@ from tomlab.benchmarks.simpletom.writing import read_scenarios
 from tomlab.errors import InputError
 from tomlab.paths import DATA
 
-# A story in the form of Fig. 1, written for these tests.
-OATS = {
-    "story_id": "oats_sev2",
-    "source": "authored",
-    "scenario": "food item in grocery store",
-    "set_id": "oats",
-    "severity": 2,
-    "person_x": "Wanja",
-    "person_y": "",
-    "object_z": "box of oats",
-    "key_information": "The box of oats has beetles in it.",
-    "second_sentence": "Wanja takes the box off the shelf and joins the queue at the till.",
-    "question": "What will Wanja likely do next?",
-    "unaware_action": "pay for the oats",
-    "aware_action": "report the beetles",
-    "negative_judgment": "Wasteful",
-}
 HEADER = [name for name in COLUMNS if name != "source"]
 OURS = DATA / "simpletom" / "stories.csv"
-
-
-def story(**changes):
-    return {**OATS, **changes}
 
 
 @pytest.fixture
