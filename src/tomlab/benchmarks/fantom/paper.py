@@ -1,6 +1,7 @@
-"""FANToM's paper: where its published numbers are printed, and in which unit."""
+"""FANToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="fantom",
@@ -20,4 +21,16 @@ PUBLICATION = Paper(
         "table8_statistics": Origin("Table 8", COUNT),
         "dataset_counts": Origin("§1, §3.5 and §4", COUNT),
     },
+)
+
+METHOD_NAMES = {
+    "short": "short",
+    "short-cot": "short + CoT",
+    "full": "full",
+    "full-cot": "full + CoT",
+}
+WORDING = Wording(
+    "FANToM",
+    METHOD_NAMES,
+    notes={"": "Questions about facts, which have no verdict, are left out."},
 )
