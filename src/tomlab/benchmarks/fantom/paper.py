@@ -29,6 +29,20 @@ METHOD_NAMES = {
     "full": "full",
     "full-cot": "full + CoT",
 }
+METRIC_NAMES = {  # the twelve columns of Table 9, in its order
+    "all_star": "All*",
+    "all": "All",
+    "belief_choice": "BeliefQ [Choice]",
+    "belief_dist": "BeliefQ [Dist.]",
+    "belief_f1": "BeliefQ [token F1]",
+    "answerability_all": "AnswerabilityQ [All]",
+    "answerability_list": "AnswerabilityQ [List]",
+    "answerability_yn": "AnswerabilityQ [Y/N]",
+    "infoaccess_all": "InfoAccessQ [All]",
+    "infoaccess_list": "InfoAccessQ [List]",
+    "infoaccess_yn": "InfoAccessQ [Y/N]",
+    "fact_f1": "FactQ [token F1]",
+}
 WORDING = Wording(
     "FANToM",
     METHOD_NAMES,
