@@ -6,6 +6,7 @@ A form is a pandera schema of texts: its columns, what they may hold, and what m
 import csv
 import io
 import json
+import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -51,13 +52,14 @@ def read_rows(
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
-    form: columns as `text`, `one_of` and `person` make them; `unique` names what may stand once;
+    form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may stand once;
     `strict="filter"` leaves other columns out. checks: what one column does not show by itself, as
     row, field and what was expected there.
     Errors: `InputError` with every row and field at fault, what was found and what was expected.
     """
-    rows, problems = read_rows(path, [n for n, column in form.columns.items() if column.required])
-    header = list(rows[0][1]) if rows else list(form.columns)
+    required = [name for name, column in form.columns.items() if column.required]
+    rows, problems = read_rows(path, required)
+    header = list(rows[0][1]) if rows else required
     own = [name for name in form.columns if name in header]
     others = [] if form.strict == "filter" else [name for name in header if name not in own]
     table = pd.DataFrame(
@@ -102,12 +104,15 @@ def text(
     pattern: str = r"(?s).+", expected: str = "some text", *, required: bool = True
 ) -> pa.Column:
     """A column of texts, each of which fits `pattern` as a whole; `expected` says so in words."""
-    fits = pa.Check(lambda column: column.str.fullmatch(pattern), error=expected)
-    return pa.Column(str, [fits], required=required)
+
+    def fits(column: pd.Series) -> pd.Series:
+        return column.map(lambda value: bool(re.fullmatch(pattern, value))).astype(bool)
+
+    return pa.Column(str, [pa.Check(fits, error=expected)], required=required)
 
 
 def one_of(allowed: Collection) -> pa.Column:
-    """A column of some texts, or of the numbers of a range."""
+    """A column of some texts or numbers."""
     texts = {str(value) for value in allowed}
     return pa.Column(str, pa.Check(lambda column: column.isin(texts), error=_listed(allowed)))
 
@@ -126,9 +131,9 @@ def known(
     return column
 
 
-def person(name: str, kind: str) -> dict[str, pa.Column]:
-    """Two columns: who filled in the form, and whether that is a person, which is never assumed."""
-    return {name: text(), kind: text(r"human|llm:\S+", "human or llm:<model>")}
+def person_kind() -> pa.Column:
+    """A column that says of whoever filled in the form whether that is a person: never assumed."""
+    return text(r"human|llm:\S+", "human or llm:<model>")
 
 
 def one_kind(name: str, kind: str) -> Check:
@@ -139,7 +144,7 @@ def one_kind(name: str, kind: str) -> Check:
         for row, who, found in table[[name, kind]].itertuples():
             earlier, before = first.setdefault(who, (row, found))
             if before != found:
-                yield row, kind, f"{shown(before)} as {shown(who)} is in row {earlier}"
+                yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
 
     return faults
 
@@ -158,7 +163,7 @@ def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
 def _listed(allowed: Collection) -> str:
     if isinstance(allowed, range):
         return f"{allowed[0]} to {allowed[-1]}"
-    return ", ".join(allowed)
+    return ", ".join(map(str, allowed))
 
 
 # JSON and what pydantic says of it

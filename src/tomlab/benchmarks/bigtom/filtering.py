@@ -82,7 +82,8 @@ def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
     form = pa.DataFrameSchema(
         {
             "template_id": files.known(known, "template"),
-            **files.person("rater", "rater_kind"),
+            "rater": files.text(),
+            "rater_kind": files.person_kind(),
             **{name: files.one_of(scale) for name, (scale, _) in RATING_SCALES.items()},
         },
         unique=["rater", "template_id"],

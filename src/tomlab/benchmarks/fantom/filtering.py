@@ -277,9 +277,10 @@ def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame
     form = pa.DataFrameSchema(
         {
             "set_id": files.known(known_set_ids, "set"),
+            "annotator": files.text(),
             "kind": files.one_of(KINDS),
             "verdict": files.one_of(VERDICTS),
-            **files.person("annotator", "annotator_type"),
+            "annotator_type": files.person_kind(),
         },
         unique=["annotator", "kind", "set_id"],
         strict="filter",

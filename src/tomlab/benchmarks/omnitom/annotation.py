@@ -38,6 +38,7 @@ def read_reviews(path: Path | str, records: Sequence[Mapping] | None = None) -> 
     """
     known = None if records is None else {str(record["story_id"]) for record in records}
     columns = {"actor": files.text(), "belief": files.text(), "remark": pa.Column(str)}
+    columns |= {"reviewer": files.text(), "reviewer_type": files.person_kind()}
     return _read(path, known, columns, ("story_id", "actor", "belief"), "reviewer")
 
 
@@ -51,6 +52,8 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     beliefs = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
     columns = {
         "belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1"),
+        "annotator": files.text(),
+        "annotator_type": files.person_kind(),
         "dimension": files.one_of(DIMENSIONS),
         "label": pa.Column(str),
     }
@@ -73,11 +76,7 @@ def _read(
 ) -> pd.DataFrame:
     """A form about stories, each `cell` at most once by each `who`."""
     story = files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer")
-    form = pa.DataFrameSchema(
-        {"story_id": story, **columns, **files.person(who, f"{who}_type")},
-        unique=[who, *cell],
-        strict="filter",
-    )
+    form = pa.DataFrameSchema({"story_id": story, **columns}, unique=[who, *cell], strict="filter")
     table = files.read_form(path, form, files.one_kind(who, f"{who}_type"), *checks)
     return table.astype({"story_id": "int64"})
 

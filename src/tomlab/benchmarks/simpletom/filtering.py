@@ -39,7 +39,8 @@ def read_annotations(path: Path | str, known_stories: set[str]) -> pd.DataFrame:
     form = pa.DataFrameSchema(
         {
             "story_id": files.known(known_stories, "story"),
-            **files.person("annotator", "annotator_kind"),
+            "annotator": files.text(),
+            "annotator_kind": files.person_kind(),
             "question": files.one_of(QUESTIONS),
             "answer": pa.Column(str),
         },
