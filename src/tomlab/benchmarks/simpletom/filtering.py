@@ -195,11 +195,15 @@ def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> 
         base["set_id"][row]: f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
         for row, earlier, cosine in near_duplicates(vectors, threshold)
     }
-    found = stories.loc[stories["set_id"].isin(again), ["story_id", "source"]]
-    return found.assign(
-        filter="near-duplicate",
-        reason=stories["set_id"].map(again),
-        dropped=~is_released(found["source"]),
+    found = stories[stories["set_id"].isin(again)]
+    return pd.DataFrame(
+        {
+            "story_id": found["story_id"],
+            "source": found["source"],
+            "filter": "near-duplicate",
+            "reason": found["set_id"].map(again),
+            "dropped": ~is_released(found["source"]),
+        }
     )
 
 
