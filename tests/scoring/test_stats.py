@@ -1,5 +1,6 @@
 """Intervals resample whole groups; agreement is what one can work out by hand."""
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from scipy.stats import binomtest
 
 from tomlab.scoring.stats import (
     agreement,
+    alpha_interval,
     clopper_pearson,
     cluster_interval,
     cluster_statistic,
@@ -247,3 +249,30 @@ def test_groups_are_drawn_within_their_strata():
     within = cluster_statistic(groups, ratio, n=4, strata=strata)
     assert within.ci_method == "Clopper-Pearson"  # two of each stratum, whichever they are
     assert cluster_statistic(groups, ratio, n=4).ci_method == "cluster bootstrap"
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+def test_interval_of_alpha_is_that_of_alphas_of_resampled_groups(level):
+    draw = np.random.default_rng(3)
+    ratings = pd.DataFrame(draw.integers(0, 3, size=(20, 3)).astype(float))
+    ratings = ratings.mask(draw.random((20, 3)) < 0.1)
+    groups = pd.Index(np.repeat(range(10), 2))
+    times = np.random.default_rng(7).multinomial(10, np.full(10, 1 / 10), size=50)
+    used = ratings[ratings.notna().sum(axis=1) >= 2]
+    alphas = [
+        krippendorff.alpha(
+            used.loc[np.repeat(used.index, some[groups[used.index]])].to_numpy().T,
+            level_of_measurement=level,
+        )
+        for some in times
+    ]
+    found = alpha_interval(ratings, level, groups, resamples=50, seed=7)
+    assert found == pytest.approx(np.percentile(alphas, [2.5, 97.5]))
+
+
+def test_interval_of_alpha_is_nan_without_two_raters_or_where_nothing_varies():
+    alone = pd.DataFrame({"a": [0.0, 1.0], "b": [np.nan, np.nan]})
+    assert np.isnan(alpha_interval(alone, "nominal")).all()
+    assert np.isnan(alpha_interval(pd.DataFrame({"a": [1.0], "b": [1.0]}), "ordinal")).all()
+    equal = pd.DataFrame({"a": [0.0, 1.0] * 40, "b": [0.0, 1.0] * 40})
+    assert np.isnan(alpha_interval(equal, "nominal")).all()

@@ -1,11 +1,26 @@
-"""Reading CSV files that people write: every fault has a line number."""
+"""Files that people write: CSV forms and JSON, read so that every fault has its line and field.
+
+A form is a pandera schema of texts: its columns, what they may hold, and what may stand once.
+"""
 
 import csv
 import io
-from collections.abc import Sequence
+import json
+import re
+import reprlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from tomlab.errors import InputError
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.errors import InputError, refuse
+
+Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 def read_rows(
@@ -29,3 +44,194 @@ def read_rows(
         else:
             problems.append(f"row {number}: found {len(line)} fields, expected {len(header)}")
     return rows, problems
+
+
+# Forms
+
+
+def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
+    """The rows of a CSV form as texts without spaces around them; the index is the line number.
+
+    form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may stand once;
+    `strict="filter"` leaves other columns out. checks: what one column does not show by itself, as
+    row, field and what was expected there.
+    Errors: `InputError` with every row and field at fault, what was found and what was expected.
+    """
+    required = [name for name, column in form.columns.items() if column.required]
+    rows, problems = read_rows(path, required)
+    header = list(rows[0][1]) if rows else required
+    own = [name for name in form.columns if name in header]
+    others = [] if form.strict == "filter" else [name for name in header if name not in own]
+    table = pd.DataFrame(
+        [[row[name].strip() for name in own + others] for _, row in rows],
+        index=pd.Index([number for number, _ in rows], name="row", dtype=int),
+        columns=own + others,
+        dtype=str,
+    )
+    expected = {(row, name): said for check in checks for row, name, said in check(table)}
+    for row, name, said in _misfits(table, form):
+        expected.setdefault((row, name), said)
+    faults = [
+        (row, f"row {row}, field {name}: found {shown(table.at[row, name])}, expected {said}")
+        for (row, name), said in expected.items()
+    ]
+    faults += _repeated(table, form.unique or [])
+    refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
+    return table
+
+
+def _misfits(table: pd.DataFrame, form: pa.DataFrameSchema) -> list[tuple[int, str, str]]:
+    """What pandera finds in single fields."""
+    try:
+        form.validate(table, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        cases = errors.failure_cases[["index", "column", "check"]].itertuples(index=False)
+        return [tuple(case) for case in cases if case.check != "multiple_fields_uniqueness"]
+    return []
+
+
+def _repeated(table: pd.DataFrame, key: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Rows whose key stands in an earlier row, which pandera does not name."""
+    first: dict[tuple, int] = {}
+    for row, *values in table[[*key]].itertuples() if key else ():
+        earlier = first.setdefault(tuple(values), row)
+        if earlier != row:
+            what = ", ".join(f"{n} {shown(v)}" for n, v in zip(key, values, strict=True))
+            yield row, f"row {row}: {what} stands in row {earlier} too, expected once"
+
+
+def text(
+    pattern: str = r"(?s).+", expected: str = "some text", *, required: bool = True
+) -> pa.Column:
+    """A column of texts, each of which fits `pattern` as a whole; `expected` says so in words."""
+
+    def fits(column: pd.Series) -> pd.Series:
+        return column.map(lambda value: bool(re.fullmatch(pattern, value))).astype(bool)
+
+    return pa.Column(str, [pa.Check(fits, error=expected)], required=required)
+
+
+def one_of(allowed: Collection) -> pa.Column:
+    """A column of some texts or numbers."""
+    texts = {str(value) for value in allowed}
+    return pa.Column(str, pa.Check(lambda column: column.isin(texts), error=_listed(allowed)))
+
+
+def known(
+    ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
+) -> pa.Column:
+    """A column of ids of what there is, such as `what="story"`; of any that fit if `ids` is None.
+
+    The id has to fit `pattern`, of which `expected` tells, before it is looked up.
+    """
+    column = text(pattern, expected)
+    if ids is not None:
+        there = pa.Check(lambda column: column.isin(ids), error=f"the id of a {what} that there is")
+        column.checks.append(there)
+    return column
+
+
+def person_kind() -> pa.Column:
+    """A column that says of whoever filled in the form whether that is a person: never assumed."""
+    return text(r"human|llm:\S+", "human or llm:<model>")
+
+
+def one_kind(name: str, kind: str) -> Check:
+    """A check that whoever is called `name` is of one kind all over the form."""
+
+    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        first: dict[str, tuple[int, str]] = {}
+        for row, who, found in table[[name, kind]].itertuples():
+            earlier, before = first.setdefault(who, (row, found))
+            if before != found:
+                yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
+
+    return faults
+
+
+def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
+    """A check that a column holds what is allowed for the value of another column of its row."""
+
+    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        for row, key, found in table[[by, name]].itertuples():
+            if key in allowed and found not in map(str, allowed[key]):
+                yield row, name, _listed(allowed[key])
+
+    return faults
+
+
+def _listed(allowed: Collection) -> str:
+    if isinstance(allowed, range):
+        return f"{allowed[0]} to {allowed[-1]}"
+    return ", ".join(map(str, allowed))
+
+
+# JSON and what pydantic says of it
+
+
+def parsed(text: str, *, nan: bool = False) -> Any:
+    """The value of a JSON text. nan: whether NaN and the like may stand in it.
+
+    Errors: `ValueError`, also for a key that stands twice in one object.
+    """
+    return json.loads(
+        text, object_pairs_hook=_object, parse_constant=float if nan else _no_constant
+    )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        doubled = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+        raise ValueError(f"{', '.join(sorted(doubled))} twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:
+    """The values of JSON Lines with their line numbers, and what is wrong with other lines."""
+    found, problems = [], []
+    # Not `splitlines`: only line ends divide values, a text may hold any other separator.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append((number, parsed(line, nan=nan)))
+            except (ValueError, RecursionError) as error:
+                problems.append(f"line {number}: not JSON ({error})")
+    return found, problems
+
+
+def field_at(place: Sequence[str | int]) -> str:
+    """Where pydantic found something, such as "field questions[0].answer: "; "" for the whole."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return f"field {steps.removeprefix('.')}: " if steps else ""
+
+
+_EXPECTED = {
+    "missing": "a value",
+    "extra_forbidden": "no such field",
+    "model_type": "an object",
+    "int_type": "an integer",
+    "list_type": "a list",
+    "string_type": "text",
+    "string_pattern_mismatch": "some text",
+}
+
+
+def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
+    """One error of pydantic's in words: what was found, and what was expected."""
+    if case["type"] == "too_short":
+        return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
+    found = "nothing" if case["type"] == "missing" else shown(case["input"])
+    said = case["msg"]
+    for prefix in ("Value error, ", "Input should be ", "expected "):
+        said = said.removeprefix(prefix)
+    return f"found {found}, expected {expected or _EXPECTED.get(case['type'], said)}"
+
+
+def shown(value: Any) -> str:
+    """A value for a message: long and deeply nested ones cut short, "nothing" for no text."""
+    return "nothing" if value == "" else _SHORT.repr(value)

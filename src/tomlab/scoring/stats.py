@@ -150,3 +150,50 @@ def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
     alike = len(np.unique(values[~np.isnan(values)])) < 2
     alpha = float("nan") if alike else krippendorff.alpha(values, level_of_measurement=level)
     return {"units": len(rated), "percent_agreement": float(equal.mean()), "alpha": float(alpha)}
+
+
+def alpha_interval(
+    ratings: pd.DataFrame,
+    level: str,
+    groups: pd.Index | None = None,
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The interval of Krippendorff's alpha from resampling groups of units.
+
+    ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
+    unit, each unit a group of its own if not given. nan where resampling cannot move alpha.
+    """
+    used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
+    values = ratings[used].to_numpy(float)
+    if not len(values):
+        return float("nan"), float("nan")
+    counts = np.stack([(values == code).sum(axis=1) for code in np.unique(values[values >= 0])], 1)
+    # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
+    labels = np.arange(len(values)) if groups is None else groups[used]
+    sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(labels).sum()
+    found = cluster_statistic(
+        sums, lambda s: _alpha(s, level), n=len(values), resamples=resamples, seed=seed
+    )
+    if found.ci_method != "cluster bootstrap":
+        return float("nan"), float("nan")
+    return found.ci_low, found.ci_high
+
+
+def _alpha(sums: np.ndarray, level: str) -> np.ndarray:
+    """Krippendorff's alpha of summed pairs, shape (..., values * values)."""
+    size = round(sums.shape[-1] ** 0.5)
+    pairs = sums.reshape(*sums.shape[:-1], size, size)
+    counts = pairs.sum(axis=-1)
+    if level == "ordinal":
+        middle = counts.cumsum(axis=-1) - counts / 2
+        distance = (middle[..., :, None] - middle[..., None, :]) ** 2
+    else:
+        distance = 1 - np.eye(size)
+    observed = (pairs * distance).sum(axis=(-2, -1))
+    expected = (counts[..., :, None] * counts[..., None, :] * distance).sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return 1 - (counts.sum(axis=-1) - 1) * observed / expected

@@ -214,17 +214,20 @@ def test_byte_order_mark_and_empty_lines_are_let_pass(ratings_file):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("t9,ann,human,1,5", "row 2, field template_id: no template 't9'"),
-        (",ann,human,1,5", "row 2, field template_id: no template ''"),
+        ("t9,ann,human,1,5", "row 2, field template_id: found 't9', expected the id of a template"),
+        (
+            ",ann,human,1,5",
+            "row 2, field template_id: found nothing, expected the id of a template",
+        ),
         ("t1,,human,1,5", "row 2, field rater: found nothing"),
         ("t1,ann,person,1,5", "field rater_kind: found 'person', expected human or llm:<model>"),
         ("t1,ann,llm:,1,5", "field rater_kind: found 'llm:', expected human or llm:<model>"),
-        ("t1,ann,,1,5", "field rater_kind: found ''"),
+        ("t1,ann,,1,5", "field rater_kind: found nothing, expected human or llm:<model>"),
         ("t1,ann,human,2,5", "field follows_structure: found '2', expected 0 to 1"),
         ("t1,ann,human,yes,5", "field follows_structure: found 'yes', expected 0 to 1"),
         ("t1,ann,human,1,0", "field tests_behavior: found '0', expected 1 to 5"),
         ("t1,ann,human,1,4.5", "field tests_behavior: found '4.5', expected 1 to 5"),
-        ("t1,ann,human,1,", "field tests_behavior: found '', expected 1 to 5"),
+        ("t1,ann,human,1,", "field tests_behavior: found nothing, expected 1 to 5"),
         ("t1,ann,human,1", "row 2: found 4 fields, expected 5"),
         ("t1,ann,human,1,5,5", "row 2: found 6 fields, expected 5"),
     ],
@@ -244,7 +247,7 @@ def test_all_bad_rows_come_at_once_by_line(ratings_file):
         )
     )
     assert "4 problems" in said
-    assert "row 3: 'ann' rates 't1' twice" in said
+    assert "row 3: rater 'ann', template_id 't1' stands in row 2 too, expected once" in said
     assert "row 5, field template_id" in said
     assert "row 5, field rater_kind" in said
     assert "row 5, field tests_behavior" in said

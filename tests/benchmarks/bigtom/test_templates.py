@@ -188,7 +188,9 @@ def test_empty_field_is_named(complaint):
 
 
 def test_duplicate_id_is_named(complaint):
-    assert "row 3, field template_id: 'mei' stands twice" in complaint(authored({}, {}))
+    assert "row 3: template_id 'mei' stands in row 2 too, expected once" in complaint(
+        authored({}, {})
+    )
 
 
 def test_all_problems_come_at_once(complaint):
@@ -196,7 +198,7 @@ def test_all_problems_come_at_once(complaint):
     assert "4 problems" in said
     assert "row 2, field belief" in said
     assert "row 2, field author" in said
-    assert "row 3, field template_id" in said
+    assert "row 3: template_id" in said
     assert "row 4: found 1 fields" in said
 
 

@@ -184,7 +184,7 @@ BED = f"{PLANTING}, fact 'planting-bed'"
         ("tell", "It is {value} {", "no other brace"),
         ("tell", "It is\n{value}.", "one line of text"),
         ("tell", "", "one line of text"),
-        ("tell", 7, "a valid string"),
+        ("tell", 7, "found 7, expected text"),
         ("react", ["Well."], "found 1, expected 2 or more"),
         ("values", ["leeks", "chard", "peas"], "found 3, expected 4 or more"),
         ("values", ["leeks", "chard", "peas", "Leeks"], "'leeks' stands twice"),

@@ -332,8 +332,8 @@ def test_every_fault_of_a_human_file_is_named_with_its_row(tmp_path):
         "row 2, field actor: found nothing",
         "row 2, field match_count: found 'one', expected a whole number or nothing",
         "row 2, field annotator: found nothing",
-        "row 5, field table: found 'golden', expected prediction or gold",
-        "row 6, field match_count: found 3, expected at most 2, the prediction rows",
+        "row 5, field table: found 'golden', expected prediction, gold",
+        "row 6, field match_count: found '3', expected at most 2, the prediction rows",
     ):
         assert fault in str(error.value)
 

@@ -122,7 +122,7 @@ def broken_belief(**changed):
         (broken_belief(actor="  "), "belief 2, field actor: found '  ', expected some text"),
         (broken_belief(belief=7), "belief 2, field belief: found 7, expected text"),
         (record() | {"beliefs": ["x"]}, "belief 1, field belief: found 'x', expected an object"),
-        (record() | {"beliefs": []}, "field beliefs: found [], expected at least one"),
+        (record() | {"beliefs": []}, "field beliefs: found 0, expected 1 or more"),
         (record() | {"story_id": "1"}, "field story_id: found '1', expected an integer"),
         (record(category="FBT"), "field story_category: found 'FBT', expected 'Ambiguous Story"),
         (record(source="human"), "field source: found 'human', expected authored, grammar, llm:"),

@@ -1,10 +1,11 @@
 """Faults of form in stories, the shares that are kept, and the counts of Table 8."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from simpletom_stories import stories
-from tomlab.benchmarks.simpletom.filtering import kept, kept_share, screen, table8
+from tomlab.benchmarks.simpletom.filtering import duplicates, kept, kept_share, screen, table8
 from tomlab.benchmarks.simpletom.paper import PUBLICATION
 
 TALK = {"second_sentence": "Wanja takes the box. It is full."}
@@ -83,6 +84,17 @@ def test_index_of_the_table_does_not_matter_to_the_share():
     moved = table.set_axis(range(20, 11, -1))
     faults = screen(table)
     assert kept_share(moved, faults, "severity").equals(kept_share(table, faults, "severity"))
+
+
+# Stories told twice
+
+
+def test_set_whose_story_is_told_again_is_a_fault_of_each_of_its_stories():
+    table = stories({"set_id": "a"}, {"set_id": "b"}, {"set_id": "b", "severity": 3})
+    again = duplicates(table, np.array([[1.0, 0.0], [1.0, 0.0]]), 0.9)
+    assert again["story_id"].tolist() == ["s2", "s3"]
+    assert set(again["reason"]) == {"cosine 1.000 to s1"}
+    assert duplicates(table, np.eye(2), 0.9).empty
 
 
 # Table 8

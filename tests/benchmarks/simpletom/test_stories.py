@@ -114,9 +114,9 @@ def test_all_problems_come_at_once_with_row_and_field(complaint):
         {"key_information": "  "}, {"scenario": "zoo", "severity": "4"}, {"story_id": "oats_sev2"}
     )
     assert "row 2, field key_information: found nothing" in said
-    assert "row 3, field scenario: found 'zoo', expected one of Table 1" in said
-    assert "row 3, field severity: found '4', expected 1, 2 or 3" in said
-    assert "row 4, field story_id: 'oats_sev2' stands twice" in said
+    assert "row 3, field scenario: found 'zoo', expected food item in grocery store" in said
+    assert "row 3, field severity: found '4', expected 1, 2, 3" in said
+    assert "row 4: story_id 'oats_sev2' stands in row 2 too, expected once" in said
 
 
 def test_missing_columns_are_named(complaint):

@@ -1,23 +1,23 @@
 """BigToM's filters and quality measures (Sec. 3.4, App. C, App. G, Table 12)."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
 from tomlab.benchmarks.bigtom.templates import LABELS, medium, structure_problems
-from tomlab.errors import refuse
-from tomlab.records.files import read_rows
+from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import is_released, survives
 from tomlab.scoring.stats import agreement, mean_interval
 
 RATING_COLUMNS = ("template_id", "rater", "rater_kind", "follows_structure", "tests_behavior")
 # The two questions of Sec. 3.4 with their scales and the level of measurement.
 RATING_SCALES = {
-    "follows_structure": ({"0", "1"}, "nominal"),
-    "tests_behavior": ({"1", "2", "3", "4", "5"}, "ordinal"),
+    "follows_structure": (range(2), "nominal"),
+    "tests_behavior": (range(1, 6), "ordinal"),
 }
 
 
@@ -34,7 +34,8 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     ]
     # What is dropped for its structure is nobody's original.
     broken = {index for index, *_ in faults}
-    whole = [i for i in range(len(templates)) if i not in broken or _is_released(templates, i)]
+    released = is_released(templates["source"]).tolist()
+    whole = [i for i in range(len(templates)) if i not in broken or released[i]]
     ids = templates["template_id"].tolist()
     faults += [
         (whole[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[whole[earlier]]}")
@@ -51,17 +52,12 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     found = pd.DataFrame(sorted(faults), columns=columns).set_index("index")
     named = templates[["template_id", "source"]].reset_index(drop=True)
     table = named.join(found, how="inner").reset_index(drop=True)
-    return table.assign(dropped=~table["source"].str.startswith("released:"))
-
-
-def _is_released(templates: pd.DataFrame, row: int) -> bool:
-    return templates["source"].iloc[row].startswith("released:")
+    return table.assign(dropped=~is_released(table["source"]))
 
 
 def kept(templates: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
     """The templates that no filter drops."""
-    gone = set(faults.loc[faults["dropped"], "template_id"])
-    return templates[~templates["template_id"].isin(gone)].reset_index(drop=True)
+    return templates[survives(templates, faults, ["template_id"])].reset_index(drop=True)
 
 
 def survival(raw: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
@@ -83,32 +79,17 @@ def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
     rater_kind: `human` or `llm:<model>`, said by the file, never assumed. known: ids of templates.
     Errors: `InputError` with all bad rows at once, by line number.
     """
-    (rows, problems), seen = read_rows(path, RATING_COLUMNS), set()
-    for number, row in rows:
-        problems += [f"row {number}, field {field}: {what}" for field, what in _faults(row, known)]
-        pair = (row["rater"], row["template_id"])
-        if pair in seen:
-            problems.append(f"row {number}: {pair[0]!r} rates {pair[1]!r} twice")
-        seen.add(pair)
-    refuse(problems, str(path))
-    columns = list(rows[0][1]) if rows else list(RATING_COLUMNS)
-    table = pd.DataFrame([row for _, row in rows], columns=columns, dtype=str)
+    form = pa.DataFrameSchema(
+        {
+            "template_id": files.known(known, "template"),
+            "rater": files.text(),
+            "rater_kind": files.person_kind(),
+            **{name: files.one_of(scale) for name, (scale, _) in RATING_SCALES.items()},
+        },
+        unique=["rater", "template_id"],
+    )
+    table = files.read_form(path, form, files.one_kind("rater", "rater_kind"))
     return table.astype(dict.fromkeys(RATING_SCALES, int))
-
-
-def _faults(row: Mapping[str, str], known: set[str]) -> list[tuple[str, str]]:
-    found = []
-    if row["template_id"] not in known:
-        found.append(("template_id", f"no template {row['template_id']!r}"))
-    if not row["rater"]:
-        found.append(("rater", "found nothing"))
-    if row["rater_kind"] != "human" and not re.fullmatch(r"llm:.+", row["rater_kind"]):
-        found.append(("rater_kind", f"found {row['rater_kind']!r}, expected human or llm:<model>"))
-    for name, (scale, _) in RATING_SCALES.items():
-        if row[name] not in scale:
-            expected = f"{min(scale)} to {max(scale)}"
-            found.append((name, f"found {row[name]!r}, expected {expected}"))
-    return found
 
 
 def rating_report(ratings: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:

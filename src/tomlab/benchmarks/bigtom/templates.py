@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
+import pandera.pandas as pa
 
 from tomlab.errors import InputError, refuse
+from tomlab.records import files
 
 STORY = ("context", "desire", "percept", "belief", "causal_event")
 # In the order of the released file, whose first field holds the five sentences of `STORY`.
@@ -40,6 +42,9 @@ QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
 RELEASED_FIELDS = 1 + len(AFTER_STORY) + 2  # the story, the variables, two bookkeeping fields
 AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
+_AUTHORED = pa.DataFrameSchema(
+    {name: files.text() for name in AUTHORED_HEADER}, unique=["template_id"], strict="filter"
+)
 
 # Verbs of perception in `aware_of_event`, first match counts (App. G names the media).
 MEDIA = {
@@ -78,33 +83,14 @@ def read_templates(path: Path | str) -> pd.DataFrame:
 def _read(path: Path, text: str) -> pd.DataFrame:
     first = next(csv.reader(io.StringIO(text)), [])
     if first and first[0] == "template_id":
-        return _read_authored(path, text)
+        rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
+        return _table(path, rows, [])
     if text.split("\n", 1)[0].count(";") >= RELEASED_FIELDS // 2:
         return _read_released(path, text)
     raise InputError(
         f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected the "
         f"header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields separated by ';'"
     )
-
-
-def _read_authored(path: Path, text: str) -> pd.DataFrame:
-    lines = csv.reader(io.StringIO(text))
-    header = next(lines)
-    if missing := [name for name in AUTHORED_HEADER if name not in header]:
-        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}")
-    rows, problems, seen = [], [], set()
-    for line in filter(None, lines):
-        where = f"row {lines.line_num}"
-        if len(line) != len(header):
-            problems.append(f"{where}: found {len(line)} fields, expected {len(header)}")
-            continue
-        row = dict(zip(header, (cell.strip() for cell in line), strict=True))
-        problems += [f"{where}, field {f}: found nothing" for f in AUTHORED_HEADER if not row[f]]
-        if row["template_id"] in seen:
-            problems.append(f"{where}, field template_id: {row['template_id']!r} stands twice")
-        seen.add(row["template_id"])
-        rows.append({**row, "source": "authored"})
-    return _table(path, rows, problems)
 
 
 def _read_released(path: Path, text: str) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
 
 from tomlab.errors import InputError, refuse
+from tomlab.records.files import complaint, shown
 
 SEGMENTS = 4  # subtopics of one conversation
 CAST = 5  # people of one conversation, at most as many at once (App. A.1)
@@ -30,7 +31,9 @@ def _holding(*names: str) -> AfterValidator:
     """Checks that a text has exactly the placeholders `names`, and no other brace."""
 
     def check(text: str) -> str:
-        if set(_PLACEHOLDER.findall(text)) != set(names) or re.search(r"[{}]", plain(text)):
+        if set(_PLACEHOLDER.findall(text)) != set(names) or re.search(
+            r"[{}]", _without_placeholders(text)
+        ):
             wanted = " and ".join(f"{{{name}}}" for name in names) or "no placeholder"
             raise ValueError(f"expected {wanted} in it and no other brace")
         return text
@@ -80,7 +83,7 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Fact(_Checked):
+class TopicFact(_Checked):
     """What an owner tells: the fact question, its answer, and the lines that bring it up.
 
     about: noun phrase of what is asked; ask, tell, react: lines of someone, of the owner and of
@@ -103,7 +106,7 @@ class Subtopic(_Checked):
     name: Plain
     opener: Plain
     fillers: _lines(Plain, 5)
-    facts: Annotated[list[Fact], Field(min_length=3)]
+    facts: Annotated[list[TopicFact], Field(min_length=3)]
 
 
 class Topic(_Checked):
@@ -139,7 +142,7 @@ def read_topics(path: Path | str) -> list[Topic]:
     """
     content = _read_yaml(path)
     if not isinstance(content, list) or not content:
-        raise InputError(f"{path}: found {_shown(content)}, expected a list of topics")
+        raise InputError(f"{path}: found {shown(content)}, expected a list of topics")
     topics, problems = [], []
     for number, entry in enumerate(content):
         try:
@@ -162,7 +165,7 @@ def read_cast(path: Path | str) -> Cast:
     """
     content = _read_yaml(path)
     if not isinstance(content, Mapping):
-        raise InputError(f"{path}: found {_shown(content)}, expected the sections of a cast")
+        raise InputError(f"{path}: found {shown(content)}, expected the sections of a cast")
     try:
         cast = Cast.model_validate(content)
     except ValidationError as error:
@@ -183,8 +186,7 @@ def read_cast(path: Path | str) -> Cast:
     return cast
 
 
-def plain(text: str) -> str:
-    """The text without its placeholders."""
+def _without_placeholders(text: str) -> str:
     return _PLACEHOLDER.sub("", text)
 
 
@@ -203,7 +205,7 @@ def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     Answers to list questions are searched for names that way, so such a name would be found in
     answers that do not name it.
     """
-    lower = [(text, plain(text).lower()) for text in texts]
+    lower = [(text, _without_placeholders(text).lower()) for text in texts]
     return [
         f"field names: found {name!r} within {text!r}, expected it nowhere else"
         for name in names
@@ -282,7 +284,7 @@ def _problem(content: Any, loc: tuple[str | int, ...], case: Mapping[str, Any]) 
         elif key not in _ENTRIES or key == loc[-1]:
             parts.append(f"field {key}")
         naming = _ENTRIES.get(key)
-    return f"{', '.join(parts) or 'file'}: {_complaint(case)}"
+    return f"{', '.join(parts) or 'file'}: {complaint(case)}"
 
 
 def _inner(entry: Any, key: str | int) -> Any:
@@ -290,19 +292,3 @@ def _inner(entry: Any, key: str | int) -> Any:
         return entry[key]
     except (KeyError, IndexError, TypeError):
         return None
-
-
-def _complaint(case: Mapping[str, Any]) -> str:
-    if case["type"] == "missing":
-        return "found nothing, expected it to be there"
-    if case["type"] == "extra_forbidden":
-        return f"found {_shown(case['input'])}, expected no such field"
-    if case["type"] == "too_short":
-        return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
-    said = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return f"found {_shown(case['input'])}, {said}"
-
-
-def _shown(found: Any) -> str:
-    text = repr(found)
-    return text if len(text) <= 80 else f"{text[:79]}…"

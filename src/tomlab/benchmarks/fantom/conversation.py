@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tomlab.benchmarks.fantom.cast import CAST, SEGMENTS, Cast, Fact, Leaving, Subtopic, Topic
+from tomlab.benchmarks.fantom.cast import CAST, SEGMENTS, Cast, Leaving, Subtopic, Topic, TopicFact
 
 RETELLING = 1 / 4  # how often someone who comes back is told what they missed
 THIRD_FACT = 1 / 10
@@ -115,7 +115,7 @@ def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list
 class Told:
     """A fact of a conversation: whose it is and what it is."""
 
-    fact: Fact
+    fact: TopicFact
     owner: str
     value: str
 

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Literal
 
 import pandas as pd
+import pandera.pandas as pa
 from pydantic import BaseModel, ValidationError
 
 from tomlab.benchmarks.fantom.sets import (
     conversation_of,
+    folded,
     has_one_fact_answer,
     lines,
-    plain,
     source_of,
     turns,
 )
 from tomlab.errors import refuse
-from tomlab.models.specs import problems
-from tomlab.records.files import read_rows
-from tomlab.scoring.stats import cluster_interval
+from tomlab.records import files
+from tomlab.scoring.kept import share_kept, survives
 
 FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
 # What a verdict "yes" says (Sec. 3.5).
@@ -141,7 +141,8 @@ def _utterances(record: Mapping) -> list[_Utterance]:
     try:
         return _Symbolic.model_validate(record["record"]).utterances
     except ValidationError as error:
-        refuse(problems(error), f"{record['set_id']}, field record")
+        problems = [files.field_at(case["loc"]) + files.complaint(case) for case in error.errors()]
+        refuse(problems, f"{record['set_id']}, field record")
         raise
 
 
@@ -169,23 +170,23 @@ def _clipped(text: str, most: int = 60) -> str:
 
 def _question_faults(record: Mapping) -> Iterator[tuple[str, str]]:
     in_short, in_full = (
-        {plain(speaker): speaker for speaker, _ in turns(record[field])}
+        {folded(speaker): speaker for speaker, _ in turns(record[field])}
         for field in ("short_context", "full_context")
     )
     for belief in record["beliefQAs"]:
-        if plain(belief["correct_answer"]) == plain(belief["wrong_answer"]):
+        if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", f"{belief['question']!r}"
         name = _asked_about(belief["question"], in_full)
-        if name and plain(name) not in in_short:
+        if name and folded(name) not in in_short:
             yield "silent person", f"{name} of {belief['question']!r}"
     lists = [record[field] for field in ("answerabilityQA_list", "infoAccessibilityQA_list")]
     aware = dict.fromkeys(name for one in lists for name in one["correct_answer"])
     unaware = dict.fromkeys(name for one in lists for name in one["wrong_answer"])
     for name in aware | unaware:
-        if plain(name) not in in_full:
+        if folded(name) not in in_full:
             yield "silent name", f"{name} speaks nowhere in the full context"
     for name in aware:
-        if plain(name) in in_full and plain(name) not in in_short:
+        if folded(name) in in_full and folded(name) not in in_short:
             yield "silent aware", f"{name} speaks nowhere in the short context"
     yield from _contradictions(record)
 
@@ -196,7 +197,7 @@ def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     if not after:
         return ""
     for known in sorted(speakers, key=len, reverse=True):
-        if re.match(rf"{re.escape(known)}(?!\w)", plain(after[1])):
+        if re.match(rf"{re.escape(known)}(?!\w)", folded(after[1])):
             return speakers[known]
     word = re.match(r"\w[\w.'’-]*", after[1])
     return word[0] if word else ""
@@ -204,11 +205,11 @@ def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
 
 def _contradictions(record: Mapping) -> Iterator[tuple[str, str]]:
     for family in ("answerability", "infoAccessibility"):
-        aware = {plain(name) for name in record[f"{family}QA_list"]["correct_answer"]}
+        aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:
             name = asked["question"].removeprefix("Does ").split(" know")[0]
-            if (asked["correct_answer"] == "yes") != (plain(name) in aware):
-                listed = "aware" if plain(name) in aware else "unaware"
+            if (asked["correct_answer"] == "yes") != (folded(name) in aware):
+                listed = "aware" if folded(name) in aware else "unaware"
                 answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
                 yield "contradiction", f"{family}: {answer}, listed as {listed}"
 
@@ -273,38 +274,18 @@ def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame
     or `llm:<model>`, said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
-    rows, found = read_rows(path, FLAG_COLUMNS)
-    for number, row in rows:
-        found += [f"row {number}, {what}" for what in _flag_faults(row, known_set_ids)]
-    refuse(found + _conflicts(rows), str(path))
-    return pd.DataFrame([row for _, row in rows], columns=list(FLAG_COLUMNS), dtype=str)
-
-
-def _flag_faults(row: Mapping[str, str], known_set_ids: Collection[str]) -> Iterator[str]:
-    if row["set_id"] not in known_set_ids:
-        yield f"field set_id: no set {row['set_id']!r}"
-    if not row["annotator"].strip():
-        yield "field annotator: found nothing"
-    for field, allowed in (("kind", KINDS), ("verdict", VERDICTS)):
-        if row[field] not in allowed:
-            yield f"field {field}: found {row[field]!r}, expected {', '.join(allowed)}"
-    if not re.fullmatch(r"human|llm:\S+", row["annotator_type"]):
-        found = row["annotator_type"]
-        yield f"field annotator_type: found {found!r}, expected human or llm:<model>"
-
-
-def _conflicts(rows: list[tuple[int, dict[str, str]]]) -> list[str]:
-    """Rows that contradict an earlier one: two verdicts on one thing, an annotator of two types."""
-    first, types, found = {}, {}, []
-    for number, row in rows:
-        who, kind, set_id = row["annotator"], row["kind"], row["set_id"]
-        earlier = first.setdefault((who, kind, set_id), number)
-        if earlier != number:
-            found.append(f"row {number}: {who!r} judges {kind} of {set_id!r} twice (row {earlier})")
-        before = types.setdefault(who, row["annotator_type"])
-        if before != row["annotator_type"]:
-            found.append(f"row {number}: {who!r} is {row['annotator_type']}, before {before}")
-    return found
+    form = pa.DataFrameSchema(
+        {
+            "set_id": files.known(known_set_ids, "set"),
+            "annotator": files.text(),
+            "kind": files.one_of(KINDS),
+            "verdict": files.one_of(VERDICTS),
+            "annotator_type": files.person_kind(),
+        },
+        unique=["annotator", "kind", "set_id"],
+        strict="filter",
+    )
+    return files.read_form(path, form, files.one_kind("annotator", "annotator_type"))
 
 
 def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
@@ -346,14 +327,9 @@ def _votes(kind: str, flags: pd.DataFrame, source: str) -> dict:
 # What is kept
 
 
-def kept(sets: Sequence[dict], faults_table: pd.DataFrame) -> list[dict]:
+def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     """The sets that no fault of the table drops."""
-    gone = _dropped(faults_table)
-    return [record for record in sets if record["set_id"] not in gone]
-
-
-def _dropped(faults_table: pd.DataFrame) -> set[str]:
-    return set(faults_table.loc[faults_table["dropped"], "set_id"])
+    return list(itertools.compress(sets, survives(_units(sets), faults, ["set_id"])))
 
 
 def kept_share(
@@ -364,18 +340,11 @@ def kept_share(
     Columns: source, sets, conversations, kept, share, ci_low, ci_high, ci_method. Sets of one
     conversation share its text, so whole conversations are resampled.
     """
-    gone = _dropped(faults)
-    table = pd.DataFrame(
-        [(source_of(r), conversation_of(r), r["set_id"] not in gone) for r in sets],
-        columns=["source", "conversation", "kept"],
-    )
-    rows = []
-    for source, part in table.groupby("source", sort=False):
-        share = cluster_interval(part["kept"], part["conversation"], resamples=resamples, seed=seed)
-        rows.append(
-            {"source": source, "sets": share.n, "conversations": share.n_groups}
-            | {"kept": int(part["kept"].sum()), "share": share.value, "ci_low": share.ci_low}
-            | {"ci_high": share.ci_high, "ci_method": share.ci_method}
-        )
-    columns = ["source", "sets", "conversations", "kept", "share", "ci_low", "ci_high", "ci_method"]
-    return pd.DataFrame(rows, columns=columns)
+    units, options = _units(sets), {"resamples": resamples, "seed": seed}
+    left, names = survives(units, faults, ["set_id"]), ("sets", "conversations")
+    return share_kept(units, left, by="source", group="conversation", names=names, **options)
+
+
+def _units(sets: Sequence[Mapping]) -> pd.DataFrame:
+    rows = [(record["set_id"], source_of(record), conversation_of(record)) for record in sets]
+    return pd.DataFrame(rows, columns=["set_id", "source", "conversation"])

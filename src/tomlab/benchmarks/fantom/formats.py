@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tomlab.benchmarks.fantom.plans import Change
-from tomlab.benchmarks.fantom.sets import plain
+from tomlab.benchmarks.fantom.sets import folded
 from tomlab.scoring.answers import unanswered
 
 Line = tuple[str, str]  # speaker, what they say
@@ -161,7 +161,7 @@ def parse_questions(text: str, *, cut: bool = False) -> tuple[str, ...] | Unpars
         return Unparsed("more than three questions")
     if any(_YES_NO.match(item) or not _ASKS_WHAT.search(item) for item in items):
         return Unparsed("yes-no question")
-    if len({plain(item) for item in items}) < QUESTIONS:
+    if len({folded(item) for item in items}) < QUESTIONS:
         return Unparsed("a question stands twice")
     return tuple(items)
 
@@ -176,7 +176,7 @@ def parse_answer(text: str, other: str = "", *, cut: bool = False) -> str | Unpa
     answer = " ".join((_finished_sentences(first) if cut else first).split()).strip("*_ ")
     if not re.search(r"\w", answer):
         return Unparsed("cut off" if cut else "no answer")
-    return Unparsed("same as the other answer") if plain(answer) == plain(other) else answer
+    return Unparsed("same as the other answer") if folded(answer) == folded(other) else answer
 
 
 def parse_belief_question(
@@ -188,7 +188,7 @@ def parse_belief_question(
     if question is None:
         nothing = "refused" if _declines(text) else "no question"
         return Unparsed("cut off" if cut else nothing)
-    if plain(question) == plain(fact_question):
+    if folded(question) == folded(fact_question):
         return Unparsed("the fact question again")
     if not all(names_person(question, name) for name in names):
         return Unparsed("a name is missing")

@@ -8,10 +8,8 @@ import hashlib
 import io
 import json
 import re
-import reprlib
 import tarfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -29,6 +27,7 @@ from pydantic import (
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
+from tomlab.records import files
 
 RELEASED_FILE = "fantom_v1.json"
 RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom/fantom.tar.gz"
@@ -99,7 +98,7 @@ class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:ac
     def _is_that_of_the_type(cls, scenario: str, info: ValidationInfo) -> str:
         kind = info.data.get("question_type", BELIEF_TYPE + scenario)
         if kind != BELIEF_TYPE + scenario:
-            raise ValueError(f"found {scenario!r}, expected the scenario of {kind!r}")
+            raise ValueError(f"expected the scenario of {kind!r}")
         return scenario
 
 
@@ -113,9 +112,9 @@ class ListQuestion(_Question[Kind], Generic[Kind]):
     @field_validator("wrong_answer")
     @classmethod
     def _has_no_name_of_the_right_one(cls, names: list[str], info: ValidationInfo) -> list[str]:
-        aware = {plain(name) for name in info.data.get("correct_answer", [])}
-        if both := [name for name in names if plain(name) in aware]:
-            raise ValueError(f"found {', '.join(both)}, named as aware in correct_answer")
+        aware = {folded(name) for name in info.data.get("correct_answer", [])}
+        if both := [name for name in names if folded(name) in aware]:
+            raise ValueError(f"expected nobody named as aware in correct_answer: {', '.join(both)}")
         return names
 
 
@@ -209,36 +208,13 @@ def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
         raise InputError(f"{file}: not UTF-8 ({error})") from None
     if text.lstrip().startswith("["):
         try:
-            values = _parsed(text)
+            values = files.parsed(text)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{file}: not JSON ({error})") from None
         return [(f"record {number}", value) for number, value in enumerate(values, start=1)]
-    found, problems = [], []
-    # Only line ends divide records; a text may hold any other separator.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                found.append((f"line {number}", _parsed(line)))
-            except (ValueError, RecursionError) as error:
-                problems.append(f"line {number}: not JSON ({error})")
+    found, problems = files.json_lines(text)
     refuse(problems, f"{file}: expected a JSON list of question sets, or one a line")
-    return found
-
-
-def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        doubled = {key for key, times in Counter(key for key, _ in pairs).items() if times > 1}
-        raise ValueError(f"{', '.join(sorted(doubled))} twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    return [(f"line {number}", value) for number, value in found]
 
 
 def _completed(record: Any) -> Any:
@@ -273,32 +249,17 @@ def _problems(record: Any) -> list[str]:
     try:
         QuestionSet.model_validate(record)
     except ValidationError as error:
-        return [_sentence(case) for case in error.errors(include_url=False)]
+        return [
+            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
+            for case in error.errors(include_url=False)
+        ]
     return []
 
 
-def _sentence(case: Mapping) -> str:
-    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in case["loc"])
-    field = f"field {place.removeprefix('.')}: " if place else ""
-    if case["type"] == "missing":
-        return f"{field}found nothing"
-    if case["type"] == "value_error":
-        return field + case["msg"].removeprefix("Value error, ")
-    said = case["msg"].removeprefix("Input should be ")
-    expected = _EXPECTED.get(place) or _EXPECTED.get(case["type"], said)
-    return f"{field}found {_SHORT.repr(case['input'])}, expected {expected}"
-
-
-# Keeps long and deeply nested values short.
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = 60
-# By field or by pydantic's kind of error, where its own words would not do.
+# By field, where pydantic's own words would not do.
 _EXPECTED = {
-    ".set_id": "conversation-part-set, such as 12-0-1",
-    ".source": "authored, grammar, llm:<model> or released:<name>",
-    "model_type": "an object",
-    "string_pattern_mismatch": "a text that is not empty",
-    "too_short": "at least one question",
+    ("set_id",): "conversation-part-set, such as 12-0-1",
+    ("source",): "authored, grammar, llm:<model> or released:<name>",
 }
 
 
@@ -340,7 +301,7 @@ _KINDS = (
 )
 
 
-def plain(text: str) -> str:
+def folded(text: str) -> str:
     """A text for comparison: case and spacing do not tell two apart."""
     return " ".join(text.casefold().split())
 
@@ -354,7 +315,7 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
     """
     kinds = items["question_type"].value_counts()
     facts = items[items["question_type"] == "fact"]
-    same = facts["answer"].map(plain) == facts["wrong_answer"].map(plain)
+    same = facts["answer"].map(folded) == facts["wrong_answer"].map(folded)
     count = {
         "conversations": items["conversation_id"].nunique(),
         "sets": items["group_id"].nunique(),
@@ -371,7 +332,7 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
 
 def has_one_fact_answer(record: Mapping) -> bool:
     """Whether the right and the wrong answer of the fact question are the same."""
-    return plain(record["factQA"]["correct_answer"]) == plain(record["factQA"]["wrong_answer"])
+    return folded(record["factQA"]["correct_answer"]) == folded(record["factQA"]["wrong_answer"])
 
 
 def statistics(items: pd.DataFrame) -> pd.DataFrame:

@@ -6,16 +6,16 @@ is made in `writing`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
 from tomlab.benchmarks.omnitom.records import DIMENSIONS
-from tomlab.errors import InputError, refuse
-from tomlab.records.files import read_rows
-from tomlab.scoring.stats import agreement, cluster_interval, cluster_statistic
+from tomlab.errors import InputError
+from tomlab.records import files
+from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 
 # Of candidate gold, kept by themselves.
 
@@ -37,15 +37,9 @@ def read_reviews(path: Path | str, records: Sequence[Mapping] | None = None) -> 
     Errors: `InputError` with all bad rows at once, by line number.
     """
     known = None if records is None else {str(record["story_id"]) for record in records}
-
-    def faults(row: Mapping[str, str]) -> Iterator[str]:
-        yield from _story_faults(row, known)
-        for field in ("actor", "belief"):
-            if not row[field]:
-                yield f"field {field}: found nothing"
-        yield from _who_faults(row, "reviewer")
-
-    return _table(path, REVIEW_COLUMNS, faults, ("story_id", "actor", "belief"), "reviewer")
+    columns = {"actor": files.text(), "belief": files.text(), "remark": pa.Column(str)}
+    columns |= {"reviewer": files.text(), "reviewer_type": files.person_kind()}
+    return _read(path, known, columns, ("story_id", "actor", "belief"), "reviewer")
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
@@ -55,67 +49,35 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     its legal labels, spelled so. The rest is as in `read_reviews`; with records, every belief has
     to stand in its table.
     """
-    sizes = None
-    if records is not None:
-        sizes = {str(record["story_id"]): len(record["beliefs"]) for record in records}
-
-    def faults(row: Mapping[str, str]) -> Iterator[str]:
-        yield from _story_faults(row, sizes)
-        most = 10**9 if sizes is None else sizes.get(row["story_id"], 10**9)
-        if not re.fullmatch(r"[1-9][0-9]{0,8}", row["belief"]) or int(row["belief"]) > most:
-            expected = "a number from 1" if most == 10**9 else f"a number from 1 to {most}"
-            yield f"field belief: found {row['belief']!r}, expected {expected}"
-        yield from _who_faults(row, "annotator")
-        legal = DIMENSIONS.get(row["dimension"])
-        if legal is None:
-            expected = ", ".join(DIMENSIONS)
-            yield f"field dimension: found {row['dimension']!r}, expected {expected}"
-        elif row["label"] not in legal:
-            yield f"field label: found {row['label']!r}, expected {', '.join(legal)}"
-
-    cell = ("story_id", "belief", "dimension")
-    return _table(path, ANNOTATION_COLUMNS, faults, cell, "annotator").astype({"belief": "int64"})
+    beliefs = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
+    columns = {
+        "belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1"),
+        "annotator": files.text(),
+        "annotator_type": files.person_kind(),
+        "dimension": files.one_of(DIMENSIONS),
+        "label": pa.Column(str),
+    }
+    table = _read(
+        *(path, None if records is None else set(beliefs), columns),
+        *(("story_id", "belief", "dimension"), "annotator"),
+        files.fitting("belief", "story_id", beliefs),
+        files.fitting("label", "dimension", DIMENSIONS),
+    )
+    return table.astype({"belief": "int64"})
 
 
-def _story_faults(row: Mapping[str, str], known: Mapping | set | None) -> Iterator[str]:
-    story_id = row["story_id"]
-    if not re.fullmatch(r"0|-?[1-9][0-9]{0,17}", story_id):
-        yield f"field story_id: found {story_id!r}, expected an integer"
-    elif known is not None and story_id not in known:
-        yield f"field story_id: no story {story_id}"
-
-
-def _who_faults(row: Mapping[str, str], who: str) -> Iterator[str]:
-    if not row[who]:
-        yield f"field {who}: found nothing"
-    kind = row[f"{who}_type"]
-    if not re.fullmatch(r"human|llm:\S+", kind):
-        yield f"field {who}_type: found {kind!r}, expected human or llm:<model>"
-
-
-def _table(
+def _read(
     path: Path | str,
-    columns: Sequence[str],
-    faults: Callable[[Mapping[str, str]], Iterator[str]],
-    cell: Sequence[str],
+    known: set[str] | None,
+    columns: Mapping[str, pa.Column],
+    cell: tuple[str, ...],
     who: str,
+    *checks: files.Check,
 ) -> pd.DataFrame:
-    """The rows of a file whose `faults` are none, each `cell` at most once by each `who`."""
-    found, problems = read_rows(path, columns)
-    rows = [(number, {name: row[name].strip() for name in columns}) for number, row in found]
-    first: dict[tuple, int] = {}
-    kinds: dict[str, str] = {}
-    for number, row in rows:
-        problems += [f"row {number}, {what}" for what in faults(row)]
-        earlier = first.setdefault((row[who], *(row[name] for name in cell)), number)
-        if earlier != number:
-            what = ", ".join(f"{name} {row[name]!r}" for name in cell)
-            problems.append(f"row {number}: {row[who]!r} has {what} twice (row {earlier})")
-        before = kinds.setdefault(row[who], row[f"{who}_type"])
-        if before != row[f"{who}_type"]:
-            problems.append(f"row {number}: {row[who]!r} is {row[f'{who}_type']}, before {before}")
-    refuse(problems, str(path))
-    table = pd.DataFrame([row for _, row in rows], columns=list(columns), dtype=str)
+    """A form about stories, each `cell` at most once by each `who`."""
+    story = files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer")
+    form = pa.DataFrameSchema({"story_id": story, **columns}, unique=[who, *cell], strict="filter")
+    table = files.read_form(path, form, files.one_kind(who, f"{who}_type"), *checks)
     return table.astype({"story_id": "int64"})
 
 
@@ -213,7 +175,8 @@ def alpha(
         codes = part.assign(code=part["label"].map(labels.index).astype(float))
         wide = codes.pivot(index=["story_id", "belief"], columns="annotator", values="code")
         found = agreement(wide, "nominal")
-        low, high = _alpha_interval(wide, len(labels), resamples, seed)
+        stories = wide.index.get_level_values("story_id")
+        low, high = alpha_interval(wide, "nominal", stories, resamples=resamples, seed=seed)
         rows.append(
             {"annotator_type": annotator_type, "dimension": dimension}
             | {"annotators": wide.shape[1], "n": found["units"]}
@@ -222,32 +185,6 @@ def alpha(
         )
     columns = ["annotator_type", "dimension", "annotators", "n", "percent_agreement", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
-
-
-def _alpha_interval(
-    wide: pd.DataFrame, labels: int, resamples: int, seed: int
-) -> tuple[float, float]:
-    rated = wide[wide.notna().sum(axis=1) >= 2]
-    if rated.empty:
-        return float("nan"), float("nan")
-    values = rated.to_numpy(float)
-    counts = np.stack([(values == code).sum(axis=1) for code in range(labels)], axis=1)
-    total = counts.sum(axis=1)
-    # Pairs of unequal labels within each belief: alpha is made of their sum and of the counts.
-    unequal = (total**2 - (counts**2).sum(axis=1)) / (total - 1)
-    by_belief = pd.DataFrame(np.column_stack([unequal, counts]), index=rated.index)
-    sums = by_belief.groupby(level="story_id").sum()
-    found = cluster_statistic(sums, _nominal_alpha, n=len(rated), resamples=resamples, seed=seed)
-    if found.ci_method != "cluster bootstrap":
-        return float("nan"), float("nan")
-    return found.ci_low, found.ci_high
-
-
-def _nominal_alpha(sums: np.ndarray) -> np.ndarray:
-    unequal, counts = sums[..., 0], sums[..., 1:]
-    total = counts.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return 1 - (total - 1) * unequal / (total**2 - (counts**2).sum(axis=-1))
 
 
 def majority(

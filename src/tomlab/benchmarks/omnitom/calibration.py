@@ -6,20 +6,22 @@ label. Nobody judged these tables; `LabelledTable.truth` says so in each of them
 """
 
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
 from tomlab.benchmarks.omnitom.records import WORLD, Row, rows
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN
-from tomlab.records.files import read_rows
+from tomlab.records import files
 from tomlab.scoring import similarity
 
 # What becomes of gold beliefs, with the MatchCounts (of predicted rows; of gold rows).
@@ -270,8 +272,20 @@ class _Story:
 
 # ---- Human annotations ---------------------------------------------------------------------------
 
-_COLUMNS = ("story_id", "table", "actor", "belief", "match_count", "annotator")
 _SIDES = ("prediction", "gold")
+_TABLE = ("story_id", "annotator", "system")
+_FORM = pa.DataFrameSchema(
+    {
+        "story_id": files.text(),
+        "table": files.one_of(_SIDES),
+        "actor": files.text(),
+        "belief": files.text(),
+        "match_count": files.text("[0-9]{0,9}", "a whole number or nothing"),
+        "annotator": files.text(),
+        "system": files.text(".*", required=False),
+    },
+    strict="filter",
+)
 
 
 def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> list[LabelledTable]:
@@ -282,56 +296,41 @@ def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> li
     keep their order. stories: texts by story_id, for judges that read them.
     Errors: `InputError` that names every row and field at fault.
     """
-    lines, problems = read_rows(path, _COLUMNS)
-    tables: dict[tuple[str, ...], dict[str, list]] = {}
-    for number, line in lines:
-        values = {name: value.strip() for name, value in line.items()}
-        problems += [f"row {number}, {fault}" for fault in _faults(values)]
-        key = (values["story_id"], values["annotator"], values.get("system", ""))
-        sides = tables.setdefault(key, {side: [] for side in _SIDES})
-        sides.get(values["table"], []).append((number, values))
-    for sides in tables.values():
+    counted = files.read_form(path, _FORM, _above_the_other_table)
+    return [_human(part, stories or {}) for part in _parts(counted)]
+
+
+def _parts(counted: pd.DataFrame) -> list[pd.DataFrame]:
+    filled = counted if "system" in counted else counted.assign(system="")
+    return [part for _, part in filled.groupby(list(_TABLE), sort=False)]
+
+
+def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for part in _parts(counted):
         for own, other in (_SIDES, reversed(_SIDES)):
-            most = len(sides[other])
-            problems += [
-                f"row {number}, field match_count: found {values['match_count']}, expected at most "
-                f"{most}, the {other} rows of that story and annotator"
-                for number, values in sides[own]
-                if values["match_count"].isdecimal() and int(values["match_count"]) > most
-            ]
-    refuse(problems, str(path))
-    return [_human(key, sides, stories or {}) for key, sides in tables.items()]
+            most = (part["table"] == other).sum()
+            for row, found in part.loc[part["table"] == own, "match_count"].items():
+                if re.fullmatch("[0-9]{1,9}", found) and int(found) > most:
+                    expected = f"at most {most}, the {other} rows of that story and annotator"
+                    yield row, "match_count", expected
 
 
-def _faults(values: Mapping[str, str]) -> list[str]:
-    faults = [f"field {name}: found nothing" for name in _COLUMNS[:4] if not values[name]]
-    if values["table"] and values["table"] not in _SIDES:
-        faults.append(f"field table: found {values['table']!r}, expected prediction or gold")
-    if values["match_count"] and not values["match_count"].isdecimal():
-        found = values["match_count"]
-        faults.append(f"field match_count: found {found!r}, expected a whole number or nothing")
-    if not values["annotator"]:
-        faults.append("field annotator: found nothing, expected who counted")
-    return faults
-
-
-def _human(key: tuple[str, ...], sides: Mapping, stories: Mapping[str, str]) -> LabelledTable:
-    story_id, annotator, system = key
-    table, counts = {}, {}
-    for side in _SIDES:
-        table[side] = tuple(Row(values["actor"], values["belief"]) for _, values in sides[side])
-        counts[side] = tuple(
-            int(values["match_count"]) if values["match_count"] else None
-            for _, values in sides[side]
-        )
+def _human(part: pd.DataFrame, stories: Mapping[str, str]) -> LabelledTable:
+    story_id, annotator, system = part.iloc[0][list(_TABLE)]
+    predicted, gold = (part[part["table"] == side] for side in _SIDES)
+    rows = [tuple(map(Row, side["actor"], side["belief"])) for side in (predicted, gold)]
+    counts = [
+        tuple(int(count) if count else None for count in side["match_count"])
+        for side in (predicted, gold)
+    ]
     return LabelledTable(
         table_id="/".join(filter(None, (story_id, system, annotator))),
         group=story_id,
         story=stories.get(story_id, ""),
-        predicted=table["prediction"],
-        gold=table["gold"],
-        mc_predicted=counts["prediction"],
-        mc_gold=counts["gold"],
+        predicted=rows[0],
+        gold=rows[1],
+        mc_predicted=counts[0],
+        mc_gold=counts[1],
         operations=(),
         truth=f"human:{annotator}",
     )

@@ -4,6 +4,7 @@ Rules read records and report; none changes one. What people find in a table is 
 `annotation`.
 """
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +15,8 @@ import pandas as pd
 
 from tomlab.benchmarks.omnitom.records import RELEASED, WORLD
 from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import share_kept, survives
 from tomlab.scoring.similarity import plain
-from tomlab.scoring.stats import cluster_interval
 
 FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
@@ -198,20 +199,13 @@ def _name(record: Mapping) -> str:
 # What is kept
 
 
+# A story's number and source: two writers may have gold for one story.
+_KEY = ["story_id", "source"]
+
+
 def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     """The records that no fault of the table drops."""
-    gone = _dropped(faults)
-    return [record for record in records if _key(record) not in gone]
-
-
-def _key(record: Mapping) -> tuple[str, str]:
-    """A story's number and source: two writers may have gold for one story."""
-    return str(record["story_id"]), _source(record)
-
-
-def _dropped(faults: pd.DataFrame) -> set[tuple[str, str]]:
-    rows = faults[faults["dropped"]]
-    return set(zip(rows["story_id"].astype(str), rows["source"], strict=True))
+    return list(itertools.compress(records, survives(_units(records), faults, _KEY)))
 
 
 def kept_share(
@@ -221,18 +215,11 @@ def kept_share(
 
     Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals resample stories.
     """
-    gone = _dropped(faults)
-    table = pd.DataFrame(
-        [(*_key(record), _key(record) not in gone) for record in records],
-        columns=["story_id", "source", "kept"],
-    )
-    rows = []
-    for source, part in table.groupby("source", sort=False):
-        share = cluster_interval(part["kept"], part["story_id"], resamples=resamples, seed=seed)
-        rows.append(
-            {"source": source, "stories": share.n, "kept": int(part["kept"].sum())}
-            | {"share": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
-            | {"ci_method": share.ci_method}
-        )
-    columns = ["source", "stories", "kept", "share", "ci_low", "ci_high", "ci_method"]
-    return pd.DataFrame(rows, columns=columns)
+    units, options = _units(records), {"resamples": resamples, "seed": seed}
+    left = survives(units, faults, _KEY)
+    return share_kept(units, left, by="source", group="story_id", names=("stories",), **options)
+
+
+def _units(records: Sequence[Mapping]) -> pd.DataFrame:
+    rows = [(str(record["story_id"]), _source(record)) for record in records]
+    return pd.DataFrame(rows, columns=_KEY)

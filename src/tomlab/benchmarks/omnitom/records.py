@@ -17,6 +17,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tomlab.errors import InputError, refuse
+from tomlab.records.files import complaint, field_at, json_lines, shown
 
 # Table 4, in its order; the codes are those of Table 3.
 CATEGORIES = {
@@ -106,7 +107,7 @@ def read_records(path: Path | str) -> list[dict]:
     Keys beyond those of App. B.5 are kept. That order 0 goes with the actor `world` is not asked
     for here: see `odd_orders`. Errors: `InputError` that names every line and field at fault.
     """
-    found, problems = _json_lines(path)
+    found, problems = _json_lines(path, nan=False)
     problems += _problems(found)
     refuse(problems, str(path))
     if not found:
@@ -121,34 +122,26 @@ def write_records(records: Sequence[dict], path: Path | str) -> None:
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def _json_lines(path: Path | str) -> tuple[list[tuple[int, dict]], list[str]]:
+def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]], list[str]]:
     """The objects of a JSONL file with their line numbers, and the lines that hold none."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
-    found, problems = [], []
-    # Not `splitlines`, which cuts a JSON text at separators that may stand in it.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            problems.append(f"line {number}: not JSON ({error})")
-            continue
-        if isinstance(value, dict):
-            found.append((number, value))
-        else:
-            problems.append(f"line {number}: found {_shown(value)}, expected an object")
-    return found, problems
+    found, problems = json_lines(text, nan=nan)
+    problems += [
+        f"line {number}: found {shown(value)}, expected an object"
+        for number, value in found
+        if not isinstance(value, dict)
+    ]
+    return [line for line in found if isinstance(line[1], dict)], problems
 
 
 def _problems(records: Sequence[tuple[int, dict]]) -> list[str]:
     problems, first = [], {}
     for number, record in records:
         story_id = record.get("story_id")
-        where = f"line {number}, story_id {_shown(story_id)}"
+        where = f"line {number}, story_id {shown(story_id)}"
         try:
             _Record.model_validate(record)
         except ValidationError as error:
@@ -158,36 +151,16 @@ def _problems(records: Sequence[tuple[int, dict]]) -> list[str]:
     return problems
 
 
-# What pydantic puts less plainly.
-_EXPECTED = {
-    "model_type": "an object",
-    "int_type": "an integer",
-    "list_type": "a list",
-    "string_type": "text",
-    "string_pattern_mismatch": "some text",
-    "too_short": "at least one",
-}
-
-
 def _fault(error: Mapping) -> str:
     """One pydantic error as belief number, field, found and expected."""
-    place, belief = error["loc"], ""
+    place, belief, expected = error["loc"], "", None
     if place[0] == "beliefs" and len(place) > 1:
-        belief = f"belief {place[1] + 1}, "
-        place = place[2:] or ("belief",)
-    name = str(place[-1])
-    found, expected = _shown(error["input"]), _EXPECTED.get(error["type"])
-    if error["type"] == "missing":
-        found, expected = "nothing", ", ".join(DIMENSIONS.get(name, ["a value"]))
-    elif name == "source":
+        belief, place = f"belief {place[1] + 1}, ", place[2:] or ("belief",)
+    if error["type"] == "missing" and place[-1] in DIMENSIONS:
+        expected = ", ".join(DIMENSIONS[place[-1]])
+    elif place == ("source",):
         expected = "authored, grammar, llm:<model> or released:<name>"
-    expected = expected or error["msg"].removeprefix("Input should be ")
-    return f"{belief}field {'.'.join(map(str, place))}: found {found}, expected {expected}"
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+    return belief + field_at(place) + complaint(error, expected)
 
 
 def odd_orders(records: Sequence[dict]) -> list[str]:
@@ -231,7 +204,8 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
         if not path.is_file():
             problems.append(f"{path.name}: no such file")
             continue
-        lines, faults = _json_lines(path)
+        # NaN stands for the options that yes/no questions do not have.
+        lines, faults = _json_lines(path, nan=True)
         faults += _missing_columns(lines) or [
             f"line {number}, {fault}" for number, line in lines for fault in _line_faults(line)
         ]
@@ -256,10 +230,10 @@ def _missing_columns(lines: Sequence[tuple[int, dict]]) -> list[str]:
 def _line_faults(line: Mapping) -> Iterator[str]:
     for name in (*_TOMBENCH[:4], _ABILITY):
         if not isinstance(line[name], str) or not line[name].strip():
-            yield f"field {name!r}: found {_shown(line[name])}, expected text"
+            yield f"field {name!r}: found {shown(line[name])}, expected text"
     letters = [letter for letter in "ABCD" if isinstance(line[f"OPTION-{letter}"], str)]
     if line[_ANSWER] not in letters:
-        yield f"field {_ANSWER!r}: found {_shown(line[_ANSWER])}, expected one of {letters}"
+        yield f"field {_ANSWER!r}: found {shown(line[_ANSWER])}, expected one of {letters}"
 
 
 def _distinct(category: str, code: str, lines: Sequence[tuple[int, dict]]) -> list[dict]:

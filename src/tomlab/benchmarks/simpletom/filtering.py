@@ -3,19 +3,18 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
-import krippendorff
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
 from tomlab.benchmarks.simpletom.stories import format_problems
 from tomlab.errors import InputError, refuse
-from tomlab.records.files import read_rows
+from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
-from tomlab.scoring.stats import agreement, cluster_interval
+from tomlab.scoring.kept import is_released, share_kept, survives
+from tomlab.scoring.stats import agreement, alpha_interval
 
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
 KEY_COLUMNS = ("story_id", "question", "acceptable")
@@ -37,49 +36,19 @@ def read_annotations(path: Path | str, known_stories: set[str]) -> pd.DataFrame:
     annotator_kind: `human` or `llm:<model>`, said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
-    rows, problems = read_rows(path, ANNOTATION_COLUMNS)
-    for number, row in rows:
-        problems += [f"row {number}, {what}" for what in _faults(row, known_stories)]
-    refuse(problems + _conflicts(rows), str(path))
-    answers = [row for _, row in rows]
-    return pd.DataFrame(answers, columns=list(ANNOTATION_COLUMNS), dtype=str)
-
-
-def _faults(row: Mapping[str, str], known_stories: set[str]) -> list[str]:
-    found = []
-    if row["story_id"] not in known_stories:
-        found.append(f"field story_id: no story {row['story_id']!r}")
-    if not row["annotator"].strip():
-        found.append("field annotator: found nothing")
-    if not re.fullmatch(r"human|llm:\S+", row["annotator_kind"]):
-        kind = row["annotator_kind"]
-        found.append(f"field annotator_kind: found {kind!r}, expected human or llm:<model>")
-    return found + _unasked(row["question"], [row["answer"]], "answer")
-
-
-def _unasked(question: str, answers: list[str], field: str) -> list[str]:
-    """Faults of a question that is none of the four, or of answers that it does not have."""
-    if question not in QUESTIONS:
-        return [f"field question: found {question!r}, expected {', '.join(QUESTIONS)}"]
-    allowed = QUESTIONS[question]
-    expected = ", ".join(reversed(allowed))
-    return [f"field {field}: found {a!r}, expected {expected}" for a in answers if a not in allowed]
-
-
-def _conflicts(rows: list[tuple[int, dict[str, str]]]) -> list[str]:
-    """Rows that contradict an earlier one: a question answered twice, an annotator of two kinds."""
-    first, kinds, found = {}, {}, []
-    for number, row in rows:
-        who, story, question = row["annotator"], row["story_id"], row["question"]
-        earlier = first.setdefault((who, story, question), number)
-        if earlier != number:
-            found.append(
-                f"row {number}: {who!r} answers {question} of {story!r} twice (row {earlier})"
-            )
-        kind = kinds.setdefault(who, row["annotator_kind"])
-        if kind != row["annotator_kind"]:
-            found.append(f"row {number}: {who!r} is {row['annotator_kind']}, before {kind}")
-    return found
+    form = pa.DataFrameSchema(
+        {
+            "story_id": files.known(known_stories, "story"),
+            "annotator": files.text(),
+            "annotator_kind": files.person_kind(),
+            "question": files.one_of(QUESTIONS),
+            "answer": pa.Column(str),
+        },
+        unique=["annotator", "story_id", "question"],
+        strict="filter",
+    )
+    one_kind = files.one_kind("annotator", "annotator_kind")
+    return files.read_form(path, form, one_kind, files.fitting("answer", "question", QUESTIONS))
 
 
 def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -152,11 +121,20 @@ def _check_key(key: pd.DataFrame) -> None:
         raise InputError(f"answer key: missing columns {', '.join(missing)}")
     if key.empty:
         raise InputError("answer key: no row in it, so everybody would pass")
-    problems = [
-        f"{row.story_id}, {what}"
-        for row in key.itertuples()
-        for what in _unasked(row.question, row.acceptable.split("|"), "acceptable")
-    ]
+    problems = []
+    for row in key.itertuples():
+        if row.question not in QUESTIONS:
+            expected = ", ".join(QUESTIONS)
+            problems.append(
+                f"{row.story_id}, field question: found {row.question!r}, expected {expected}"
+            )
+            continue
+        allowed = QUESTIONS[row.question]
+        problems += [
+            f"{row.story_id}, field acceptable: found {answer!r}, expected {', '.join(allowed)}"
+            for answer in row.acceptable.split("|")
+            if answer not in allowed
+        ]
     doubled = key[key.duplicated(["story_id", "question"])]
     problems += [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
     refuse(problems, "answer key")
@@ -183,7 +161,7 @@ def agreement_report(
             wide = codes.pivot(index="story_id", columns="annotator", values="code")
             level = "ordinal" if len(answers) > 2 else "nominal"
             found = agreement(wide, level)
-            low, high = _alpha_interval(wide, level, resamples, seed)
+            low, high = alpha_interval(wide, level, resamples=resamples, seed=seed)
             rows.append(
                 {"kind": kind, "question": question, "annotators": wide.shape[1]}
                 | {"stories": found["units"], "percent_agreement": found["percent_agreement"]}
@@ -193,41 +171,18 @@ def agreement_report(
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
 
-def _alpha_interval(
-    wide: pd.DataFrame, level: str, resamples: int, seed: int
-) -> tuple[float, float]:
-    rated = wide[wide.notna().sum(axis=1) >= 2].to_numpy(float)
-    if len(rated) == 0:
-        return float("nan"), float("nan")
-    # How often each answer was given to each story: all that alpha needs.
-    counts = np.stack([(rated == code).sum(axis=1) for code in np.unique(wide.stack())], axis=1)
-    rng = np.random.default_rng(seed)
-    drawn = (counts[rng.integers(len(counts), size=len(counts))] for _ in range(resamples))
-    # A sample in which all answers are alike has no alpha.
-    alphas = [
-        krippendorff.alpha(value_counts=sample, level_of_measurement=level)
-        for sample in drawn
-        if np.count_nonzero(sample.sum(axis=0)) > 1
-    ]
-    if not alphas or np.ptp(alphas) == 0:
-        return float("nan"), float("nan")
-    low, high = np.percentile(alphas, [2.5, 97.5])
-    return float(low), float(high)
-
-
 def screen(stories: pd.DataFrame) -> pd.DataFrame:
     """Every fault of form of every story: `story_id, source, filter, reason, dropped`.
 
     Released stories are reported and never dropped: without them it would be another benchmark.
     """
     rows = [
-        {"story_id": story["story_id"], "source": story["source"], "filter": "format"}
-        | {"reason": problem, "dropped": not story["source"].startswith("released:")}
+        (story["story_id"], story["source"], "format", problem)
         for story in stories.to_dict("records")
         for problem in format_problems(story)
     ]
-    table = pd.DataFrame(rows, columns=["story_id", "source", "filter", "reason", "dropped"])
-    return table.astype({"dropped": bool})
+    table = pd.DataFrame(rows, columns=["story_id", "source", "filter", "reason"])
+    return table.assign(dropped=~is_released(table["source"]))
 
 
 def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
@@ -247,7 +202,7 @@ def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> 
             "source": found["source"],
             "filter": "near-duplicate",
             "reason": found["set_id"].map(again),
-            "dropped": ~found["source"].str.startswith("released:"),
+            "dropped": ~is_released(found["source"]),
         }
     )
 
@@ -261,11 +216,7 @@ def base_stories(stories: pd.DataFrame) -> pd.DataFrame:
 
 def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
     """The stories that no filter drops."""
-    return stories[~_dropped(stories, faults)].reset_index(drop=True)
-
-
-def _dropped(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.Series:
-    return stories["story_id"].isin(faults.loc[faults["dropped"], "story_id"])
+    return stories[survives(stories, faults, ["story_id"])].reset_index(drop=True)
 
 
 def kept_share(
@@ -281,18 +232,10 @@ def kept_share(
     Columns: `by`, stories, sets, kept, share, ci_low, ci_high, ci_method. Stories of one set of
     entities stand or fall together more often than not, so whole sets are resampled.
     """
-    survives = ~_dropped(stories, faults)
-    rows = []
-    for value, part in stories.groupby(by, sort=False):
-        left = survives[part.index]
-        share = cluster_interval(left, part["set_id"], resamples=resamples, seed=seed)
-        rows.append(
-            {by: value, "stories": share.n, "sets": share.n_groups, "kept": int(left.sum())}
-            | {"share": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
-            | {"ci_method": share.ci_method}
-        )
-    columns = [by, "stories", "sets", "kept", "share", "ci_low", "ci_high", "ci_method"]
-    return pd.DataFrame(rows, columns=columns)
+    names = ("stories", "sets")
+    left = survives(stories, faults, ["story_id"])
+    options = {"resamples": resamples, "seed": seed}
+    return share_kept(stories, left, by=by, group="set_id", names=names, **options)
 
 
 def table8(stories: pd.DataFrame) -> pd.DataFrame:

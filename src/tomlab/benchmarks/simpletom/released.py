@@ -143,13 +143,10 @@ def _check_counts(items: pd.DataFrame, stories: int | None, where: str) -> None:
         raise InputError(f"{where}: found {wrong} stories a question, expected {expected} of each")
 
 
-def read_source(path: Path) -> pd.DataFrame:
+def read_source(path: Path) -> tuple[pd.DataFrame, str]:
     """What the parameter `simpletom.stories` names: our story file as a story table, or a folder
-    of released questions as items. The attribute `set` names the column of the sets of entities.
+    of released questions as items; and which of its columns names the sets of entities.
     """
     if path.is_dir():
-        table, sets = read_released(path), "group_id"
-    else:
-        table, sets = read_stories(path), "set_id"
-    table.attrs["set"] = sets
-    return table
+        return read_released(path), "group_id"
+    return read_stories(path), "set_id"

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
+import pandera.pandas as pa
 
-from tomlab.errors import InputError, refuse
-from tomlab.records.files import read_rows
+from tomlab.errors import InputError
+from tomlab.records import files
 
 COLUMNS = (
     "story_id",
@@ -55,6 +56,16 @@ GIVEAWAY = (
     r"secret(ly)?|hidden|hid(es?|ing)?|actually|in fact|unknown|unbeknownst|unnoticed|conceal\w*|"
     r"disguis\w*|really|pretend\w*"
 )
+FORM = pa.DataFrameSchema(
+    {
+        **{name: files.text() for name in COLUMNS if name not in ("source", *OPTIONAL)},
+        **{name: pa.Column(str) for name in OPTIONAL},
+        "scenario": files.one_of(SCENARIOS),
+        "severity": files.one_of(SEVERITIES),
+    },
+    unique=["story_id"],
+    strict="filter",
+)
 
 
 def read_stories(path: Path | str) -> pd.DataFrame:
@@ -62,30 +73,10 @@ def read_stories(path: Path | str) -> pd.DataFrame:
 
     Errors: `InputError` that names every row and field at fault, all at once.
     """
-    rows, problems = read_rows(path, [name for name in COLUMNS if name != "source"])
-    seen = set()
-    for line, row in rows:
-        problems += [f"row {line}, field {field}: {what}" for field, what in _faults(row)]
-        if row["story_id"] in seen:
-            problems.append(f"row {line}, field story_id: {row['story_id']!r} stands twice")
-        seen.add(row["story_id"])
-    refuse(problems, str(path))
-    if not rows:
+    table = files.read_form(path, FORM)
+    if table.empty:
         raise InputError(f"{path}: no story in it")
-    return story_table([{**row, "source": "authored"} for _, row in rows])
-
-
-def _faults(row: Mapping[str, str]) -> list[tuple[str, str]]:
-    found = [
-        (name, "found nothing")
-        for name in COLUMNS
-        if name not in ("source", *OPTIONAL) and not row[name].strip()
-    ]
-    if row["scenario"] not in SCENARIOS:
-        found.append(("scenario", f"found {row['scenario']!r}, expected one of Table 1"))
-    if row["severity"] not in map(str, SEVERITIES):
-        found.append(("severity", f"found {row['severity']!r}, expected 1, 2 or 3"))
-    return found
+    return story_table(table.assign(source="authored").to_dict("records"))
 
 
 def story_table(rows: list[dict]) -> pd.DataFrame:

@@ -1,0 +1,49 @@
+"""What the filters leave: the units that no fault drops, and their share."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tomlab.scoring.stats import cluster_interval
+
+
+def is_released(source: pd.Series) -> pd.Series:
+    """Which rows are released: reported, never dropped; else it would be another benchmark."""
+    return source.astype(str).str.startswith("released:")
+
+
+def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> np.ndarray:
+    """Which of the units no fault drops: bool, one a row. key: the columns that name a unit."""
+    gone = faults.loc[faults["dropped"].astype(bool), [*key]].astype(str)
+    names = pd.MultiIndex.from_frame(units[[*key]].astype(str))
+    return ~names.isin([*gone.itertuples(index=False, name=None)])
+
+
+def share_kept(
+    units: pd.DataFrame,
+    kept: np.ndarray,
+    *,
+    by: str,
+    group: str,
+    names: tuple[str, ...],
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The share of units that are kept, by column `by`, its values in the order of first sight.
+
+    kept: of `survives`. group: the column whose groups are resampled as a whole. names: what the
+    counts of units and (if a second is given) of groups are called.
+    Columns: `by`, `names`, kept, share, ci_low, ci_high, ci_method.
+    """
+    rows = []
+    for value, part in units.assign(kept=kept).groupby(by, sort=False):
+        share = cluster_interval(part["kept"], part[group], resamples=resamples, seed=seed)
+        counts = dict(zip(names, (share.n, share.n_groups), strict=False))
+        rows.append(
+            {by: value, **counts, "kept": int(part["kept"].sum()), "share": share.value}
+            | {"ci_low": share.ci_low, "ci_high": share.ci_high, "ci_method": share.ci_method}
+        )
+    return pd.DataFrame(
+        rows, columns=[by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
+    )

@@ -1,0 +1,127 @@
+"""Forms that people fill in, JSON by the line, and what is said of a fault."""
+
+import pandera.pandas as pa
+import pytest
+from pydantic import BaseModel, Field, ValidationError
+
+from tomlab.errors import InputError
+from tomlab.records import files
+
+FORM = pa.DataFrameSchema(
+    {
+        "unit": files.known({"u1", "u2"}, "unit"),
+        "who": files.text(),
+        "who_kind": files.person_kind(),
+        "aspect": files.one_of(("taste", "size")),
+        "mark": pa.Column(str),
+        "note": files.text(".*", required=False),
+    },
+    unique=["who", "unit", "aspect"],
+    strict="filter",
+)
+CHECKS = (
+    files.one_kind("who", "who_kind"),
+    files.fitting("mark", "aspect", {"taste": ("good", "bad"), "size": range(1, 4)}),
+)
+HEADER = "unit,who,who_kind,aspect,mark"
+
+
+@pytest.fixture
+def form(tmp_path):
+    def write(*lines, header=HEADER):
+        path = tmp_path / "form.csv"
+        path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        return path
+
+    return write
+
+
+def complaint(path):
+    with pytest.raises(InputError) as caught:
+        files.read_form(path, FORM, *CHECKS)
+    return str(caught.value)
+
+
+def test_rows_are_texts_by_their_line(form):
+    table = files.read_form(form("u1, ann ,human,taste,good", "", "u1,ann,human,size,3"), FORM)
+    assert table.index.tolist() == [2, 4]
+    assert table.loc[2].tolist() == ["u1", "ann", "human", "taste", "good"]
+    assert table.loc[4, "mark"] == "3"
+
+
+def test_header_alone_is_an_empty_form(form):
+    assert files.read_form(form(), FORM, *CHECKS).columns.tolist() == HEADER.split(",")
+
+
+def test_columns_come_in_the_order_of_the_form_and_others_are_left_out(form):
+    path = form("good,taste,human,ann,u1,7,x", header="mark,aspect,who_kind,who,unit,age,note")
+    assert files.read_form(path, FORM).columns.tolist() == [*HEADER.split(","), "note"]
+    kept = pa.DataFrameSchema(FORM.columns)
+    assert files.read_form(path, kept).loc[2, "age"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("u9,ann,human,taste,good", "field unit: found 'u9', expected the id of a unit that"),
+        ("u1,,human,taste,good", "field who: found nothing, expected some text"),
+        (
+            "u1,ann,humans,taste,good",
+            "field who_kind: found 'humans', expected human or llm:<model>",
+        ),
+        ("u1,ann,llm:,taste,good", "field who_kind: found 'llm:', expected human or llm:<model>"),
+        ("u1,ann,human,colour,good", "field aspect: found 'colour', expected taste, size"),
+        ("u1,ann,human,taste,3", "field mark: found '3', expected good, bad"),
+        ("u1,ann,human,size,4", "field mark: found '4', expected 1 to 3"),
+    ],
+)
+def test_fault_is_named_with_row_field_found_and_expected(form, line, said):
+    found = complaint(form("u2,bob,human,taste,bad", line))
+    assert f"form.csv: 1 problem\n  row 3, {said}" in found
+
+
+def test_all_faults_come_at_once_by_row(form):
+    found = complaint(
+        form("u1,ann,human,size,9", "u1", "u1,ann,llm:m,size,1", "u9,,human,taste,good")
+    )
+    assert found.splitlines()[1:] == [
+        "  row 3: found 1 fields, expected 5",
+        "  row 2, field mark: found '9', expected 1 to 3",
+        "  row 4, field who_kind: found 'llm:m', expected 'human', which 'ann' is in row 2",
+        "  row 4: who 'ann', unit 'u1', aspect 'size' stands in row 2 too, expected once",
+        "  row 5, field unit: found 'u9', expected the id of a unit that there is",
+        "  row 5, field who: found nothing, expected some text",
+    ]
+
+
+def test_json_lines_are_told_apart_from_what_is_none():
+    found, problems = files.json_lines('{"a": "x\u2028y"}\n\n[1\n{"a": 1, "a": 2}\nNaN')
+    assert found == [(1, {"a": "x\u2028y"})]
+    assert [what.split(" (")[0] for what in problems] == [f"line {n}: not JSON" for n in (3, 4, 5)]
+    assert "a twice in one object" in problems[1]
+    assert "NaN is no JSON" in problems[2]
+    assert [str(value) for _, value in files.json_lines("NaN", nan=True)[0]] == ["nan"]
+
+
+class _Inner(BaseModel):
+    size: int
+    words: list[str] = Field(min_length=2)
+
+
+class _Outer(BaseModel, extra="forbid"):
+    parts: list[_Inner]
+
+
+def test_what_pydantic_finds_is_said_with_place_found_and_expected():
+    given = {"parts": [{"words": ["a"]}, {"size": "x" * 200, "words": ["a", "b"]}], "more": ""}
+    with pytest.raises(ValidationError) as caught:
+        _Outer.model_validate(given)
+    said = [files.field_at(e["loc"]) + files.complaint(e) for e in caught.value.errors()]
+    assert said[:2] == [
+        "field parts[0].size: found nothing, expected a value",
+        "field parts[0].words: found 1, expected 2 or more",
+    ]
+    assert said[2].startswith("field parts[1].size: found 'xxx")
+    assert len(said[2]) < 200
+    assert said[3] == "field more: found nothing, expected no such field"
+    assert files.complaint(caught.value.errors()[0], "a number").endswith("expected a number")
