@@ -85,7 +85,8 @@ def sorted_rows(metrics):
 
 def read(text, finish="stop", cot=False):
     """The key that an answer names, or the outcome that stands in its place."""
-    outcome, key = scoring.read_answer(text, finish, cot)
+    outcome, key, rule = scoring.read_answer(text, finish, cot)
+    assert rule
     assert (outcome == "answered") == (key is not None)
     return key or outcome
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
-from tomlab.benchmarks.simpletom.items import QUESTIONS, WORDINGS, key_of
+from tomlab.benchmarks.simpletom.items import KEYS, QUESTIONS, WORDINGS
 from tomlab.benchmarks.simpletom.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
 from tomlab.records import tables
+from tomlab.scoring.choices import key_of
 from tomlab.scoring.options import read_answer
 
 # The story of Fig. 1, with the wording of App. G.1.
@@ -389,7 +390,7 @@ texts = st.lists(st.sampled_from([*PIECES, "x", " or ", " not ", "<think>", "</t
 @given(texts, st.booleans(), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_any_answer_has_one_verdict(text, cot, cut_off):
-    outcome, key = read_answer(text, "length" if cut_off else "stop", cot)
+    outcome, key, _ = read_answer(text, "length" if cut_off else "stop", cot)
     assert outcome in ("answered", "truncated", "unparsed")
     assert (key in ("A", "B")) == (outcome == "answered")
     assert not (cut_off and outcome == "unparsed")
@@ -403,8 +404,8 @@ def test_swapping_the_letters_swaps_the_verdict(text):
     swapped = text.translate(str.maketrans("AB", "BA"))
     for cot in (False, True):
         before = read_answer(text, "stop", cot)
-        outcome, key = read_answer(swapped, "stop", cot)
-        assert (outcome, {"A": "B", "B": "A"}.get(key)) == before
+        outcome, key, rule = read_answer(swapped, "stop", cot)
+        assert (outcome, {"A": "B", "B": "A"}.get(key), rule) == before
 
 
 # The rule of the released code
@@ -1122,7 +1123,7 @@ def test_guess_depends_on_seed_method_and_item(items):
 def right_and_wrong(items, right, **options):
     """Responses that name the right option where `right` says so."""
     keys = [
-        key_of(item, item["answer"] if hit else item["reality"])
+        key_of(item, item["answer"] if hit else item["reality"], KEYS)
         for item, hit in zip(items.to_dict("records"), right, strict=True)
     ]
     opening = "Therefore, the answer is: "
