@@ -1382,3 +1382,38 @@ def test_stories_left_out_do_not_change_the_order_of_the_others(items):
     five = drawn(part, {"none": 5})["none"]
     assert five == drawn(part.sample(frac=1, random_state=1), {"none": 5})["none"]
     assert len(five & drawn(items, {"none": 12})["none"]) >= 3
+
+
+# The rule that decided
+
+RULES = [
+    ("(A) pay for the chips", "none", "stop", "A", "leads with the key"),
+    ("The answer is (B).", "none", "stop", "B", "leads with the key"),
+    ("(A) pay for the", "none", "length", "A", "leads with the key"),
+    ("She would choose (B).", "none", "stop", "B", "the only key named"),
+    ("Not (A), so option B.", "none", "stop", "B", "the only key named"),
+    ("Hm. (A), else (B).", "none", "stop", "unparsed", "names several options"),
+    ("(A) or (B)", "none", "stop", "unparsed", "names several options"),
+    ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
+    ("She will pay.", "none", "stop", "unparsed", "names no option"),
+    ("(A) is wrong.", "none", "stop", "unparsed", "names no option"),
+    ("", "none", "stop", "unparsed", "empty"),
+    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is"'),
+    ("She chooses (A)", "none", "length", "truncated", "cut off before an option was settled"),
+    ("The answer is (A)", "cot", "length", "truncated", "cut off before an option was settled"),
+    ("I'm sorry, no.", "none", "stop", "refused", "declines to answer"),
+    (None, "none", "stop", "error", "the request failed"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "finish", "verdict", "rule"), RULES)
+def test_rule_is_the_one_that_gave_the_verdict(text, method, finish, verdict, rule):
+    [item] = PAY.to_dict("records")
+    responses = answered(PAY, text, method=method, finish=finish)
+    [response] = responses.to_dict("records")
+    if verdict in ("A", "B"):
+        right = item["choices"]["AB".index(verdict)] == item["answer"]
+        verdict = "correct" if right else "wrong"
+    assert simpletom.score(PAY, responses)["outcome"].item() == verdict
+    assert scoring.verdict(item, response)[::2] == (verdict, rule)
+    assert simpletom.rule(item, response) == rule
