@@ -18,16 +18,19 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     said, open_thought = visible(text)
     cut_off = open_thought or finish_reason == "length"
     *_, opening = [None, *(_CLOSING if cot and cut_off else _OPENING).finditer(said)]
-    answer = said[opening.end() :] if opening else said
+    answer, where = (said[opening.end() :], ' behind "answer is"') if opening else (said, "")
     if open_thought or (cot and not opening and (cut_off or not _ALONE.fullmatch(answer))):
         why = 'reasons without "the answer is"'
     elif key := _leading_key(answer):
-        return Reading("answered", key, "leads with the key")
+        return Reading("answered", key, f"leads with the key{where}")
     else:
         keys = _named_keys(answer)
         if len(keys) == 1 and not cut_off:
-            return Reading("answered", keys.pop(), "the only key named")
+            return Reading("answered", keys.pop(), f"the only key named{where}")
         why = "names several options" if keys else "names no option"
+        if not keys and _NAMED.search(answer):
+            why = "denies all it names"
+        why += where
     return no_option(said, finish_reason, open_thought, why)
 
 

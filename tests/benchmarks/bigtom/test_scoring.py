@@ -970,12 +970,18 @@ def test_model_that_never_saw_a_source_is_named():
 # The rule that decided
 
 RULES = [
-    ("Answer: a) Mei dives.", "0-shot", "stop", "answered", "leads with the key"),
+    ("Answer: a) Mei dives.", "0-shot", "stop", "answered", 'leads with the key behind "Answer:"'),
     ("a) Mei dives. Not b).", "0-shot", "stop", "answered", "leads with the key"),
     ("a) Mei dives beca", "0-shot", "length", "answered", "leads with the key"),
     ("I choose a) today.", "1-shot", "stop", "answered", "the only key named"),
     ("Both a) and b).", "0-shot", "stop", "unparsed", "names both options"),
-    ("Answer:\na) dives\nb) leaves", "0-shot", "stop", "unparsed", "names both options"),
+    (
+        "Answer:\na) dives\nb) leaves",
+        "0-shot",
+        "stop",
+        "unparsed",
+        'names both options behind "Answer:"',
+    ),
     ("Mei dives.", "0-shot", "stop", "unparsed", "names no option"),
     ("", "0-shot", "stop", "unparsed", "empty"),
     ("So a) and b).", "0-shot-cot", "stop", "unparsed", 'reasons without "Answer:"'),

@@ -1388,7 +1388,7 @@ def test_stories_left_out_do_not_change_the_order_of_the_others(items):
 
 RULES = [
     ("(A) pay for the chips", "none", "stop", "A", "leads with the key"),
-    ("The answer is (B).", "none", "stop", "B", "leads with the key"),
+    ("The answer is (B).", "none", "stop", "B", 'leads with the key behind "answer is"'),
     ("(A) pay for the", "none", "length", "A", "leads with the key"),
     ("She would choose (B).", "none", "stop", "B", "the only key named"),
     ("Not (A), so option B.", "none", "stop", "B", "the only key named"),
@@ -1396,7 +1396,8 @@ RULES = [
     ("(A) or (B)", "none", "stop", "unparsed", "names several options"),
     ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
     ("She will pay.", "none", "stop", "unparsed", "names no option"),
-    ("(A) is wrong.", "none", "stop", "unparsed", "names no option"),
+    ("(A) is wrong.", "none", "stop", "unparsed", "denies all it names"),
+    ("Answer: not (A).", "none", "stop", "unparsed", 'denies all it names behind "answer is"'),
     ("", "none", "stop", "unparsed", "empty"),
     ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is"'),
     ("She chooses (A)", "none", "length", "truncated", "cut off before an option was settled"),

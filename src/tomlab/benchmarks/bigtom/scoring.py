@@ -56,17 +56,17 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     """How one answer is read. text: all of it; cot: it was to reason first."""
     said, open_thought = visible(text)
     opening = _OPENING.search(said)
-    answer = said[opening.end() :] if opening else said
+    answer, where = (said[opening.end() :], ' behind "Answer:"') if opening else (said, "")
     lists_both = len({key.lower() for key in _LINE_KEY.findall(answer)}) > 1
     leading = None if lists_both or open_thought else _LEADING_KEY.match(answer)
     named = {key.lower() for key in _ANY_KEY.findall(answer)}
     cut_off = open_thought or finish_reason == "length"
     reasons_only = cot and not opening
     if leading and not (reasons_only and (cut_off or len(named) > 1)):
-        return Reading("answered", leading[1].lower(), "leads with the key")
+        return Reading("answered", leading[1].lower(), f"leads with the key{where}")
     if len(named) == 1 and not cut_off and not reasons_only:
-        return Reading("answered", named.pop(), "the only key named")
-    why = "names both options" if named else "names no option"
+        return Reading("answered", named.pop(), f"the only key named{where}")
+    why = ("names both options" if named else "names no option") + where
     why = 'reasons without "Answer:"' if reasons_only else why
     return no_option(said, finish_reason, open_thought, why)
 
