@@ -5,11 +5,11 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 
 from tomlab.asking import prompts
+from tomlab.asking.protocol import Benchmark, TwoCalls
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
@@ -27,7 +27,7 @@ class Question:
 
 
 def plan(
-    benchmark: ModuleType,
+    benchmark: Benchmark,
     items: pd.DataFrame,
     model: ModelSpec,
     methods: Sequence[str],
@@ -43,12 +43,11 @@ def plan(
     """
     allowed = model.groups.get(benchmark.NAME, {})
     _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
-    unit, stratum = getattr(benchmark, "UNIT", "group_id"), getattr(benchmark, "STRATUM", None)
-    order = _drawn(items, unit, stratum, seed)
+    order = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed)
     questions = []
     for method in methods:
         chosen = set(order[: allowed.get(method)])
-        asked = benchmark.asked(items[items[unit].isin(chosen)], method)
+        asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
         questions += [
             Question(item, method, sample)
             for item in asked.to_dict("records")
@@ -57,7 +56,7 @@ def plan(
     return questions
 
 
-def _known_methods(named: Mapping, benchmark: ModuleType, where: str) -> None:
+def _known_methods(named: Mapping, benchmark: Benchmark, where: str) -> None:
     if unknown := sorted(set(named) - set(benchmark.METHODS)):
         there = ", ".join(benchmark.METHODS)
         raise InputError(f"params.yaml: {where}: no method {unknown[0]!r}; there are: {there}")
@@ -77,7 +76,7 @@ def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> li
 
 
 def request(
-    benchmark: ModuleType,
+    benchmark: Benchmark,
     question: Question,
     *,
     seed: int = 0,
@@ -93,12 +92,12 @@ def request(
         seed=seed,
         shared_prefix=benchmark.shared_prefix(question.item, question.method),
         reference=benchmark.reference(question.item, question.method, seed),
-        schema=benchmark.schema(question.method) if hasattr(benchmark, "schema") else None,
+        schema=benchmark.schema(question.method),
     )
 
 
 async def evaluate(
-    benchmark: ModuleType,
+    benchmark: Benchmark,
     questions: Sequence[Question],
     model: ModelSpec,
     *,
@@ -138,7 +137,7 @@ async def evaluate(
     return check(pd.DataFrame(rows), "responses", f"{benchmark.NAME}, {model.name}")
 
 
-def first_calls(benchmark: ModuleType, questions: Sequence[Question]) -> list[Question]:
+def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:
     """For chain of thought in two calls: the questions that ask for the reasoning.
 
     questions: by methods that name their `first` call.
@@ -147,7 +146,7 @@ def first_calls(benchmark: ModuleType, questions: Sequence[Question]) -> list[Qu
 
 
 def second_calls(
-    benchmark: ModuleType, questions: Sequence[Question], first: pd.DataFrame
+    benchmark: TwoCalls, questions: Sequence[Question], first: pd.DataFrame
 ) -> tuple[list[Question], pd.DataFrame]:
     """The questions that ask for the answer, each item with the `reasoning` of its first call.
 

@@ -6,17 +6,36 @@ its name.
 """
 
 import os
+import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 
 from tomlab.errors import InputError, refuse
+from tomlab.paths import PACKAGE
 
 PROTOCOL = "protocol"
-Benchmark = Literal["bigtom", "fantom", "simpletom", "omnitom"]
+
+
+def _is_benchmark(name: str) -> str:
+    known = sorted(m.name for m in pkgutil.iter_modules([str(PACKAGE / "benchmarks")]))
+    if name not in known:
+        raise ValueError(f"no benchmark {name!r}; there are: {', '.join(known)}")
+    return name
+
+
+Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
 
 
 @dataclass(frozen=True)

@@ -1,64 +1,108 @@
-"""Which option an answer to a SimpleToM question names, by our reading and by the release's."""
+"""Which of the options (A), (B), … an answer names: SimpleToM's questions, OmniToM's linked ones.
+
+The rule: the last "answer is" or "answer:" opens the answer. A key that leads it settles it, unless
+it leads a question, a denial or a list of options; otherwise the answer must name exactly one key,
+those that it denies aside. Chain of thought needs such an opening, or be a bare key. What was cut
+off at the token limit counts only if a key leads it; cut-off chain of thought, only behind
+"Therefore, the answer is".
+"""
 
 import re
 
-from tomlab.scoring.answers import unanswered, visible
-
-# What opens an answer. "The answer would be ..." and "This answer is ..." stand in arguments.
-_MARKER = re.compile(r"(?<!this )\banswer(?: choice)?(?:\s+is\b[\s*]*:?|\W{0,4}:)", re.IGNORECASE)
-# What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
-_CLOSING = re.compile(r"therefore\W+the (?:\w+ )?answer\s+is\b[\s*]*:?", re.IGNORECASE)
-_ALONE = re.compile(r"[\W_]*([A-D])[\W_]*", re.IGNORECASE)
-_LEADING = re.compile(
-    r"""[\s"'“‘*_`\[\#>-]* \(?([A-D])  # a key in brackets; or bare, with an end mark behind it
-    (?: \) | (?= [.:,;*_`"'”’\]](?!\w) | \s*(?:\n|\Z) | \s+(?:because|since|[-–—])\s ))
-    # which is no question, no subject or condition, and not the first of several
-    (?! \s*\? | [^\w\n.:;!]*(?:(?:is|was|would|can|could)(?:n['’]?t)?|can['’]?t|cannot|seems|if)\b )
-    (?! \W*(?:or|and|nor|vs|versus)\b | [^\w\n]*(?!\1)[A-D]\) | \W*(?!\1)[A-D]\W*\Z )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# A key within a sentence. Behind "option" a lower-case a is the article.
-_KEY = r"(?:\(([A-Da-d])\)|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
-_NAMED = re.compile(_KEY)
-_DENIED = re.compile(
-    rf"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)\s+{_KEY}(?:\s+n?or\s+{_KEY})?"
-    rf"|{_KEY}\)?[\s*]*(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not"
-    r"|(?:is|was|would be|can be)\s+(?:wrong|incorrect|ruled out|excluded|un\w+|im\w+))\b"
-)
+from tomlab.scoring.answers import visible
+from tomlab.scoring.choices import Reading, no_option
 
 
-def read_answer(text: str, finish_reason: str, cot: bool) -> tuple[str, str | None]:
-    """The outcome-or-"answered" of one answer, and the key it names.
-
-    The last "answer is" or "answer:" opens the answer. A key that leads it settles it; otherwise
-    it must name exactly one key, those that it denies aside. Chain of thought needs such an
-    opening, or be a bare key. What was cut off at the token limit counts only if a key leads it;
-    cut-off chain of thought, only behind "Therefore, the answer is".
-    """
+def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
+    """How one answer is read. text: all of it; cot: it was to reason first."""
     said, open_thought = visible(text)
     cut_off = open_thought or finish_reason == "length"
-    *_, marker = [None, *(_CLOSING if cot and cut_off else _MARKER).finditer(said)]
-    answer = said[marker.end() :] if marker else said
-    if open_thought or (cot and not marker and (cut_off or not _ALONE.fullmatch(answer))):
-        key = None
+    *_, opening = [None, *(_CLOSING if cot and cut_off else _OPENING).finditer(said)]
+    answer, where = (said[opening.end() :], ' behind "answer is"') if opening else (said, "")
+    if open_thought or (cot and not opening and (cut_off or not _ALONE.fullmatch(answer))):
+        why = 'reasons without "the answer is"'
+    elif key := _leading_key(answer):
+        return Reading("answered", key, f"leads with the key{where}")
     else:
-        key = _leading_key(answer) or (None if cut_off else _only_key(answer))
-    return ("answered", key) if key else (unanswered(said, finish_reason, open_thought), None)
+        keys = _named_keys(answer)
+        if len(keys) == 1 and not cut_off:
+            return Reading("answered", keys.pop(), f"the only key named{where}")
+        why = "names several options" if keys else "names no option"
+        if not keys and _NAMED.search(answer):
+            why = "denies all it names"
+        why += where
+    return no_option(said, finish_reason, open_thought, why)
+
+
+# "The answer is" or "Answer:", but not "This answer is …" and "The answer would be …", which stand
+# in arguments.
+_OPENING = re.compile(r"(?<!this )\banswer(?: choice)?(?:\s+is\b[\s*]*:?|\W{0,4}:)", re.IGNORECASE)
+# What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
+_CLOSING = re.compile(r"therefore\W+the (?:\w+ )?answer\s+is\b[\s*]*:?", re.IGNORECASE)
+
+
+# ---- A key that leads ----------------------------------------------------------------------------
+
+# The whole answer: "A", "**(B)**"
+_ALONE = re.compile(r"[\W_]*([A-D])[\W_]*", re.IGNORECASE)
+# A key at the very beginning: "A", "(A", "> **(A"
+_FIRST = re.compile(r"""[\s"'“‘*_`\[#>-]*\(?([A-D])""", re.IGNORECASE)
+# What ends a key, so that it is no word: "(A)", "A. Yes", "A" on its line, "A because", "A - Yes"
+_END = re.compile(
+    r"""\) | [.:,;*_`"'”’\]](?:\W|\Z) | \s*(?:\n|\Z) | \s+(?:because|since|[-–—])\s""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# What follows a key that chooses nothing yet:
+_GOES_ON = re.compile(
+    r"""\s*\?                                                       # "(A)? No, …"
+    | [^\w\n.:;!]*(?:is|was|would|can|could)(?:n['’]?t)?\b         # "(A) is wrong", "(A) wouldn't"
+    | [^\w\n.:;!]*(?:can['’]?t|cannot|seems|if)\b                  # "(A) can't be", "(A), if …"
+    | \W*(?:or|and|nor|vs|versus)\b                                # "(A) or (B)"
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# Another key beside it: "(A), (B)" on its line, or "A B" and nothing more
+_BESIDE = [
+    re.compile(pattern, re.IGNORECASE) for pattern in (r"[^\w\n]*([A-D])\)", r"\W*([A-D])\W*\Z")
+]
 
 
 def _leading_key(answer: str) -> str | None:
     """The key that leads an answer, unless another leads its next line, as in a list of options."""
     if alone := _ALONE.fullmatch(answer):
         return alone[1].upper()
-    if not (first := _LEADING.match(answer)):
-        return None
-    _, _, below = answer[first.end() :].partition("\n")
-    second = _LEADING.match(below)
-    key = first[1].upper()
-    return None if second and second[1].upper() != key else key
+    key, rest = _led(answer)
+    below, _ = _led(rest.partition("\n")[2])
+    return key if below in (None, key) else None
 
 
-def _only_key(answer: str) -> str | None:
-    """The one key that an answer names and does not deny, None if there are several."""
-    found = {key.upper() for hit in _NAMED.findall(_DENIED.sub("", answer)) for key in hit if key}
-    return found.pop() if len(found) == 1 else None
+def _led(text: str) -> tuple[str | None, str]:
+    """The key that a text leads with and chooses, None if none does, and what follows it."""
+    first = _FIRST.match(text)
+    if not first or not _END.match(text, first.end()):
+        return None, ""
+    key, rest = first[1].upper(), text[first.end() :].removeprefix(")")
+    beside = [found[1].upper() for pattern in _BESIDE if (found := pattern.match(rest))]
+    chooses = not _GOES_ON.match(rest) and all(other == key for other in beside)
+    return (key, rest) if chooses else (None, "")
+
+
+# ---- Keys within a sentence ----------------------------------------------------------------------
+
+# "(A)", "(b)", "option B", "choice: c". Behind "option" a lower-case a is the article.
+_KEY = r"(?:\(([A-Da-d])\)|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
+_NAMED = re.compile(_KEY)
+_NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)"
+_NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"
+_REJECTED = r"(?i:wrong|incorrect|ruled out|excluded|un\w+|im\w+)"
+_DENIALS = (
+    rf"{_NOT}\s+{_KEY}(?:\s+n?or\s+{_KEY})?",  # "not (A)", "neither (A) nor (B)"
+    rf"{_KEY}\)?[\s*]*{_NEGATED}\b",  # "(A) isn't", "(A) cannot"
+    rf"{_KEY}\)?[\s*]*(?i:is|was|would be|can be)\s+{_REJECTED}\b",  # "(A) is unlikely"
+)
+_DENIED = re.compile("|".join(_DENIALS))
+
+
+def _named_keys(answer: str) -> set[str]:
+    """The keys that an answer names and does not deny."""
+    return {key.upper() for hit in _NAMED.findall(_DENIED.sub("", answer)) for key in hit if key}

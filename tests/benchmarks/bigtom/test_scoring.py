@@ -15,7 +15,7 @@ from replies import sorted_rows
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring
 from tomlab.benchmarks.bigtom.items import VARIABLES
-from tomlab.benchmarks.bigtom.metrics import circularity
+from tomlab.benchmarks.bigtom.metrics import PAIRS, cell_name, circularity
 from tomlab.benchmarks.bigtom.templates import template_table
 from tomlab.errors import InputError
 from tomlab.records import tables
@@ -58,7 +58,8 @@ def value(metrics, metric, condition):
 
 def read(text, finish="stop", cot=False):
     """The key that an answer names, or the outcome that stands in its place."""
-    outcome, key = scoring.read_answer(text, finish, cot)
+    outcome, key, rule = scoring.read_answer(text, finish, cot)
+    assert rule
     assert (outcome == "answered") == (key is not None)
     return key or outcome
 
@@ -937,3 +938,48 @@ def test_model_that_never_saw_a_source_is_named():
     scores = simulated((0, 1, 0, 0), templates=20)
     seen = (scores["model"] != "model-0") | (scores["source"] != "source-1")
     assert "never asked on source-1" in circularity(scores[seen])
+
+
+# The rule that decided
+
+RULES = [
+    ("Answer: a) Mei dives.", "0-shot", "stop", "answered", 'leads with the key behind "Answer:"'),
+    ("a) Mei dives. Not b).", "0-shot", "stop", "answered", "leads with the key"),
+    ("a) Mei dives beca", "0-shot", "length", "answered", "leads with the key"),
+    ("I choose a) today.", "1-shot", "stop", "answered", "the only key named"),
+    ("Both a) and b).", "0-shot", "stop", "unparsed", "names both options"),
+    (
+        "Answer:\na) dives\nb) leaves",
+        "0-shot",
+        "stop",
+        "unparsed",
+        'names both options behind "Answer:"',
+    ),
+    ("Mei dives.", "0-shot", "stop", "unparsed", "names no option"),
+    ("", "0-shot", "stop", "unparsed", "empty"),
+    ("So a) and b).", "0-shot-cot", "stop", "unparsed", 'reasons without "Answer:"'),
+    ("It is a)", "0-shot-cot", "stop", "unparsed", 'reasons without "Answer:"'),
+    ("I choose a) to", "0-shot", "length", "truncated", "cut off before an option was settled"),
+    ("<think>a)", "0-shot", "stop", "truncated", "cut off before an option was settled"),
+    ("I'm sorry, no.", "0-shot", "stop", "refused", "declines to answer"),
+    (None, "0-shot", "stop", "error", "the request failed"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "finish", "outcome", "rule"), RULES)
+def test_rule_is_the_one_that_gave_the_outcome(mei, text, method, finish, outcome, rule):
+    item = mei["forward_belief", "true_belief", 1]
+    responses = answered(pd.DataFrame([item]), text, method=method, finish=finish)
+    [response] = responses.to_dict("records")
+    right = item["choices"][0] == item["answer"]
+    expected = ("correct" if right else "wrong") if outcome == "answered" else outcome
+    assert bigtom.score(pd.DataFrame([item]), responses)["outcome"].item() == expected
+    assert scoring.verdict(item, response)[::2] == (expected, rule)
+    assert bigtom.rule(item, response) == rule
+
+
+def test_cells_are_called_in_one_way():
+    assert cell_name("forward_belief", "true_belief", 0) == "forward_belief/true_belief/0"
+    assert (
+        cell_name("backward_belief", PAIRS["control"], 1) == "backward_belief/control_tb_and_fb/1"
+    )

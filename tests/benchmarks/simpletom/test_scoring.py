@@ -17,11 +17,12 @@ from replies import sorted_rows
 from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
-from tomlab.benchmarks.simpletom.items import QUESTIONS, WORDINGS, key_of
+from tomlab.benchmarks.simpletom.items import KEYS, QUESTIONS, WORDINGS
 from tomlab.benchmarks.simpletom.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
 from tomlab.records import tables
+from tomlab.scoring.choices import key_of
 from tomlab.scoring.options import read_answer
 
 # The story of Fig. 1, with the wording of App. G.1.
@@ -356,7 +357,7 @@ texts = st.lists(st.sampled_from([*PIECES, "x", " or ", " not ", "<think>", "</t
 @given(texts, st.booleans(), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_any_answer_has_one_verdict(text, cot, cut_off):
-    outcome, key = read_answer(text, "length" if cut_off else "stop", cot)
+    outcome, key, _ = read_answer(text, "length" if cut_off else "stop", cot)
     assert outcome in ("answered", "truncated", "unparsed")
     assert (key in ("A", "B")) == (outcome == "answered")
     assert not (cut_off and outcome == "unparsed")
@@ -370,8 +371,8 @@ def test_swapping_the_letters_swaps_the_verdict(text):
     swapped = text.translate(str.maketrans("AB", "BA"))
     for cot in (False, True):
         before = read_answer(text, "stop", cot)
-        outcome, key = read_answer(swapped, "stop", cot)
-        assert (outcome, {"A": "B", "B": "A"}.get(key)) == before
+        outcome, key, rule = read_answer(swapped, "stop", cot)
+        assert (outcome, {"A": "B", "B": "A"}.get(key), rule) == before
 
 
 # The rule of the released code
@@ -1089,7 +1090,7 @@ def test_guess_depends_on_seed_method_and_item(items):
 def right_and_wrong(items, right, **options):
     """Responses that name the right option where `right` says so."""
     keys = [
-        key_of(item, item["answer"] if hit else item["reality"])
+        key_of(item, item["answer"] if hit else item["reality"], KEYS)
         for item, hit in zip(items.to_dict("records"), right, strict=True)
     ]
     opening = "Therefore, the answer is: "
@@ -1348,3 +1349,39 @@ def test_stories_left_out_do_not_change_the_order_of_the_others(items):
     five = drawn(part, {"none": 5})["none"]
     assert five == drawn(part.sample(frac=1, random_state=1), {"none": 5})["none"]
     assert len(five & drawn(items, {"none": 12})["none"]) >= 3
+
+
+# The rule that decided
+
+RULES = [
+    ("(A) pay for the chips", "none", "stop", "A", "leads with the key"),
+    ("The answer is (B).", "none", "stop", "B", 'leads with the key behind "answer is"'),
+    ("(A) pay for the", "none", "length", "A", "leads with the key"),
+    ("She would choose (B).", "none", "stop", "B", "the only key named"),
+    ("Not (A), so option B.", "none", "stop", "B", "the only key named"),
+    ("Hm. (A), else (B).", "none", "stop", "unparsed", "names several options"),
+    ("(A) or (B)", "none", "stop", "unparsed", "names several options"),
+    ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
+    ("She will pay.", "none", "stop", "unparsed", "names no option"),
+    ("(A) is wrong.", "none", "stop", "unparsed", "denies all it names"),
+    ("Answer: not (A).", "none", "stop", "unparsed", 'denies all it names behind "answer is"'),
+    ("", "none", "stop", "unparsed", "empty"),
+    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is"'),
+    ("She chooses (A)", "none", "length", "truncated", "cut off before an option was settled"),
+    ("The answer is (A)", "cot", "length", "truncated", "cut off before an option was settled"),
+    ("I'm sorry, no.", "none", "stop", "refused", "declines to answer"),
+    (None, "none", "stop", "error", "the request failed"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "finish", "verdict", "rule"), RULES)
+def test_rule_is_the_one_that_gave_the_verdict(text, method, finish, verdict, rule):
+    [item] = PAY.to_dict("records")
+    responses = answered(PAY, text, method=method, finish=finish)
+    [response] = responses.to_dict("records")
+    if verdict in ("A", "B"):
+        right = item["choices"]["AB".index(verdict)] == item["answer"]
+        verdict = "correct" if right else "wrong"
+    assert simpletom.score(PAY, responses)["outcome"].item() == verdict
+    assert scoring.verdict(item, response)[::2] == (verdict, rule)
+    assert simpletom.rule(item, response) == rule

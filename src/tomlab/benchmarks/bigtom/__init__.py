@@ -1,9 +1,12 @@
 """BigToM: social reasoning from causal templates (Gandhi et al., 2023)."""
 
+from tomlab.asking.protocol import no_schema as schema
 from tomlab.benchmarks.bigtom.items import (
     KEYS,
     METHODS,
     NAME,
+    STRATUM,
+    UNIT,
     asked,
     compose,
     messages,
@@ -12,18 +15,22 @@ from tomlab.benchmarks.bigtom.items import (
     shared_prefix,
 )
 from tomlab.benchmarks.bigtom.metrics import metrics
-from tomlab.benchmarks.bigtom.scoring import score
+from tomlab.benchmarks.bigtom.scoring import rule, score
 
 __all__ = [
     "KEYS",
     "METHODS",
     "NAME",
+    "STRATUM",
+    "UNIT",
     "asked",
     "compose",
     "messages",
     "metrics",
     "read_released",
     "reference",
+    "rule",
+    "schema",
     "score",
     "shared_prefix",
 ]

@@ -5,7 +5,6 @@ with Language Models", NeurIPS Datasets and Benchmarks. Composition: Sec. 3.3, F
 App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9; regression: App. F.
 """
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -18,8 +17,10 @@ from tomlab.benchmarks.bigtom.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.records.tables import check
 from tomlab.scoring.answers import baselines
+from tomlab.scoring.choices import key_of, shuffled
 
 NAME = "bigtom"
+UNIT, STRATUM = "group_id", None
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
 KEYS = ("a", "b")
@@ -109,7 +110,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "question_type": kind,
         "story": " ".join(story),
         "question": t[f"{kind}_question"],
-        "choices": _shuffled([aware, not_aware], f"{seed}/{item_id}"),
+        "choices": shuffled([aware, not_aware], seed, item_id),
         "answer": aware if changed and condition == "true_belief" else not_aware,
         "source": t["source"],
         "variable": variable,
@@ -130,10 +131,6 @@ def _last_sentence(t: Mapping[str, str], variable: str, condition: str) -> list[
         return [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
     event = "event" if condition.endswith("belief") else "random_event"
     return [t[f"aware_of_{event}" if aware else f"not_aware_of_{event}"]]
-
-
-def _shuffled(choices: list[str], seed: str) -> list[str]:
-    return random.Random(seed).sample(choices, len(choices))
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -176,8 +173,4 @@ def shared_prefix(item: Mapping, method: str) -> str:
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if all knew all) and `random`."""
     chosen = baselines(item, method, seed)
-    return {name: f"Answer: {_key_of(item, text)}){text}" for name, text in chosen.items()}
-
-
-def _key_of(item: Mapping, text: str) -> str:
-    return KEYS[list(item["choices"]).index(text)]
+    return {name: f"Answer: {key_of(item, text, KEYS)}){text}" for name, text in chosen.items()}

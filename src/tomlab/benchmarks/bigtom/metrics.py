@@ -1,10 +1,15 @@
 """BigToM's numbers: accuracy by condition, TB ∧ FB (Sec. 4.1), App. F's regression."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items import NAME, VARIABLES
-from tomlab.records.tables import OUTCOMES, check
-from tomlab.scoring.stats import cluster_interval
+from tomlab.records.tables import check
+from tomlab.scoring.series import Series, over_all, rows
+
+# What stands in the place of a condition where both versions of a template are counted as one.
+PAIRS = {"belief": "tb_and_fb", "control": "control_tb_and_fb"}
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -16,28 +21,27 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     released code's reading, with what it would send to a grader as wrong. `n` counts answers, for
     tb_and_fb pairs.
     """
-    rows = []
+    found = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        for metric, condition, values, groups in _series(part):
-            interval = cluster_interval(values, groups, resamples=resamples, seed=seed)
-            row = {"benchmark": NAME, "model": model, "method": method}
-            rows.append(row | {"metric": metric, "condition": condition} | vars(interval))
-    return check(pd.DataFrame(rows), "metrics", "bigtom metrics")
+        whose = {"benchmark": NAME, "model": model, "method": method}
+        found += rows(_series(part), whose, resamples=resamples, seed=seed)
+    return check(pd.DataFrame(found), "metrics", "bigtom metrics")
 
 
-def _series(part: pd.DataFrame):
+def _series(part: pd.DataFrame) -> Iterator[Series]:
     """The series behind each metric of one model and method: values with their templates."""
-    cells = part.groupby(["variable", "condition", "initial_belief"], sort=False)
-    for (variable, condition, initial), cell in cells:
-        yield "accuracy", f"{variable}/{condition}/{initial}", cell["score"], cell["group_id"]
-    for (variable, initial), cell in part.groupby(["variable", "initial_belief"], sort=False):
-        for name, pair in (("", "belief"), ("control_", "control")):
-            if both := _both(cell, pair):
-                yield "tb_and_fb", f"{variable}/{name}tb_and_fb/{initial}", *both
-    for outcome in OUTCOMES:
-        yield "outcome_rate", outcome, part["outcome"] == outcome, part["group_id"]
-    lenient = part["by_released_rule"].eq(True)
-    yield "released_rule", "all", lenient, part["group_id"]
+    for cell, own in part.groupby(["variable", "condition", "initial_belief"], sort=False):
+        yield Series("accuracy", cell_name(*cell), own["score"], own["group_id"])
+    for (variable, initial), own in part.groupby(["variable", "initial_belief"], sort=False):
+        for pair, name in PAIRS.items():
+            if both := _both(own, pair):
+                yield Series("tb_and_fb", cell_name(variable, name, initial), *both)
+    yield from over_all(part)
+
+
+def cell_name(variable: str, condition: str, initial_belief: int) -> str:
+    """How a cell is called in the metrics table, such as forward_belief/true_belief/0."""
+    return f"{variable}/{condition}/{initial_belief}"
 
 
 def _both(cell: pd.DataFrame, pair: str) -> tuple[pd.Series, pd.Series] | None:

@@ -1,45 +1,74 @@
-"""BigToM's verdict: the option that an answer names (App. E), held against the released rule."""
+"""BigToM's verdict: the option that an answer names (App. E), held against the released rule.
+
+The rule: the first "Answer:" opens the answer. A key that leads it settles it, even if the rest was
+cut off; otherwise it must name exactly one option. Naming both, or none, or listing the options
+again is `unparsed`. Chain of thought without "Answer:" counts only as a bare answer: it leads with
+a key, names no other and was not cut off.
+"""
 
 import re
 from collections.abc import Mapping
 
 import pandas as pd
 
-from tomlab.benchmarks.bigtom.items import KEYS, METHODS, _key_of
+from tomlab.benchmarks.bigtom.items import KEYS, METHODS
 from tomlab.records.tables import check
-from tomlab.scoring.answers import failed, pairs, unanswered, visible
+from tomlab.scoring.answers import failed, pairs, visible
+from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored
 
-_MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
-# The key with its bracket or full stop, or alone on its line; markdown around it is let pass.
+_CONDITIONS = ("group_id", "source", "variable", "condition", "initial_belief")
+
+
+def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
+
+    Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
+    Errors: `InputError` for responses to unknown items or with an unknown method.
+    """
+    rows = [
+        scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
+        | {"by_released_rule": _by_released_rule(item, response)}
+        for item, response in pairs(items, responses, METHODS)
+    ]
+    return check(pd.DataFrame(rows), "scores", "bigtom scores")
+
+
+def verdict(item: Mapping, response: Mapping) -> Reading:
+    """The outcome of one response, the key it names and the rule that decided."""
+    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot)
+
+
+def rule(item: Mapping, response: Mapping) -> str:
+    """The rule that decided the verdict on one response, in words."""
+    return verdict(item, response).rule
+
+
+_OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
+# "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
 _LEADING_KEY = re.compile(
     r"[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))", re.IGNORECASE
 )
-_ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)
-_LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)
+_ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
+_LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
 
 
-def read_answer(text: str, finish_reason: str, cot: bool) -> tuple[str, str | None]:
-    """The outcome-or-"answered" of one answer, and the option key it names.
-
-    text: the whole answer; cot: it was to reason first. The first "Answer:" opens the answer. A
-    key that leads it settles it, even if the rest was cut off; otherwise it must name exactly one
-    option. Naming both, or none, or listing the options again is `unparsed`. Chain of thought
-    without "Answer:" counts only as a bare answer: it leads with a key, names no other and was not
-    cut off.
-    """
+def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
+    """How one answer is read. text: all of it; cot: it was to reason first."""
     said, open_thought = visible(text)
-    marker = _MARKER.search(said)
-    answer = said[marker.end() :] if marker else said
+    opening = _OPENING.search(said)
+    answer, where = (said[opening.end() :], ' behind "Answer:"') if opening else (said, "")
     lists_both = len({key.lower() for key in _LINE_KEY.findall(answer)}) > 1
     leading = None if lists_both or open_thought else _LEADING_KEY.match(answer)
     named = {key.lower() for key in _ANY_KEY.findall(answer)}
     cut_off = open_thought or finish_reason == "length"
-    reasons_only = cot and not marker
+    reasons_only = cot and not opening
     if leading and not (reasons_only and (cut_off or len(named) > 1)):
-        return "answered", leading[1].lower()
+        return Reading("answered", leading[1].lower(), f"leads with the key{where}")
     if len(named) == 1 and not cut_off and not reasons_only:
-        return "answered", named.pop()
-    return unanswered(said, finish_reason, open_thought), None
+        return Reading("answered", named.pop(), f"the only key named{where}")
+    why = ("names both options" if named else "names no option") + where
+    why = 'reasons without "Answer:"' if reasons_only else why
+    return no_option(said, finish_reason, open_thought, why)
 
 
 def released_rule(text: str, right_key: str, method: str) -> bool | None:
@@ -57,34 +86,10 @@ def released_rule(text: str, right_key: str, method: str) -> bool | None:
     return False if any(f"{key})" in answer for key in KEYS) else None
 
 
-def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
-
-    Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
-    Errors: `InputError` for responses to unknown items or with an unknown method.
-    """
-    rows = [_scored(*pair) for pair in pairs(items, responses, METHODS)]
-    return check(pd.DataFrame(rows), "scores", "bigtom scores")
-
-
-def _scored(item: Mapping, response: Mapping) -> dict:
-    right_key, chosen, by_released = _key_of(item, item["answer"]), None, None
-    if failed(response):
-        outcome = "error"
-    else:
-        text, method = response["response"], response["method"]
-        by_released = released_rule(text, right_key, method)
-        outcome, key = read_answer(text, response["finish_reason"], METHODS[method].cot)
-        if key is not None:
-            chosen = item["choices"][KEYS.index(key)]
-            outcome = "correct" if key == right_key else "wrong"
-    kept = ("item_id", "model", "method", "sample")
-    conditions = ("group_id", "source", "variable", "condition", "initial_belief")
-    return {
-        **{name: response[name] for name in kept},
-        **{name: item[name] for name in conditions},
-        "outcome": outcome,
-        "score": float(outcome == "correct"),
-        "chosen": chosen,
-        "by_released_rule": by_released,
-    }
+def _by_released_rule(item: Mapping, response: Mapping) -> bool | None:
+    right_key = key_of(item, item["answer"], KEYS)
+    return (
+        None
+        if failed(response)
+        else released_rule(response["response"], right_key, response["method"])
+    )

@@ -1,5 +1,6 @@
 """FANToM: theory of mind in conversations that people leave and join (Kim et al., 2023)."""
 
+from tomlab.asking.protocol import no_schema as schema
 from tomlab.benchmarks.fantom.items import (
     METHODS,
     NAME,
@@ -28,6 +29,7 @@ __all__ = [
     "read_released",
     "reasoning_of",
     "reference",
+    "schema",
     "score",
     "shared_prefix",
 ]

@@ -169,7 +169,7 @@ def _linked(item: Mapping, response: Mapping) -> dict:
     """The verdict on a ToMBench question: the option that an answer names, as in SimpleToM."""
     right, key, outcome = KEYS[list(item["choices"]).index(item["answer"])], None, "error"
     if not failed(response):
-        outcome, key = read_answer(response["response"], response["finish_reason"], cot=False)
+        outcome, key, _ = read_answer(response["response"], response["finish_reason"], cot=False)
         if key is not None and KEYS.index(key) >= len(item["choices"]):
             outcome, key = "unparsed", None
     if key is not None:

@@ -1,5 +1,6 @@
 """SimpleToM: explicit and applied theory of mind in two-sentence stories (Gu et al., 2024)."""
 
+from tomlab.asking.protocol import no_schema as schema
 from tomlab.benchmarks.simpletom.items import (
     KEYS,
     METHODS,
@@ -15,7 +16,7 @@ from tomlab.benchmarks.simpletom.items import (
 )
 from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.benchmarks.simpletom.released import read_released
-from tomlab.benchmarks.simpletom.scoring import score
+from tomlab.benchmarks.simpletom.scoring import rule, score
 
 __all__ = [
     "KEYS",
@@ -30,6 +31,8 @@ __all__ = [
     "read_released",
     "reference",
     "remind",
+    "rule",
+    "schema",
     "score",
     "shared_prefix",
 ]

@@ -5,7 +5,6 @@ Explicit ToM Inference and Implicit ToM Application in LLMs", arXiv:2410.13648. 
 interventions: Sec. 5.3, App. G; judgment wordings: App. F; released data and code: allenai.
 """
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from tomlab.benchmarks.simpletom.stories import story_text
 from tomlab.errors import InputError
 from tomlab.records.tables import check
 from tomlab.scoring.answers import baselines, visible
+from tomlab.scoring.choices import key_of, shuffled
 from tomlab.scoring.options import read_answer
 
 NAME = "simpletom"
@@ -116,7 +116,6 @@ def _item(
     story: Mapping, kind: str, variant: str, question: str, options: tuple[str, ...], seed: int
 ) -> dict:
     item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
-    shuffled = random.Random(f"{seed}/{item_id}").sample(options, len(options))
     return {
         "benchmark": NAME,
         "item_id": item_id,
@@ -124,7 +123,7 @@ def _item(
         "question_type": kind,
         "story": story_text(story),
         "question": question,
-        "choices": list(shuffled),
+        "choices": shuffled(options, seed, item_id),
         "answer": options[0],
         "source": story["source"],
         "scenario": story["scenario"],
@@ -167,7 +166,7 @@ def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
 
 def _reminder(row: Mapping) -> tuple[str, bool]:
     said = row["response"]
-    _, key = read_answer(said, row["finish_reason"], cot=False)
+    key = read_answer(said, row["finish_reason"], cot=False).key
     words = f"({key})" if key else " ".join(visible(said)[0].split())[:200]
     return f"Question: {_options(row)}\nAnswer: {words}\n", key is not None
 
@@ -207,9 +206,4 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if X knew it all) and `random`."""
     chosen = baselines(item, method, seed)
     opening = "Therefore, the answer is: " if METHODS[method].cot else ""
-    return {name: f"{opening}({key_of(item, text)})" for name, text in chosen.items()}
-
-
-def key_of(item: Mapping, text: str) -> str:
-    """The letter under which an option is shown."""
-    return KEYS[list(item["choices"]).index(text)]
+    return {name: f"{opening}({key_of(item, text, KEYS)})" for name, text in chosen.items()}

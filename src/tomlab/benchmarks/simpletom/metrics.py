@@ -1,12 +1,12 @@
 """SimpleToM's numbers: accuracy, first failure, gap and what interventions add (Sec. 4 and 5)."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.items import MAIN, METHODS, NAME, QUESTIONS
-from tomlab.records.tables import OUTCOMES, check
-from tomlab.scoring.stats import cluster_interval
-
-_SHARE, _DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+from tomlab.records.tables import check
+from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -19,56 +19,70 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
     mental-state answers of an intervention are those of `none`, as in Tables 3 to 5.
     """
-    rows = []
+    found = []
     for model, own in scores.groupby("model", sort=False):
         plain = own[own["method"] == "none"]
         for method, part in own.groupby("method", sort=False):
-            for metric, condition, values, groups, bounds in _series(method, part, plain):
-                interval = cluster_interval(
-                    values, groups, bounds=bounds, resamples=resamples, seed=seed
-                )
-                row = {"benchmark": NAME, "model": model, "method": method}
-                rows.append(row | {"metric": metric, "condition": condition} | vars(interval))
-    return check(pd.DataFrame(rows), "metrics", "simpletom metrics")
+            whose = {"benchmark": NAME, "model": model, "method": method}
+            found += rows(_series(method, part, plain), whose, resamples=resamples, seed=seed)
+    return check(pd.DataFrame(found), "metrics", "simpletom metrics")
 
 
-def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame):
-    """The series behind each metric of one model and method: values, their sets, their bounds."""
-    for keys, name in (([], ""), (["scenario"], "/{}"), (["severity"], "/severity {}")):
-        for level, cell in part.groupby(["question_type", "variant", *keys], sort=False):
-            kind, variant, *rest = level
-            if variant == MAIN or not keys:
-                condition = kind + ("" if variant == MAIN else f":{variant}") + name.format(*rest)
-                yield "accuracy", condition, cell["score"], cell["group_id"], _SHARE
+def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
+    """The series behind each metric of one model and method: values with their sets."""
+    for (kind, variant), cell in part.groupby(["question_type", "variant"], sort=False):
+        yield Series("accuracy", wording(kind, variant), cell["score"], cell["group_id"])
+    main = part[part["variant"] == MAIN]
+    for column, name in (("scenario", of_scenario), ("severity", of_severity)):
+        for (kind, level), cell in main.groupby(["question_type", column], sort=False):
+            yield Series("accuracy", name(kind, level), cell["score"], cell["group_id"])
     for kind, cell in part.groupby("question_type", sort=False):
-        yield "completion_tokens", kind, cell["completion_tokens"], cell["group_id"], None
+        tokens = cell["completion_tokens"]
+        yield Series("completion_tokens", kind, tokens, cell["group_id"], COUNT)
     if not METHODS[method].wordings:
         yield from _paired(method, part, plain)
-    for outcome in OUTCOMES:
-        yield "outcome_rate", outcome, part["outcome"] == outcome, part["group_id"], _SHARE
-    yield "released_rule", "all", part["by_released_rule"].eq(True), part["group_id"], _SHARE
+    yield from over_all(part)
 
 
-def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame):
+# How conditions are called in the metrics table.
+
+
+def wording(kind: str, variant: str) -> str:
+    """A question, or the judgment by another wording: judgment, judgment:wrong."""
+    return kind if variant == MAIN else f"{kind}:{variant}"
+
+
+def of_scenario(condition: str, scenario: str) -> str:
+    """A question, or a first failure, in one scenario: behavior/locked_device."""
+    return f"{condition}/{scenario}"
+
+
+def of_severity(kind: str, severity: int) -> str:
+    """A question on stories of one severity: behavior/severity 2."""
+    return f"{kind}/severity {severity}"
+
+
+def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """What compares answers on the same story: average, first failure, gap and delta."""
     triads = by_story(pd.concat([plain[plain["question_type"] == "mental_state"], part]))
     if not triads.empty:
-        yield "average", "all", triads[list(QUESTIONS)].mean(axis=1), triads["group_id"], _SHARE
+        groups = triads["group_id"]
+        yield Series("average", "all", triads[list(QUESTIONS)].mean(axis=1), groups)
         failed = first_failure(triads)
         for level in (*QUESTIONS, "none"):
-            yield "first_failure", level, failed == level, triads["group_id"], _SHARE
+            hit = failed == level
+            yield Series("first_failure", level, hit, groups)
             for scenario, cell in triads.groupby("scenario", sort=False):
-                hit = failed[cell.index] == level
-                yield "first_failure", f"{level}/{scenario}", hit, cell["group_id"], _SHARE
+                condition = of_scenario(level, scenario)
+                yield Series("first_failure", condition, hit[cell.index], cell["group_id"])
         for kind in QUESTIONS[1:]:
-            gap = triads["mental_state"] - triads[kind]
-            yield "gap", kind, gap, triads["group_id"], _DIFFERENCE
+            yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
     if method == "none":
         return
     both = part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none"))
     for kind, cell in both.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
-        yield "delta", kind, change, cell["group_id"], _DIFFERENCE
+        yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)
 
 
 def by_story(scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,14 +1,23 @@
-"""SimpleToM's verdict: the option that an answer names, held against the released rule."""
+"""SimpleToM's verdict: the option that an answer names, held against the released rule.
+
+The rule: what follows the last "answer is" or "answer:" must lead with one key, or name exactly one
+that it does not deny. Chain of thought needs such an opening, or be a bare key. Word for word, and
+for what was cut off: `scoring.options`, which reads OmniToM's linked questions too.
+"""
 
 import re
 from collections.abc import Mapping
 
 import pandas as pd
 
-from tomlab.benchmarks.simpletom.items import KEYS, METHODS, key_of
+from tomlab.benchmarks.simpletom.items import KEYS, METHODS
 from tomlab.records.tables import check
 from tomlab.scoring.answers import failed, pairs
+from tomlab.scoring.choices import Reading, judged, key_of, scored
 from tomlab.scoring.options import read_answer
+
+_CONDITIONS = ("group_id", "source", "question_type", "variant")
+_CONDITIONS += ("scenario", "severity", "story_id")
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
@@ -17,35 +26,23 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     Details: `chosen` (the option's text, None if none), `completion_tokens`, `by_released_rule`.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    rows = [_scored(*pair) for pair in pairs(items, responses, METHODS)]
+    rows = [
+        scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
+        | {"by_released_rule": _by_released_rule(item, response)}
+        | {"completion_tokens": response["completion_tokens"]}
+        for item, response in pairs(items, responses, METHODS)
+    ]
     return check(pd.DataFrame(rows), "scores", "simpletom scores")
 
 
-def _scored(item: Mapping, response: Mapping) -> dict:
-    right_key, chosen, by_released = key_of(item, item["answer"]), None, None
-    if failed(response):
-        outcome = "error"
-    else:
-        text, cot = response["response"], METHODS[response["method"]].cot
-        by_released = released_rule(text, right_key, cot)
-        outcome, key = read_answer(text, response["finish_reason"], cot)
-        if key is not None and KEYS.index(key) >= len(item["choices"]):
-            outcome, key = "unparsed", None
-        if key is not None:
-            chosen = item["choices"][KEYS.index(key)]
-            outcome = "correct" if key == right_key else "wrong"
-    kept = ("item_id", "model", "method", "sample")
-    conditions = ("group_id", "source", "question_type", "variant")
-    conditions += ("scenario", "severity", "story_id")
-    return {
-        **{name: response[name] for name in kept},
-        **{name: item[name] for name in conditions},
-        "outcome": outcome,
-        "score": float(outcome == "correct"),
-        "chosen": chosen,
-        "by_released_rule": by_released,
-        "completion_tokens": response["completion_tokens"],
-    }
+def verdict(item: Mapping, response: Mapping) -> Reading:
+    """The outcome of one response, the key it names and the rule that decided."""
+    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot)
+
+
+def rule(item: Mapping, response: Mapping) -> str:
+    """The rule that decided the verdict on one response, in words."""
+    return verdict(item, response).rule
 
 
 def released_rule(text: str, right_key: str, cot: bool) -> bool:
@@ -63,3 +60,10 @@ def released_rule(text: str, right_key: str, cot: bool) -> bool:
         if found := [key for key in "ABCD" if form.format(key) in rest]:
             return found == [right_key]
     return False
+
+
+def _by_released_rule(item: Mapping, response: Mapping) -> bool | None:
+    if failed(response):
+        return None
+    right_key = key_of(item, item["answer"], KEYS)
+    return released_rule(response["response"], right_key, METHODS[response["method"]].cot)

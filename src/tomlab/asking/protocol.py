@@ -1,0 +1,104 @@
+"""What every benchmark is to those who ask and score by it: the face of its package.
+
+`tomlab.benchmarks.<name>` is a module that has all members of `Benchmark`. A new benchmark is a new
+package; nothing else lists benchmarks by name.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+
+
+class Method(Protocol):
+    """How a question is put."""
+
+    max_tokens: int  # the protocol's limit for the visible answer
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The names of the prompt files that go into a request, see `asking.prompts`."""
+
+
+class Benchmark(Protocol):
+    """The members of a benchmark's package. All tables are those of `records.tables`."""
+
+    NAME: str  # of the package, of its section in `params.yaml`, of its results
+    UNIT: str  # the column of items whose groups are asked whole: templates, question sets, stories
+    STRATUM: str | None  # the column whose levels give groups in turn; None: drawn from all alike
+    METHODS: Mapping[str, Method]
+
+    def read_released(self, path: Path | str, /) -> pd.DataFrame:
+        """The items of a file or folder in the released format, with the columns of `compose`.
+
+        Errors: `InputError` that names file, row and field of everything at fault.
+        """
+
+    def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
+        """The items table of the benchmark's records, one row a question; `seed` shuffles options.
+
+        Errors: `InputError` where there are no records.
+        """
+
+    def asked(self, items: pd.DataFrame, method: str) -> pd.DataFrame:
+        """The rows of `items` that a method is asked. Errors: `InputError` for another method."""
+
+    def messages(
+        self, item: Mapping, method: str, replaced: Mapping[str, str] | None = None
+    ) -> list[dict[str, str]]:
+        """The chat messages `{"role", "content"}` for one item, the last one the user's.
+
+        replaced: a user's own prompt files by prompt name. Errors: `InputError` where a method
+        builds on an earlier answer that the item does not hold.
+        """
+
+    def shared_prefix(self, item: Mapping, method: str) -> str:
+        """The beginning of the last message that the item shares with its siblings."""
+
+    def reference(self, item: Mapping, method: str, seed: int) -> dict[str, str]:
+        """The answers of the baselines by name: `gold`, `random`, `omniscient` where there is one."""
+
+    def schema(self, method: str) -> dict | None:
+        """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
+
+    def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+        """The scores table: one row a response, in their order, failed requests included.
+
+        responses: of any models and methods, or just the columns `item_id, model, method,
+        response`. Errors: `InputError` for unknown items or methods and doubled rows.
+        """
+
+    def metrics(
+        self, scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
+    ) -> pd.DataFrame:
+        """The metrics table by model and method, each number with its 95 % interval."""
+
+
+class TwoCallMethod(Method, Protocol):
+    """A method that asks for reasoning first."""
+
+    first: str | None  # the method that does; None where there is one call
+
+
+class TwoCalls(Benchmark, Protocol):
+    """A benchmark whose chain of thought is two calls: see `evaluation.second_calls`."""
+
+    METHODS: Mapping[str, TwoCallMethod]
+
+    def reasoning_of(self, response: str, /) -> str:
+        """The reasoning in the answer to the first call, as the second call's `messages` take it."""
+
+
+class Reminding(Benchmark, Protocol):
+    """A benchmark with methods that show a model its own answers to other items."""
+
+    def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+        """The items of such methods, with what `messages` needs of one model's `responses`.
+
+        Items whose earlier question was not answered are left out.
+        """
+
+
+def no_schema(method: str) -> None:
+    """The `schema` of a benchmark whose answers are text."""

@@ -1,0 +1,39 @@
+"""From series of scores to rows of the metrics table, for metrics that are means."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from tomlab.records.tables import OUTCOMES
+from tomlab.scoring.stats import cluster_interval
+
+DIFFERENCE, COUNT = (-1.0, 1.0), None  # bounds of what is no share
+
+
+class Series(NamedTuple):
+    """The values that one metric is the mean of, the group of each, and their `bounds`."""
+
+    metric: str
+    condition: str
+    values: pd.Series
+    groups: pd.Series
+    bounds: tuple[float, float] | None = (0.0, 1.0)
+
+
+def rows(series: Iterable[Series], whose: Mapping, *, resamples: int, seed: int) -> list[dict]:
+    """A row of the metrics table for each series; whose: benchmark, model and method."""
+    return [
+        {**whose, "metric": metric, "condition": condition}
+        | vars(cluster_interval(values, groups, bounds=bounds, resamples=resamples, seed=seed))
+        for metric, condition, values, groups, bounds in series
+    ]
+
+
+def over_all(part: pd.DataFrame) -> Iterator[Series]:
+    """Over all answers of a model and method: the share of each outcome, and accuracy by the
+    released code's reading, what it leaves to a grader counting as wrong.
+    """
+    for outcome in OUTCOMES:
+        yield Series("outcome_rate", outcome, part["outcome"] == outcome, part["group_id"])
+    yield Series("released_rule", "all", part["by_released_rule"].eq(True), part["group_id"])

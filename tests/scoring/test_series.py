@@ -1,0 +1,47 @@
+"""Series of scores become rows of the metrics table."""
+
+import pandas as pd
+
+from tomlab.records.tables import OUTCOMES
+from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
+from tomlab.scoring.stats import cluster_interval
+
+WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
+GROUPS = pd.Series(["a", "a", "b", "b"])
+
+
+def test_row_says_whose_it_is_and_what_it_measures():
+    values = pd.Series([1, 0, 1, 1])
+    [row] = rows([Series("accuracy", "all", values, GROUPS)], WHOSE, resamples=50, seed=3)
+    interval = cluster_interval(values, GROUPS, resamples=50, seed=3)
+    assert row == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
+
+
+def test_bounds_are_those_of_the_series():
+    alike = pd.Series([0.5] * 4)
+    difference, count = rows(
+        [
+            Series("gap", "x", alike, GROUPS, DIFFERENCE),
+            Series("tokens", "x", alike, GROUPS, COUNT),
+        ],
+        WHOSE,
+        resamples=50,
+        seed=0,
+    )
+    assert difference["ci_low"] < 0
+    assert (count["ci_low"], count["ci_high"]) == (0.5, 0.5)
+
+
+def test_outcomes_are_shares_of_all_and_the_released_rule_counts_no_verdict_as_wrong():
+    part = pd.DataFrame(
+        {
+            "outcome": ["correct", "wrong", "unparsed", "error"],
+            "by_released_rule": [True, False, True, None],
+            "group_id": GROUPS,
+        }
+    )
+    shares = {(s.metric, s.condition): s.values.mean() for s in over_all(part)}
+    assert shares.pop(("released_rule", "all")) == 0.5
+    assert shares == {
+        ("outcome_rate", name): (0.25 if name in set(part["outcome"]) else 0) for name in OUTCOMES
+    }
