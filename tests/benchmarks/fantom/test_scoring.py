@@ -13,8 +13,9 @@ import fantom_protocol
 from fantom_sets import SAID, question_set, random_sets
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import reading, scoring
-from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SCENARIOS, SHARES, weighted_f1
+from tomlab.benchmarks.fantom import scoring
+from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
+from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError
 from tomlab.models.specs import BaselineModel
 from tomlab.scoring.embeddings import MINILM, embed
@@ -245,7 +246,7 @@ def test_list_needs_every_aware_name_and_no_other():
     ],
 )
 def test_yes_and_no(said, value):
-    assert reading.yes_or_no(said) == value
+    assert scoring.yes_or_no(said) == value
 
 
 def test_yes_beside_no_is_doubtful():

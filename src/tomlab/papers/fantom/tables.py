@@ -8,6 +8,7 @@ one decimal, as in the paper. Source: Kim et al. (2023), and `tomlab.records.pub
 import pandas as pd
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
+from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError, refuse
 from tomlab.papers.fantom import audit as own_audit
 from tomlab.reporting import audit
@@ -15,7 +16,6 @@ from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
 
-SCENARIOS = ("inaccessible", "accessible")
 CONTEXTS = ("short", "full")
 METHODS = {"short": "short", "short-cot": "short + CoT", "full": "full", "full-cot": "full + CoT"}
 PROMPTING = {"none": "", "cot": " + CoT", "ft": " + FT"}
