@@ -14,36 +14,27 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom import records as omnitom_records
+from tomlab.benchmarks.omnitom.labels import HEADS
 from tomlab.benchmarks.omnitom.records import (
     CATEGORIES,
     CODES,
     DIMENSIONS,
     WORLD,
     Row,
+    link,
     read_records,
     rows,
 )
 from tomlab.errors import InputError
 from tomlab.records.tables import check
 
-KEYS = ("A", "B", "C", "D")  # of the options of a linked question
-
-
 NAME = "omnitom"
+KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 # A part of the items is drawn by story, each category in its turn.
 UNIT, STRATUM = "group_id", "category"
 STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
 TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
 LEVELS = ("L1", "L2", "L3", "L4")
-_COLUMNS = {
-    "truth_status": "Truth-Status",
-    "knowledge_access": "Knowledge-Access",
-    "representation": "Representation",
-    "content_type": "Content Type",
-    "mental_source": "Mental-Source",
-    "context": "Context",
-}
 
 
 @dataclass(frozen=True)
@@ -144,20 +135,20 @@ def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataF
     """
     known = {str(record["story_id"]): record for record in records}
     items = []
-    for link in omnitom_records.link(list(known.values()), tombench).to_dict("records"):
-        story_id = str(link["story_id"])
+    for own in link(list(known.values()), tombench).to_dict("records"):
+        story_id = str(own["story_id"])
         items.append(
             {
                 "benchmark": NAME,
-                "item_id": f"{story_id}/linked:{link['source_row']}",
+                "item_id": f"{story_id}/linked:{own['source_row']}",
                 "group_id": story_id,
                 "question_type": STAGES[0],
                 "story": known[story_id]["story"],
-                "question": link["question"],
-                "choices": list(link["choices"]),
-                "answer": link["answer"],
+                "question": own["question"],
+                "choices": list(own["choices"]),
+                "answer": own["answer"],
                 "source": known[story_id]["source"],
-                "category": link["code"],
+                "category": own["code"],
                 "example": "",
                 "paraphrases": "[]",
             }
@@ -241,15 +232,13 @@ def _example(record: Mapping, stage: int) -> str:
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for."""
-    if stage == 1:
-        lines = [f"{row.actor} | {row.belief} | {row.order}" for row in beliefs]
-        return "\n".join(["Actor | Belief | Order", *lines])
-    header = " | ".join(["Actor", "Belief", "Order", *_COLUMNS.values()])
-    lines = [
-        " | ".join([row.actor, row.belief, row.order, *(row.labels[name] for name in _COLUMNS)])
+    dimensions = ["order"] if stage == 1 else list(DIMENSIONS)
+    header = [HEADS[name] for name in ("actor", "belief", *dimensions)]
+    cells = [
+        [row.actor, row.belief, row.order, *(row.labels[name] for name in dimensions[1:])]
         for row in beliefs
     ]
-    return "\n".join([header, *lines])
+    return "\n".join(" | ".join(line) for line in [header, *cells])
 
 
 def schema(method: str) -> dict | None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from tomlab.benchmarks.omnitom.labels import DIMENSION_NAMES
 from tomlab.benchmarks.omnitom.metrics import NAME
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
@@ -21,7 +22,6 @@ from tomlab.reporting import printed as report
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
 
-DIMENSION_NAMES = {name: name.replace("_", " ").capitalize() for name in DIMENSIONS}
 STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, accuracy"}
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 LEVELS = ("L1", "L2", "L3", "L3-json", "L4")
