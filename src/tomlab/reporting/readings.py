@@ -30,7 +30,7 @@ def readings(
     items, responses, scores: the tables of one run. rule: names, from an item and its response
     (the row of `responses` with the columns of its row in `scores`), the rule that decided the
     verdict. keys: the letters under which a benchmark shows its options. A kind is an outcome, a
-    rule and a method; new rules are shown first, then new outcomes, then new methods, and within a
+    rule and a method: every outcome is shown first, then new rules, then new methods, and within a
     kind `seed` draws. There are fewer rows if there are fewer kinds.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
@@ -46,18 +46,18 @@ def readings(
 
 
 def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
-    """Up to n answers, no two of one rule, outcome and method; sorted by outcome, rule, method."""
+    """Up to n answers, no two of one outcome, rule and method; sorted by these."""
     drawn = sorted(answers, key=lambda a: random.Random(f"{seed}/{[a[k] for k in KEY]}").random())
     kinds: dict[tuple, Mapping] = {}
     for answer in drawn:
-        kinds.setdefault((answer["rule"], answer["outcome"], answer["method"]), answer)
+        kinds.setdefault((answer["outcome"], answer["rule"], answer["method"]), answer)
     chosen: list[tuple] = []
     while len(chosen) < min(n, len(kinds)):
         seen = [set(column) for column in zip(*chosen, strict=True)] or [set()] * 3
         left = [kind for kind in kinds if kind not in chosen]
-        # False comes before True: a kind with a new rule, then one with a new outcome, …
+        # False comes before True: a kind with a new outcome, then one with a new rule, …
         chosen.append(min(left, key=lambda kind, seen=seen: [kind[i] in seen[i] for i in range(3)]))
-    return [kinds[kind] for kind in sorted(chosen, key=lambda kind: (kind[1], kind[0], kind[2]))]
+    return [kinds[kind] for kind in sorted(chosen)]
 
 
 def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:

@@ -241,6 +241,17 @@ def table_text(beliefs: Sequence[Row], stage: int) -> str:
     return "\n".join(" | ".join(line) for line in [header, *cells])
 
 
+def in_words(item: Mapping) -> dict[str, str]:
+    """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
+    if item["question_type"] == STAGES[0]:
+        return {"question": item["question"], "gold": item["answer"]}
+    stage = 1 if item["question_type"] == STAGES[1] else 2
+    return {
+        "question": item["question"] or item["story"],
+        "gold": table_text(gold_rows(item), stage),
+    }
+
+
 def schema(method: str) -> dict | None:
     """The JSON schema of a method's answers, for providers that keep to one; None for tables."""
     wanted = METHODS[method]

@@ -53,7 +53,7 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
     if not said.rows:
         text, open_thought = visible(response["response"])
         outcome = unanswered(text, response["finish_reason"], open_thought)
-        return found | {"outcome": outcome, "rule": f"no table: {said.reason}"}
+        return found | {"outcome": outcome, "rule": f"not usable: {said.reason}"}
     return found | {"outcome": "correct" if found["score"] > 0 else "wrong"}
 
 
@@ -115,7 +115,7 @@ def _label(row: Row | None, dimension: str) -> str | None:
 
 
 def _reading(said: Parsed) -> str:
-    return f"read as {said.form}: {len(said.rows)} rows, {len(said.lost)} lost"
+    return f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
 
 
 def _linked(item: Mapping, response: Mapping) -> dict:
