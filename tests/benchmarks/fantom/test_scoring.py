@@ -15,8 +15,9 @@ import replies
 from fantom_sets import SAID, question_set, random_sets
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import reading, scoring
-from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SCENARIOS, SHARES, weighted_f1
+from tomlab.benchmarks.fantom import scoring
+from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
+from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError
 from tomlab.models.specs import BaselineModel
 from tomlab.scoring.embeddings import MINILM, embed
@@ -235,7 +236,7 @@ def test_list_needs_every_aware_name_and_no_other():
     ],
 )
 def test_yes_and_no(said, value):
-    assert reading.yes_or_no(said) == value
+    assert scoring.yes_or_no(said) == value
 
 
 def test_yes_beside_no_is_doubtful():
@@ -273,6 +274,58 @@ def test_what_has_no_verdict_is_told_apart(kind, response, outcome):
 def test_a_credited_answer_that_was_cut_off_is_doubtful():
     row = verdict("belief_dist", "Kailey does not know what breed", finish_reason="length")
     assert (row["outcome"], row["doubtful"]) == ("correct", True)
+
+
+# The rule that decided, in words
+
+
+def lettered(right: bool) -> str:
+    letters = dict(zip(item("belief_choice")["choices"], "ab", strict=True))
+    return f"({letters[item('belief_choice')['answer' if right else 'wrong_answer']]})"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "outcome", "rule"),
+    [
+        ("fact", "Linda's dog", "correct", "shares words with the right answer"),
+        ("fact", "Nothing", "wrong", "shares no word with the right answer"),
+        ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
+        ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
+        ("belief_dist", "", "unparsed", "says nothing"),
+        ("belief_choice", lettered(True), "correct", "names the right option"),
+        ("belief_choice", lettered(False), "wrong", "names the other option"),
+        ("belief_choice", "(a) or (b)", "correct", "names both options, which counts"),
+        ("belief_choice", "She does not know.", "unparsed", "names no option"),
+        ("belief_choice", None, "error", "the request failed"),
+        ("infoaccess_list", "Linda, David", "correct", "has every aware name and no unaware one"),
+        ("infoaccess_list", "Linda", "wrong", "lacks an aware name"),
+        ("infoaccess_list", "Linda, David, Sally", "wrong", "has an unaware one"),
+        ("infoaccess_list", "Sally", "wrong", "lacks an aware name and has an unaware one"),
+        ("infoaccess_list", "The dog", "unparsed", "has no name"),
+        ("answerability_yn", "Yes, she does", "correct", "reads as yes"),
+        ("answerability_yn", "not sure", "wrong", "reads as no"),
+        ("answerability_yn", "No, Ann knows it", "correct", "has signs of yes and of no: yes"),
+        ("answerability_yn", "Perhaps", "unparsed", "has no sign of yes or no"),
+    ],
+)
+def test_the_rule_that_decided_is_told_in_words(kind, said, outcome, rule):
+    asked = item(kind)
+    said = fantom.reference(asked, "short", 0).get(said, said)
+    error = "APIError" if said is None else None
+    row = verdict(kind, said, error=error).to_dict()
+    answer = row | {"response": said, "error": error, "finish_reason": "stop"}
+    assert (row["outcome"], scoring.rule(asked, answer)) == (outcome, rule)
+
+
+def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
+    items = fantom.compose(random_sets(3))
+    responses = answered(items, "random").assign(error=None, finish_reason="stop")
+    by_id = {row["item_id"]: row for row in items.to_dict("records")}
+    both = responses.merge(fantom.score(items, responses)).to_dict("records")
+    found = {(scoring.rule(by_id[row["item_id"]], row), row["score"] > 0) for row in both}
+    rules = [rule for rule, _ in found if not rule.startswith("reads as")]
+    assert len(rules) > 5
+    assert len(rules) == len(set(rules))
 
 
 @settings(deadline=None)

@@ -109,6 +109,21 @@ def test_table_is_read(text):
     assert read(text) == [FACT, BELIEF]
 
 
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("| Actor | Belief | Order |\n| Ines | A | 1 |", "pipe table"),
+        ("Ines | A | 1\nMax | B | 0", "pipe table"),
+        ("Actor\tBelief\nInes\tA", "TSV"),
+        ("| Actor | Belief |\n| Ines | A |\n\nActor,Belief\nMax,B", "pipe table and CSV"),
+        ('[{"actor": "Ines", "belief": "A"}]', "JSON"),
+        ("Ines thinks that it is gone.", ""),
+    ],
+)
+def test_form_says_how_the_rows_stood(text, form):
+    assert parse(text).form == form
+
+
 def test_comma_in_quotation_marks_is_no_delimiter():
     text = 'Actor,Belief,Order\nInes,"The key, the ""old"" one, is gone",1'
     assert read(text) == [Row("Ines", 'The key, the "old" one, is gone', "1")]

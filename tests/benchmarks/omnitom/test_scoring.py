@@ -17,7 +17,7 @@ from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import grammar, scoring
 from tomlab.benchmarks.omnitom import records as omnitom_records
 from tomlab.benchmarks.omnitom.alignment import Alignment, compound_parts
-from tomlab.benchmarks.omnitom.items import LEVELS, linked_items, records_of, table_text
+from tomlab.benchmarks.omnitom.items import LEVELS, in_words, linked_items, records_of, table_text
 from tomlab.benchmarks.omnitom.metrics import belief_rows, f1_by_order, label_rows
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, Row
 from tomlab.errors import InputError
@@ -206,6 +206,71 @@ def test_variants_of_legal_labels_count():
 def test_a_missing_row_is_wrong_in_all_dimensions():
     text = "\n".join(labelled().splitlines()[:-1])
     assert verdict("labelling", text)["score"] == pytest.approx(3 / 4)
+
+
+# How an answer was read and what decided, in words
+
+
+def read_as(kind: str, said: str | None, **response) -> tuple[str, str]:
+    """The outcome of an answer and the rule that decided, held against the columns of `score`."""
+    row = verdict(kind, said, **response).to_dict()
+    answer = {"finish_reason": "stop", "error": None} | row | {"response": said} | response
+    item = ITEMS[ITEMS["item_id"] == f"1/{kind}"].iloc[0].to_dict()
+    return row["outcome"], scoring.rule(item, answer)
+
+
+def test_an_extracted_table_is_told_by_its_form_its_rows_and_its_matches():
+    said = extraction(*GOLD[:3], "Ben | Ada is at work | 1", "... | ... | ...")
+    assert read_as("extraction", said) == (
+        "correct",
+        (
+            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs "
+            "(judge: exact)"
+        ),
+    )
+    said = '{"beliefs": [{"actor": "Ada", "belief": "No such thing", "order": 1}]}'
+    assert read_as("extraction", said) == (
+        "wrong",
+        (
+            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs "
+            "(judge: exact)"
+        ),
+    )
+
+
+def test_labels_are_told_by_the_rows_found_and_the_labels_that_are_right():
+    text = "\n".join(labelled().splitlines()[:-1]).replace("| Location |", "| Trait/Value |")
+    assert read_as("labelling", text) == (
+        "correct",
+        (
+            "read as pipe table, rows: 3, lost: 0; 3 of 4 given beliefs have a row, "
+            "18 of 28 labels are right"
+        ),
+    )
+
+
+@pytest.mark.parametrize("kind", ["extraction", "labelling"])
+def test_what_could_not_be_used_is_told_with_its_reason(kind):
+    assert read_as(kind, "") == ("unparsed", "not usable: empty answer")
+    assert read_as(kind, "Hm", finish_reason="length") == ("truncated", "not usable: no table")
+    assert read_as(kind, "Belief | Order\nA | 1") == ("unparsed", "not usable: no column Actor")
+    assert read_as(kind, None, error="APIError") == ("error", "the request failed")
+
+
+def test_a_judges_own_alignment_is_told_as_its_own():
+    judged = {("1/extraction", "m", "stage1-L3", 0): Alignment([2], [1, 1, 0, 0], [])}
+    row = {"item_id": "1/extraction", "model": "m", "method": "stage1-L3", "error": None}
+    row |= {"response": extraction("Ada | All of it | 1"), "finish_reason": "stop"}
+    scored = omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT, judged=judged).iloc[0].to_dict()
+    told = scoring.rule(ITEMS.iloc[0].to_dict(), row | scored)
+    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs (judge: llm)")
+
+
+def test_items_are_shown_as_pipe_tables():
+    first, second = ITEMS.to_dict("records")
+    assert in_words(first)["question"] == first["story"]
+    assert in_words(first)["gold"] == extraction(*GOLD)
+    assert in_words(second)["gold"].startswith("Actor | Belief | Order | Truth-Status | Knowledge")
 
 
 # The worked examples of App. E

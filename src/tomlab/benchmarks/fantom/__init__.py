@@ -14,8 +14,7 @@ from tomlab.benchmarks.fantom.items import (
     shared_prefix,
 )
 from tomlab.benchmarks.fantom.metrics import metrics
-from tomlab.benchmarks.fantom.reading import reasoning_of
-from tomlab.benchmarks.fantom.scoring import score
+from tomlab.benchmarks.fantom.scoring import reasoning_of, score
 
 __all__ = [
     "METHODS",

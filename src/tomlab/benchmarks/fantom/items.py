@@ -13,17 +13,16 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.fantom import sets as fantom_sets
+from tomlab.benchmarks.fantom.sets import RELEASED_SHA256, SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
 from tomlab.records.tables import check
 
-LETTERS = ("a", "b")
-
-
 NAME = "fantom"
-INACCESSIBLE = "inaccessible"
+LETTERS = ("a", "b")
+INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set, from either scenario in its turn.
 UNIT, STRATUM = "group_id", "set_scenario"
+# The fields of the lists and of the yes/no questions of a family.
 FAMILIES = {
     "answerability": ("answerabilityQA_list", "answerabilityQAs_binary"),
     "infoaccess": ("infoAccessibilityQA_list", "infoAccessibilityQAs_binary"),
@@ -66,13 +65,13 @@ METHODS = {
 
 
 def read_released(
-    path: Path | str, seed: int = 0, *, sha256: str | None = fantom_sets.RELEASED_SHA256
+    path: Path | str, seed: int = 0, *, sha256: str | None = RELEASED_SHA256
 ) -> pd.DataFrame:
     """The items of a file in the released format, `fantom_v1.json` or the archive with it.
 
     sha256: of an archive, None for any. Errors: `InputError`, see `sets.read_sets`.
     """
-    return compose(fantom_sets.read_sets(path, sha256=sha256), seed)
+    return compose(read_sets(path, sha256=sha256), seed)
 
 
 def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
@@ -108,11 +107,19 @@ def _questions(record: Mapping, seed: int) -> list[dict]:
 
 def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -> dict:
     set_id, fact = record["set_id"], record["factQA"]
-    item_id, is_list = f"{set_id}/{name}", kind.endswith("_list")
-    right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
+    item_id = f"{set_id}/{name}"
     conversation, part = set_id.split("-")[:2]
-    choices = [wrong, right] if kind == "belief_choice" else []
+    right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
     scenario = "" if kind == "fact" else question["missed_info_accessibility"]
+    aware, unaware, characters, choices, long_only = [], [], [], [], False
+    if is_list(kind):
+        aware, unaware, characters = list(right), list(wrong), _characters(record)
+        right, wrong = ", ".join(right), ", ".join(wrong)
+    elif is_yn(kind):
+        long_only = right == "no:long"
+        right = right.partition(":")[0]
+    elif kind == "belief_choice":
+        choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
     return {
         "benchmark": NAME,
         "item_id": item_id,
@@ -121,17 +128,13 @@ def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -
         "story": record["short_context"].strip(),
         "full_story": record["full_context"].strip(),
         "question": question["question"],
-        "choices": random.Random(f"{seed}/{item_id}").sample(choices, len(choices)),
-        "answer": ", ".join(right)
-        if is_list
-        else right.partition(":")[0]
-        if _is_yn(kind)
-        else right,
-        "wrong_answer": ", ".join(wrong) if is_list else wrong,
-        "aware": list(right) if is_list else [],
-        "unaware": list(wrong) if is_list else [],
-        "characters": _characters(record) if is_list else [],
-        "source": fantom_sets.source_of(record),
+        "choices": choices,
+        "answer": right,
+        "wrong_answer": wrong,
+        "aware": aware,
+        "unaware": unaware,
+        "characters": characters,
+        "source": source_of(record),
         "conversation_id": conversation,
         "part_id": f"{conversation}-{part}",
         "set_scenario": _set_scenario(record),
@@ -139,13 +142,19 @@ def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -
         "full_scenario": _full_scenario(record, kind, scenario),
         "tom_order": question.get("tom_type") or "",
         "character": _character(kind, question["question"]),
-        "long_only": right == "no:long",
+        "long_only": long_only,
         "fact_question": fact["question"],
         "fact_answer": fact["correct_answer"],
     }
 
 
-def _is_yn(kind: str) -> bool:
+def is_list(kind: str) -> bool:
+    """Whether questions of a type ask for a list of names."""
+    return kind.endswith("_list")
+
+
+def is_yn(kind: str) -> bool:
+    """Whether questions of a type ask for yes or no."""
     return kind.endswith("_yn")
 
 
@@ -165,7 +174,7 @@ def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
     if family not in FAMILIES:
         return scenario
     list_field, yn_field = FAMILIES[family]
-    if _is_yn(kind):
+    if is_yn(kind):
         someone_missed = any(q["correct_answer"] != "yes" for q in record[yn_field])
         scenario = record[yn_field][0]["missed_info_accessibility"]
     else:
@@ -175,7 +184,7 @@ def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
 
 def _character(kind: str, question: str) -> str:
     """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
-    if _is_yn(kind):
+    if is_yn(kind):
         return question.removeprefix("Does ").split(" know")[0].lower()
     if kind.startswith("belief"):
         words = question.lower().partition("does ")[2].split()
@@ -223,7 +232,7 @@ def _question(item: Mapping, replaced: Mapping[str, str] | None) -> str:
         asked = f"Target: {item['fact_question']}\n{asked}"
     if kind.startswith("infoaccess"):
         asked = f"Information: {item['fact_question']} {item['fact_answer']}\n{asked}"
-    if _is_yn(kind):
+    if is_yn(kind):
         asked += f" {prompts.load('fantom/yes-no', replaced)}"
     return f"{asked}\nAnswer:"
 
@@ -238,7 +247,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     if METHODS[method].reasoning:
         return dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
     kind, draw = item["question_type"], random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    if kind.endswith("_list"):
+    if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]
         guess = [name for name in everyone if draw.random() < 0.5]
         return {
@@ -246,7 +255,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
             "omniscient": ", ".join(everyone),
             "random": ", ".join(guess) or "Nobody",
         }
-    if _is_yn(kind):
+    if is_yn(kind):
         guess = draw.choice(["yes", "no"])
         return {"gold": item["answer"], "omniscient": "yes", "random": guess}
     missed = kind != "fact" and item["scenario"] == INACCESSIBLE

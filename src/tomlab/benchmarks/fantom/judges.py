@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.reading import answer_text, token_f1
-from tomlab.benchmarks.fantom.scoring import REASONING, SCORED, embedded_part
+from tomlab.benchmarks.fantom.scoring import (
+    REASONING,
+    SCORED,
+    answer_text,
+    embedded_part,
+    token_f1,
+)
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs

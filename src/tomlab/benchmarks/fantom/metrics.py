@@ -10,27 +10,31 @@ import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.fantom.items import FAMILIES, NAME
-from tomlab.benchmarks.fantom.reading import IRRELEVANT, NO, YES
+from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.records.tables import OUTCOMES, check
 from tomlab.scoring.stats import Interval, cluster_interval, cluster_statistic, ratio
 
+_KINDS = {family: (f"{family}_list", f"{family}_yn") for family in FAMILIES}
+_ALL = ("belief_choice", *_KINDS["answerability"], *_KINDS["infoaccess"])
 # Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
 # which people were not asked), and both kinds of one family.
 CONJUNCTIONS = {
-    "all_star": (
-        "belief_dist",
-        "belief_choice",
-        *(f"{f}_{k}" for f in FAMILIES for k in ("list", "yn")),
-    ),
-    "all": ("belief_choice", *(f"{f}_{k}" for f in FAMILIES for k in ("list", "yn"))),
-    "answerability_all": ("answerability_list", "answerability_yn"),
-    "infoaccess_all": ("infoaccess_list", "infoaccess_yn"),
+    "all_star": ("belief_dist", *_ALL),
+    "all": _ALL,
+    **{f"{family}_all": kinds for family, kinds in _KINDS.items()},
 }
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
-_LEVELS = {"": "group_id", "/part": "part_id", "/conversation": "conversation_id"}
+_LEVELS = {"": "group_id", "part": "part_id", "conversation": "conversation_id"}
 _LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
 _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEVANT}
+
+
+def condition(scenario: str, *parts: str) -> str:
+    """What a metric is of: the scenario, then where it has them the level of a conjunction, the
+    order of belief, or the family and kind of an error, such as "inaccessible/part".
+    """
+    return "/".join(part for part in (scenario, *parts) if part)
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -48,8 +52,8 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         keys = {"benchmark": NAME, "model": model, "method": method}
-        for metric, condition, interval in _rows(part, method, resamples, seed):
-            rows.append(keys | {"metric": metric, "condition": condition} | vars(interval))
+        for metric, of, interval in _rows(part, method, resamples, seed):
+            rows.append(keys | {"metric": metric, "condition": of} | vars(interval))
     return check(pd.DataFrame(rows), "metrics", "fantom metrics")
 
 
@@ -61,9 +65,9 @@ def _rows(
     facts = part[part["question_type"] == "fact"]
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
-        for metric, condition, values in _means(own, scenario, method):
+        for metric, of, values in _means(own, scenario, method):
             if len(values):
-                yield metric, condition, _interval(values, **options)
+                yield metric, of, _interval(values, **options)
         for metric, sums, statistic, n in _ratios(own):
             yield metric, scenario, cluster_statistic(sums, statistic, n=n, **options)
         if len(own) and len(facts):
@@ -89,21 +93,18 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[tuple[str,
         asked = own[own["question_type"].isin(kinds)]
         for name, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
-            if name != "/conversation" or method.startswith("full"):
-                yield metric, scenario + name, _all_right(asked, unit)
+            if name != "conversation" or method.startswith("full"):
+                yield metric, condition(scenario, name), _all_right(asked, unit)
     for kind in SHARES:
         cell = own[own["question_type"] == kind]
         yield kind, scenario, cell.set_index("conversation_id")["right"]
     beliefs = own[own["question_type"] == "belief_dist"].set_index("conversation_id")
     for order in dict.fromkeys(beliefs["tom_order"]):
-        yield (
-            "belief_order",
-            f"{scenario}/{order}",
-            beliefs.loc[beliefs["tom_order"] == order, "right"],
-        )
+        right = beliefs.loc[beliefs["tom_order"] == order, "right"]
+        yield "belief_order", condition(scenario, order), right
     second = beliefs["tom_order"].str.startswith("second-order:")
     if second.any():
-        yield "belief_order", f"{scenario}/second-order", beliefs.loc[second, "right"]
+        yield "belief_order", condition(scenario, "second-order"), beliefs.loc[second, "right"]
     everyone = by_character(own)
     yield "all_characters", scenario, everyone["all_right"]
     yield "consistency", scenario, everyone["consistent"].dropna().astype(bool)
@@ -122,10 +123,10 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[tuple[str
     excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
     kinds = (excluded & included, excluded & ~included, ~excluded & included)
     for name, values in zip(_LIST_ERRORS, kinds, strict=True):
-        yield "list_error", f"{scenario}/{family}/{name}", values
+        yield "list_error", condition(scenario, family, name), values
     for name, said in _YN_ERRORS.items():
         values = ~answers["right"] & (answers["yn"] == said)
-        yield "yn_error", f"{scenario}/{family}/{name}", values
+        yield "yn_error", condition(scenario, family, name), values
 
 
 def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, object, int]]:

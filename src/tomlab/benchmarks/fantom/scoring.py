@@ -1,29 +1,136 @@
-"""FANToM's verdicts: from responses to scores, one rule a question type (Sec. 3.4, App. A.4)."""
+"""FANToM's verdicts: from responses to scores, one rule a question type (Sec. 3.4, App. A.4).
 
-from collections.abc import Mapping, Sequence
+The rules are those of the released code, quirks included, so that scores compare with the paper's.
+What a rule credits and a reader would doubt is marked `doubtful`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items import LETTERS
-from tomlab.benchmarks.fantom.reading import (
-    IRRELEVANT,
-    NO,
-    YES,
-    answer_text,
-    named,
-    names_option,
-    says_both,
-    token_f1,
-    yes_or_no,
-)
+from tomlab.benchmarks.fantom.items import LETTERS, METHODS, is_list, is_yn
+from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tables import check
-from tomlab.scoring.answers import failed, pairs, unanswered
+from tomlab.scoring.answers import failed, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, embed
 
-SCORED = ("short", "short-cot", "full", "full-cot")
-REASONING = ("short-reasoning", "full-reasoning")
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one answer. rule: which reading decided, in words; details: score columns."""
+
+    outcome: str
+    score: float
+    rule: str
+    details: dict = field(default_factory=dict)
+
+
+def _verdict(item: Mapping, said: "Said | None", nearer: bool) -> Verdict:
+    """By the rule for the question's type. said: None for a failed request; nearer: whether the
+    encoder says so of BeliefQ[Dist.].
+    """
+    kind = item["question_type"]
+    if said is None:
+        return Verdict("error", 0.0, "the request failed", {"excluded_aware": is_list(kind)})
+    match kind:
+        case "fact":
+            return _fact(item, said)
+        case "belief_dist":
+            return _dist(item, said, nearer)
+        case "belief_choice":
+            return _choice(item, said)
+        case "answerability_list" | "infoaccess_list":
+            return _list(item, said)
+        case "answerability_yn" | "infoaccess_yn":
+            return _yn(item, said)
+    raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
+
+
+@dataclass(frozen=True)
+class Said:
+    """The part of an answer that is judged, why it ended, and whether its thinking never did."""
+
+    text: str
+    finish_reason: str
+    open_thought: bool
+
+    @property
+    def unread(self) -> str:
+        """The outcome if nothing can be read of it."""
+        return unanswered(self.text, self.finish_reason, self.open_thought)
+
+    @property
+    def unlike(self) -> str:
+        """The outcome of free text that earns nothing: wrong, if it is a finished answer at all."""
+        return "wrong" if self.unread == "unparsed" and self.text else self.unread
+
+
+def _fact(item: Mapping, said: Said) -> Verdict:
+    """Token F1 with the full answer, in lower case; any shared word earns its share."""
+    overlap = token_f1(item["answer"].lower(), said.text.lower())
+    details = {"word_overlap": overlap}
+    if overlap:
+        return Verdict("correct", overlap, "shares words with the right answer", details)
+    return Verdict(said.unlike, 0.0, "shares no word with the right answer", details)
+
+
+def _dist(item: Mapping, said: Said, nearer: bool) -> Verdict:
+    """Nearer to PersonX's belief than to the omniscient one."""
+    details = {"word_overlap": token_f1(item["answer" if nearer else "wrong_answer"], said.text)}
+    if nearer:
+        return Verdict("correct", 1.0, "nearer to the right belief than to the other", details)
+    rule = "not nearer to the right belief than to the other" if said.text else "says nothing"
+    return Verdict(said.unlike, 0.0, rule, details)
+
+
+def _choice(item: Mapping, said: Said) -> Verdict:
+    """The right letter, whatever the answer says of the other one."""
+    right = LETTERS[list(item["choices"]).index(item["answer"])]
+    other = LETTERS[1 - LETTERS.index(right)]
+    is_right, is_other = names_option(said.text, right), names_option(said.text, other)
+    if is_right:
+        rule = "names both options, which counts" if is_other else "names the right option"
+        return Verdict("correct", 1.0, rule, {"doubtful": is_other})
+    if is_other:
+        return Verdict("wrong", 0.0, "names the other option")
+    return Verdict(said.unread, 0.0, "names no option")
+
+
+def _list(item: Mapping, said: Said) -> Verdict:
+    """Every aware name and no unaware one."""
+    found = named(said.text, [*item["aware"], *item["unaware"], *item["characters"]])
+    excluded = any(name.lower() not in found for name in item["aware"])
+    included = any(name.lower() in found for name in item["unaware"])
+    details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
+    if not (excluded or included):
+        return Verdict("correct", 1.0, "has every aware name and no unaware one", details)
+    errors = {"lacks an aware name": excluded, "has an unaware one": included}
+    rule = " and ".join(error for error, made in errors.items() if made) if found else "has no name"
+    finished = found and said.finish_reason != "length"
+    return Verdict("wrong" if finished else said.unread, 0.0, rule, details)
+
+
+def _yn(item: Mapping, said: Said) -> Verdict:
+    """Signs of "yes" before signs of "no"."""
+    read = yes_or_no(said.text)
+    details, right = {"yn": read}, read == (YES if item["answer"] == "yes" else NO)
+    if read == IRRELEVANT:
+        return Verdict(said.unread, 0.0, "has no sign of yes or no", details)
+    both = read == YES and _has_sign(said.text, _NO_WITHIN, _NO_FIRST)
+    rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
+    if right:
+        return Verdict("correct", 1.0, rule, details | {"doubtful": both})
+    return Verdict("wrong", 0.0, rule, details)
+
+
+# ---- From responses to scores --------------------------------------------------------------------
+
+SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
+REASONING = tuple(name for name, method in METHODS.items() if method.reasoning)
 # Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
 _EMBEDDED_CHARACTERS = 600
 _CONDITIONS = ("group_id", "source", "question_type", "part_id", "conversation_id", "tom_order")
@@ -46,52 +153,35 @@ def score(
     calls of chain of thought have no verdict and are left out.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    both = pairs(items, responses, (*SCORED, *REASONING))
-    both = [(item, response) for item, response in both if response["method"] in SCORED]
-    nearer = _nearer([pair for pair in both if pair[0]["question_type"] == "belief_dist"], embedder)
-    rows = [
-        _scored(item, response, nearer.get((response["item_id"], _said(response)), False))
-        for item, response in both
+    read = [
+        (item, response, _said(response))
+        for item, response in pairs(items, responses, METHODS)
+        if response["method"] in SCORED
     ]
+    nearer = _nearer(
+        [(i, said.text) for i, _, said in read if said and i["question_type"] == "belief_dist"],
+        embedder,
+    )
+    rows = []
+    for item, response, said in read:
+        is_nearer = said is not None and nearer.get((item["item_id"], said.text), False)
+        rows.append(_row(item, response, said, _verdict(item, said, is_nearer)))
     return check(pd.DataFrame(rows), "scores", "fantom scores")
 
 
-def embedded_part(text: str) -> str:
-    """What an encoder is given of a text: its beginning, and of an empty one a mark."""
-    return text[:_EMBEDDED_CHARACTERS] or "-"
+def rule(item: Mapping, scored: Mapping) -> str:
+    """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
+    return _verdict(item, _said(scored), nearer=scored["score"] == 1).rule
 
 
-def _said(response: Mapping) -> str:
-    return "" if failed(response) else answer_text(response["response"])[0]
+def _said(response: Mapping) -> Said | None:
+    if failed(response):
+        return None
+    text, open_thought = answer_text(response["response"])
+    return Said(text, response["finish_reason"], open_thought)
 
 
-def _nearer(both: Sequence[tuple[Mapping, Mapping]], embedder: ModelSpec) -> dict:
-    """Whether each answer, by item and text, is nearer to the right belief than to the other.
-
-    An answer that is one of the two word by word is nearest to that: no encoder has to say so.
-    """
-    found, asked = {}, []
-    for item, response in both:
-        said, right, wrong = _said(response), item["answer"], item["wrong_answer"]
-        if said in (right, wrong):
-            found[item["item_id"], said] = said == right != wrong
-        elif said:
-            asked.append((item, said))
-    if not asked:
-        return found
-    texts = [
-        embedded_part(text)
-        for item, said in asked
-        for text in (said, item["answer"], item["wrong_answer"])
-    ]
-    vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
-    right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
-    keys = [(item["item_id"], said) for item, said in asked]
-    return found | dict(zip(keys, (right > wrong).tolist(), strict=True))
-
-
-def _scored(item: Mapping, response: Mapping, nearer: bool) -> dict:
-    full = response["method"].startswith("full")
+def _row(item: Mapping, response: Mapping, said: Said | None, verdict: Verdict) -> dict:
     details = {
         "word_overlap": float("nan"),
         "yn": IRRELEVANT,
@@ -99,75 +189,113 @@ def _scored(item: Mapping, response: Mapping, nearer: bool) -> dict:
         "included_unaware": False,
         "named": [],
         "doubtful": False,
-    }
-    if failed(response):
-        outcome, credit = "error", 0.0
-        details["excluded_aware"] = item["question_type"].endswith("_list")
-    else:
-        text, open_thought = answer_text(response["response"])
-        ended = (text, response["finish_reason"], open_thought)
-        verdict = _VERDICTS[item["question_type"].rpartition("_")[2]]
-        outcome, credit, more = verdict(item, ended, nearer)
-        details |= more
-        if outcome == "correct":
-            details["doubtful"] |= unanswered(*ended) != "unparsed"
+    } | verdict.details
+    if verdict.outcome == "correct":
+        details["doubtful"] |= said.unread != "unparsed"
+    full = METHODS[response["method"]].context == "full"
     return {
         **{name: response[name] for name in ("item_id", "model", "method", "sample")},
         **{name: item[name] for name in _CONDITIONS},
         "scenario": item["full_scenario" if full else "scenario"],
-        "is_yes": item["question_type"].endswith("_yn") and item["answer"] == "yes",
-        "outcome": outcome,
-        "score": credit,
+        "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
+        "outcome": verdict.outcome,
+        "score": verdict.score,
         **details,
         "completion_tokens": response["completion_tokens"],
     }
 
 
-def _fact(item: Mapping, ended: tuple, nearer: bool) -> tuple[str, float, dict]:
-    """Token F1 with the full answer, in lower case; any shared word earns its share."""
-    overlap = token_f1(item["answer"].lower(), ended[0].lower())
-    return ("correct" if overlap else _lost(ended), overlap, {"word_overlap": overlap})
+def embedded_part(text: str) -> str:
+    """What an encoder is given of a text: its beginning, and of an empty one a mark."""
+    return text[:_EMBEDDED_CHARACTERS] or "-"
 
 
-def _dist(item: Mapping, ended: tuple, nearer: bool) -> tuple[str, float, dict]:
-    """Nearer to PersonX's belief than to the omniscient one."""
-    overlap = token_f1(item["answer" if nearer else "wrong_answer"], ended[0])
-    return ("correct" if nearer else _lost(ended), float(nearer), {"word_overlap": overlap})
+def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> dict:
+    """Whether each answer, by item and text, is nearer to the right belief than to the other.
+
+    An answer that is one of the two word by word is nearest to that: no encoder has to say so.
+    """
+    found, asked = {}, []
+    for item, said in answers:
+        right, wrong = item["answer"], item["wrong_answer"]
+        if said in (right, wrong):
+            found[item["item_id"], said] = said == right != wrong
+        elif said:
+            asked.append((item["item_id"], said, right, wrong))
+    if not asked:
+        return found
+    texts = [embedded_part(text) for _, *triple in asked for text in triple]
+    vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
+    right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
+    keys = [(item_id, said) for item_id, said, *_ in asked]
+    return found | dict(zip(keys, (right > wrong).tolist(), strict=True))
 
 
-def _choice(item: Mapping, ended: tuple, nearer: bool) -> tuple[str, float, dict]:
-    right = LETTERS[list(item["choices"]).index(item["answer"])]
-    other = LETTERS[1 - LETTERS.index(right)]
-    is_right, is_other = names_option(ended[0], right), names_option(ended[0], other)
-    if is_right:
-        return "correct", 1.0, {"doubtful": is_other}
-    return ("wrong" if is_other else unanswered(*ended)), 0.0, {}
+# ---- How the release reads answers ---------------------------------------------------------------
+
+YES, NO, IRRELEVANT = 1, 0, -1
+
+# What stands anywhere in an answer, and what opens it.
+_YES_WITHIN, _YES_FIRST = (" yes,", " yes ", " yes.", " knows "), ("yes", "true")
+_NO_WITHIN = (" no,", " no ", " no.", " does not know ", " doesn't know ")
+_NO_FIRST = ("no", "false")
 
 
-def _list(item: Mapping, ended: tuple, nearer: bool) -> tuple[str, float, dict]:
-    """Every aware name and no unaware one."""
-    found = named(ended[0], [*item["aware"], *item["unaware"], *item["characters"]])
-    excluded = any(name.lower() not in found for name in item["aware"])
-    included = any(name.lower() in found for name in item["unaware"])
-    details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
-    if not (excluded or included):
-        return "correct", 1.0, details
-    return ("wrong" if found and ended[1] != "length" else unanswered(*ended)), 0.0, details
+def answer_text(response: str) -> tuple[str, bool]:
+    """The part of a response that is scored, and whether its thinking never ended.
+
+    As in the release, what follows the last "Answer:" counts, else what follows the last repetition
+    of "Choose an answer from above:", else all of it.
+    """
+    text, open_thought = visible(response)
+    for cue in ("Answer:", "Choose an answer from above:"):
+        if cue in text:
+            return text.rsplit(cue, 1)[1].strip(), open_thought
+    return text, open_thought
 
 
-def _yn(item: Mapping, ended: tuple, nearer: bool) -> tuple[str, float, dict]:
-    said = yes_or_no(ended[0])
-    details = {"yn": said, "doubtful": said == YES and says_both(ended[0])}
-    if said == (YES if item["answer"] == "yes" else NO):
-        return "correct", 1.0, details
-    details["doubtful"] = False
-    return ("wrong" if said != IRRELEVANT else unanswered(*ended)), 0.0, details
+def names_option(text: str, letter: str) -> bool:
+    """Whether an answer names option `letter`: it opens with the letter and one of `) . : ,`, is
+    the letter alone, or has "(letter)" anywhere, be it beside the other option.
+    """
+    text = text.lower()
+    return text.startswith(tuple(f"{letter}{mark}" for mark in ").:,")) or (
+        f"({letter})" in text or text == letter
+    )
 
 
-def _lost(ended: tuple) -> str:
-    """The outcome of free text that earns nothing: wrong, if it is a finished answer at all."""
-    outcome = unanswered(*ended)
-    return "wrong" if outcome == "unparsed" and ended[0] else outcome
+def yes_or_no(text: str) -> int:
+    """`YES`, `NO` or `IRRELEVANT`; signs of "yes" are looked for first.
+
+    The release lacks "does know", which App. A.4 lists, and takes any answer that opens with "no",
+    such as "not sure", for a no.
+    """
+    if _has_sign(text, _YES_WITHIN, _YES_FIRST):
+        return YES
+    return NO if _has_sign(text, _NO_WITHIN, _NO_FIRST) else IRRELEVANT
 
 
-_VERDICTS = {"fact": _fact, "dist": _dist, "choice": _choice, "list": _list, "yn": _yn}
+def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
+    said = text.lower().strip("'").strip('"')
+    return any(sign in said for sign in within) or said.startswith(first)
+
+
+def named(text: str, names: Sequence[str]) -> list[str]:
+    """The names, in lower case, that stand anywhere in an answer, be it within another word."""
+    said = text.lower()
+    return [name.lower() for name in dict.fromkeys(names) if name.lower() in said]
+
+
+def token_f1(reference: str, text: str) -> float:
+    """F1 of the words, split at spaces, that two texts share, counted with repeats; 0 for none."""
+    ours, theirs = reference.split(), text.split()
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    if shared == 0:
+        return 0.0
+    precision, recall = shared / len(theirs), shared / len(ours)
+    return 2 * precision * recall / (precision + recall)
+
+
+def reasoning_of(response: str) -> str:
+    """What the second call of chain of thought repeats of the response to the first."""
+    return answer_text(response)[0]

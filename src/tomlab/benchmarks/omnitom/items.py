@@ -8,42 +8,33 @@ levels after TELeR (App. C).
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom import records as omnitom_records
+from tomlab.benchmarks.omnitom.labels import HEADS
 from tomlab.benchmarks.omnitom.records import (
     CATEGORIES,
     CODES,
     DIMENSIONS,
     WORLD,
     Row,
+    link,
     read_records,
     rows,
 )
 from tomlab.errors import InputError
 from tomlab.records.tables import check
 
-KEYS = ("A", "B", "C", "D")  # of the options of a linked question
-
-
 NAME = "omnitom"
+KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 # A part of the items is drawn by story, each category in its turn.
 UNIT, STRATUM = "group_id", "category"
 STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
 TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
 LEVELS = ("L1", "L2", "L3", "L4")
-_COLUMNS = {
-    "truth_status": "Truth-Status",
-    "knowledge_access": "Knowledge-Access",
-    "representation": "Representation",
-    "content_type": "Content Type",
-    "mental_source": "Mental-Source",
-    "context": "Context",
-}
 
 
 @dataclass(frozen=True)
@@ -101,32 +92,40 @@ def compose(
 
 
 def _pair(record: Mapping, examples: Sequence[Mapping], seed: int) -> list[dict]:
-    story_id, category = str(record["story_id"]), record["story_category"]
     example = example_for(record, examples, seed)
-    gold = [
-        {"actor": b["actor"], "belief": b["belief"], "labels": dict(b["labels"])}
-        for b in record["beliefs"]
-    ]
+    gold = [{name: b[name] for name in ("actor", "belief", "labels")} for b in record["beliefs"]]
+    told = {
+        "answer": _json(gold),
+        "example": _json(example) if example else "",
+        "paraphrases": _json([b.get("paraphrases", []) for b in record["beliefs"]]),
+    }
     return [
-        {
-            "benchmark": NAME,
-            "item_id": f"{story_id}/{kind}",
-            "group_id": story_id,
-            "question_type": kind,
-            "story": record["story"],
-            "question": given_table(gold) if stage == 2 else "",
-            "choices": [],
-            "answer": json.dumps(gold, ensure_ascii=False),
-            "source": record["source"],
-            "category": CODES[category],
-            "example": json.dumps(example, ensure_ascii=False) if example else "",
-            "paraphrases": json.dumps(
-                [b.get("paraphrases", []) for b in record["beliefs"]], ensure_ascii=False
-            ),
-        }
-        for stage, kind in STAGES.items()
-        if stage
+        _item(record, STAGES[1], STAGES[1], **told),
+        _item(record, STAGES[2], STAGES[2], question=given_table(gold), **told),
     ]
+
+
+def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
+    """An item of a kind; own: where it has a question, choices, an example or paraphrases."""
+    story_id = str(record["story_id"])
+    return {
+        "benchmark": NAME,
+        "item_id": f"{story_id}/{name}",
+        "group_id": story_id,
+        "question_type": kind,
+        "story": record["story"],
+        "question": "",
+        "choices": [],
+        "answer": "",
+        "source": record["source"],
+        "category": CODES[record["story_category"]],
+        "example": "",
+        "paraphrases": "[]",
+    } | own
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
@@ -143,26 +142,18 @@ def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataF
     table may be empty. Options stand in the order of the file.
     """
     known = {str(record["story_id"]): record for record in records}
-    items = []
-    for link in omnitom_records.link(list(known.values()), tombench).to_dict("records"):
-        story_id = str(link["story_id"])
-        items.append(
-            {
-                "benchmark": NAME,
-                "item_id": f"{story_id}/linked:{link['source_row']}",
-                "group_id": story_id,
-                "question_type": STAGES[0],
-                "story": known[story_id]["story"],
-                "question": link["question"],
-                "choices": list(link["choices"]),
-                "answer": link["answer"],
-                "source": known[story_id]["source"],
-                "category": link["code"],
-                "example": "",
-                "paraphrases": "[]",
-            }
+    return pd.DataFrame(
+        _item(
+            known[str(linked["story_id"])],
+            STAGES[0],
+            f"linked:{linked['source_row']}",
+            question=linked["question"],
+            choices=list(linked["choices"]),
+            answer=linked["answer"],
+            category=linked["code"],
         )
-    return pd.DataFrame(items)
+        for linked in link(list(known.values()), tombench).to_dict("records")
+    )
 
 
 def records_of(items: pd.DataFrame) -> list[dict]:
@@ -241,15 +232,24 @@ def _example(record: Mapping, stage: int) -> str:
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for."""
-    if stage == 1:
-        lines = [f"{row.actor} | {row.belief} | {row.order}" for row in beliefs]
-        return "\n".join(["Actor | Belief | Order", *lines])
-    header = " | ".join(["Actor", "Belief", "Order", *_COLUMNS.values()])
-    lines = [
-        " | ".join([row.actor, row.belief, row.order, *(row.labels[name] for name in _COLUMNS)])
+    dimensions = ["order"] if stage == 1 else list(DIMENSIONS)
+    header = [HEADS[name] for name in ("actor", "belief", *dimensions)]
+    cells = [
+        [row.actor, row.belief, row.order, *(row.labels[name] for name in dimensions[1:])]
         for row in beliefs
     ]
-    return "\n".join([header, *lines])
+    return "\n".join(" | ".join(line) for line in [header, *cells])
+
+
+def in_words(item: Mapping) -> dict[str, str]:
+    """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
+    if item["question_type"] == STAGES[0]:
+        return {"question": item["question"], "gold": item["answer"]}
+    stage = 1 if item["question_type"] == STAGES[1] else 2
+    return {
+        "question": item["question"] or item["story"],
+        "gold": table_text(gold_rows(item), stage),
+    }
 
 
 def schema(method: str) -> dict | None:
@@ -287,45 +287,42 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     to an actor by lot (extraction); labels by lot.
     """
     stage = METHODS[method].stage
-    if stage == 0:
-        return _linked_reference(item, method, seed)
-    gold = gold_rows(item)
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    if stage == 1:
-        actors = list(dict.fromkeys(row.actor for row in gold))
-        world = [row for row in gold if row.actor == WORLD]
-        everybody = [
+    if stage == 0:
+        # Nothing in a ToMBench question says which option fits if everybody knew everything.
+        keys = KEYS[: len(item["choices"])]
+        right = keys[list(item["choices"]).index(item["answer"])]
+        return {"gold": f"({right})", "random": f"({draw.choice(keys)})"}
+    gold = gold_rows(item)
+    answers = _extracted(gold, draw) if stage == 1 else _labelled(gold, draw)
+    return {name: table_text(rows, stage) for name, rows in {"gold": gold, **answers}.items()}
+
+
+def _extracted(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
+    actors = list(dict.fromkeys(row.actor for row in gold))
+    world = [row for row in gold if row.actor == WORLD]
+    return {
+        "omniscient": [
             Row(actor, row.belief, "0" if actor == WORLD else "1")
             for actor in actors
             for row in world
-        ]
-        some = [
+        ],
+        "random": [
             Row(draw.choice(actors), row.belief, row.order) for row in gold if draw.random() < 0.5
-        ]
-        answers = {"gold": gold, "omniscient": everybody, "random": some}
-    else:
-        fixed = {"truth_status": "True", "knowledge_access": "Public"}
-        by_lot = [
-            _labelled(r, {d: draw.choice(legal) for d, legal in DIMENSIONS.items()}) for r in gold
-        ]
-        answers = {
-            "gold": gold,
-            "omniscient": [_labelled(row, {**row.labels, **fixed}) for row in gold],
-            "random": by_lot,
-        }
-    return {name: table_text(beliefs, stage) for name, beliefs in answers.items()}
+        ],
+    }
 
 
-def _linked_reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    # Nothing in a ToMBench question says which option fits if everybody knew everything.
-    guess = random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    keys = KEYS[: len(item["choices"])]
-    right = keys[list(item["choices"]).index(item["answer"])]
-    return {"gold": f"({right})", "random": f"({guess.choice(keys)})"}
-
-
-def _labelled(row: Row, labels: Mapping[str, str]) -> Row:
-    return Row(row.actor, row.belief, labels["order"], labels)
+def _labelled(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
+    fixed = {"truth_status": "True", "knowledge_access": "Public"}
+    by_lot = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
+    return {
+        "omniscient": [replace(row, labels={**row.labels, **fixed}) for row in gold],
+        "random": [
+            replace(row, order=labels["order"], labels=labels)
+            for row, labels in zip(gold, by_lot, strict=True)
+        ],
+    }
 
 
 def gold_rows(item: Mapping) -> list[Row]:

@@ -6,20 +6,22 @@ from collections.abc import Sequence
 
 from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row
 
-# The names that columns go by: those of the prompts (App. C), of the records (App. B.5), of the
-# worked examples (App. E), and their near variants.
-_COLUMNS = {
-    "actor": ("actor", "actors", "actor name", "character", "agent", "belief holder", "holder"),
-    "belief": ("belief", "beliefs", "belief proposition", "belief statement", "proposition"),
-    "order": ("order", "belief order", "recursive order", "ord"),
-    "truth_status": ("truth status", "truth", "status"),
-    "knowledge_access": ("knowledge access", "knowledge", "access"),
-    "representation": ("representation", "repr"),
-    "content_type": ("content type", "content", "type"),
-    "mental_source": ("mental source", "source"),
-    "context": ("context",),
+# How the prompts head a column (App. C), and the other names it goes by: those of the records
+# (App. B.5), of the worked examples (App. E), and their near variants.
+_NAMES = {
+    "actor": ("Actor", "actors", "actor name", "character", "agent", "belief holder", "holder"),
+    "belief": ("Belief", "beliefs", "belief proposition", "belief statement", "proposition"),
+    "order": ("Order", "belief order", "recursive order", "ord"),
+    "truth_status": ("Truth-Status", "truth", "status"),
+    "knowledge_access": ("Knowledge-Access", "knowledge", "access"),
+    "representation": ("Representation", "repr"),
+    "content_type": ("Content Type", "content", "type"),
+    "mental_source": ("Mental-Source", "source"),
+    "context": ("Context",),
 }
-_KEYS = {name.replace(" ", ""): key for key, names in _COLUMNS.items() for name in names}
+HEADS = {key: names[0] for key, names in _NAMES.items()}
+# The same in running text: "Truth status".
+DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIMENSIONS}
 
 
 def column(name: str) -> str | None:
@@ -27,8 +29,14 @@ def column(name: str) -> str | None:
 
     Case, spaces, hyphens, underscores, markup and what stands in brackets make no difference.
     """
-    plain = re.sub(r"\(.*", "", name, flags=re.DOTALL).casefold()
-    return _KEYS.get(re.sub(r"[\s\-_*`\"':.]", "", plain))
+    return _KEYS.get(_bare(re.sub(r"\(.*", "", name, flags=re.DOTALL)))
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s\-_*`\"':.]", "", name.casefold())
+
+
+_KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
 
 
 def normal_label(dimension: str, text: str) -> str | None:
@@ -41,9 +49,9 @@ def normal_label(dimension: str, text: str) -> str | None:
     share an initial. Two labels, or a label in a sentence, are none.
     """
     words = _words(text)
-    for name in sorted(_COLUMNS[dimension], key=len, reverse=True):
-        if words.startswith(f"{name} "):
-            words = words.removeprefix(f"{name} ")
+    for name in _PREFIXES[dimension]:
+        if words.startswith(name):
+            words = words.removeprefix(name)
             break
     return _VARIANTS[dimension].get(words)
 
@@ -55,8 +63,15 @@ def _words(text: str) -> str:
     return " ".join(text.split()).rstrip(" .,;")
 
 
-_ORDINALS = {"0": ("zero", "zeroth"), "1": ("first", "1st"), "2": ("second", "2nd")} | {
-    "3": ("third", "3rd")
+_PREFIXES = {
+    dimension: sorted((f"{_words(name)} " for name in _NAMES[dimension]), key=len, reverse=True)
+    for dimension in DIMENSIONS
+}
+_ORDINALS = {
+    "0": ("zero", "zeroth"),
+    "1": ("first", "1st"),
+    "2": ("second", "2nd"),
+    "3": ("third", "3rd"),
 }
 _HALVES = ("contents", "physical state", "physical", "contents physical", "identity", "relation")
 _HALVES += ("desire", "intention", "trait", "value", "action", "event")

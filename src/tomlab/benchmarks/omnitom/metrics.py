@@ -10,15 +10,22 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
+from tomlab.benchmarks.omnitom.items import NAME
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
 from tomlab.records.tables import OUTCOMES, check
 from tomlab.scoring.stats import Interval, cluster_interval, cluster_statistic, ratio
 
-NAME = "omnitom"
 UNUSABLE = OUTCOMES[2:]
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
 MATCH_COUNTS = ("0", "1", "2", "3+")
+
+
+def condition(*parts: str, usable: bool = False) -> str:
+    """What a metric is of: "all", "categories", or a dimension, category code or belief order, or
+    a dimension and one of the latter two, such as "context/HT"; usable: of usable outputs alone.
+    """
+    return "/".join([*parts, "usable"] if usable else parts)
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -33,8 +40,8 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         keys = {"benchmark": NAME, "model": model, "method": method}
-        for metric, condition, interval in _rows(part, resamples, seed):
-            rows.append(keys | {"metric": metric, "condition": condition} | vars(interval))
+        for metric, of, interval in _rows(part, resamples, seed):
+            rows.append(keys | {"metric": metric, "condition": of} | vars(interval))
     return check(pd.DataFrame(rows), "metrics", "omnitom metrics")
 
 
@@ -52,29 +59,30 @@ def _rows(part: pd.DataFrame, resamples: int, seed: int) -> Iterator[tuple[str, 
     yield "completion_tokens", "all", cluster_interval(tokens, groups, bounds=None, **options)
 
 
-def _macro(
-    part: pd.DataFrame, column: str, options: dict, prefix: str = ""
-) -> Iterator[tuple[str, Interval]]:
+def _mean(rows: pd.DataFrame, column: str, options: dict) -> Interval:
+    return cluster_interval(rows[column], rows["group_id"], **options)
+
+
+def _macro(part: pd.DataFrame, column: str, options: dict) -> Iterator[tuple[str, Interval]]:
     """A score by story: its mean over stories, over categories, and in each category."""
-    for suffix, rows in (("", part), ("/usable", part[part["usable"]])):
+    for usable, rows in ((False, part), (True, part[part["usable"]])):
         if rows.empty:
             continue
-        yield (
-            f"{prefix or 'all'}{suffix}",
-            cluster_interval(rows[column], rows["group_id"], **options),
-        )
-        if not prefix:
-            yield f"categories{suffix}", category_mean(rows, column, options)
-        for code in CATEGORIES:
-            cell = rows[rows["category"] == code]
-            if len(cell) and not (prefix and suffix):
-                condition = f"{prefix}/{code}" if prefix else f"{code}{suffix}"
-                yield condition, cluster_interval(cell[column], cell["group_id"], **options)
+        yield condition("all", usable=usable), _mean(rows, column, options)
+        yield condition("categories", usable=usable), category_mean(rows, column, options)
+        for code, cell in _by_category(rows):
+            yield condition(code, usable=usable), _mean(cell, column, options)
+
+
+def _by_category(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of each category that has some, in the paper's order."""
+    cells = dict(list(rows.groupby("category")))
+    return [(code, cells[code]) for code in CATEGORIES if code in cells]
 
 
 def category_mean(rows: pd.DataFrame, column: str, options: dict) -> Interval:
     """The mean of the category means, stories drawn within their category."""
-    codes = [code for code in CATEGORIES if (rows["category"] == code).any()]
+    codes = [code for code, _ in _by_category(rows)]
     columns = {}
     for code in codes:
         own = rows["category"] == code
@@ -94,8 +102,8 @@ def category_mean(rows: pd.DataFrame, column: str, options: dict) -> Interval:
 
 def _linked(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
     """Accuracy on the ToMBench questions that the stories come from."""
-    for condition, interval in _macro(part, "score", options):
-        yield "linked_accuracy", condition, interval
+    for of, interval in _macro(part, "score", options):
+        yield "linked_accuracy", of, interval
 
 
 # ---- Extraction ----------------------------------------------------------------------------------
@@ -103,11 +111,10 @@ def _linked(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Inter
 
 def _extraction(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
     for metric in ("f1", "precision", "recall"):
-        for condition, interval in _macro(part.assign(f1=part["score"]), metric, options):
-            yield metric, condition, interval
-    by_order = f1_by_order(part)
-    for bucket, cell in by_order.groupby("bucket"):
-        yield "f1", bucket, cluster_interval(cell["f1"], cell["group_id"], **options)
+        for of, interval in _macro(part.assign(f1=part["score"]), metric, options):
+            yield metric, of, interval
+    for bucket, cell in f1_by_order(part).groupby("bucket"):
+        yield "f1", condition(bucket), _mean(cell, "f1", options)
     counts = part["n_predicted"]
     interval = cluster_interval(counts, part["group_id"], bounds=None, **options)
     yield "beliefs_per_story", "all", interval
@@ -116,22 +123,23 @@ def _extraction(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, I
     if len(predicted):
         for number, level in enumerate(MATCH_COUNTS):
             hit = predicted["match_count"].clip(upper=3) == number
-            yield "matchcount", level, cluster_interval(hit, predicted["group_id"], **options)
+            interval = cluster_interval(hit, predicted["group_id"], **options)
+            yield "matchcount", condition(level), interval
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """One row a belief of a table, predicted or gold: side, actor, belief, order, match_count.
 
-    match_count is nan where the judge gave none. scores: of extraction. Outputs that are not usable have their gold beliefs, unmatched.
+    match_count is nan where the judge gave none. scores: of extraction. Outputs that are not usable
+    have their gold beliefs, unmatched.
     """
     kept = ["item_id", "group_id", "category", "model", "method", "sample"]
-    rows = []
-    for score in scores.to_dict("records"):
-        keys = {name: score[name] for name in kept}
-        for side, beliefs in json.loads(score["detail"]).items():
-            for actor, belief, order, count in beliefs:
-                row = {"actor": actor, "belief": belief, "order": order, "match_count": count}
-                rows.append({**keys, "side": side, **row})
+    rows = [
+        [*(score[name] for name in kept), side, *belief]
+        for score in scores.to_dict("records")
+        for side, beliefs in json.loads(score["detail"]).items()
+        for belief in beliefs
+    ]
     columns = [*kept, "side", "actor", "belief", "order", "match_count"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(match_count=pd.to_numeric(table["match_count"]))
@@ -164,13 +172,12 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """
     kept = ["group_id", "category", "model", "method", "sample", "usable"]
     rows = [
-        {**{name: score[name] for name in kept}, "belief": number, "order": order}
-        | {"dimension": dimension, "gold": gold, "predicted": predicted}
+        [*(score[name] for name in kept), number, order, dimension, gold, predicted]
         for score in scores.to_dict("records")
         for number, (order, labels) in enumerate(json.loads(score["detail"]))
         for dimension, (gold, predicted) in labels.items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[*kept, "belief", "order", "dimension", "gold", "predicted"])
 
 
 def _labelling(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
@@ -180,19 +187,18 @@ def _labelling(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, In
     stories = labels.groupby([*keys, "dimension"], sort=False)["right"].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
     wide = stories.assign(all=stories.mean(axis=1)).reset_index()
-    for condition, interval in _macro(wide, "all", options):
-        yield "accuracy", condition, interval
-    for code in CATEGORIES:
-        cell = wide[wide["category"] == code]
-        if len(cell):
-            yield (
-                "accuracy",
-                f"all/{code}",
-                cluster_interval(cell["all"], cell["group_id"], **options),
-            )
+    for of, interval in _macro(wide, "all", options):
+        yield "accuracy", of, interval
+    by_category, usable = _by_category(wide), wide[wide["usable"]]
+    for code, cell in by_category:
+        yield "accuracy", condition("all", code), _mean(cell, "all", options)
     for dimension in DIMENSIONS:
-        for condition, interval in _macro(wide, dimension, options, prefix=dimension):
-            yield "accuracy", condition, interval
+        yield "accuracy", condition(dimension), _mean(wide, dimension, options)
+        for code, cell in by_category:
+            yield "accuracy", condition(dimension, code), _mean(cell, dimension, options)
+        if len(usable):
+            interval = _mean(usable, dimension, options)
+            yield "accuracy", condition(dimension, usable=True), interval
         own = labels[labels["dimension"] == dimension]
         yield from _beyond_accuracy(own, dimension, options)
     yield from _by_order(labels, options)
@@ -205,8 +211,7 @@ def _by_order(labels: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, I
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
         by_story = own.groupby(keys)["right"].mean().reset_index()
         for bucket, cell in by_story.groupby("bucket"):
-            interval = cluster_interval(cell["right"], cell["group_id"], **options)
-            yield "accuracy", f"{dimension}/{bucket}", interval
+            yield "accuracy", condition(dimension, bucket), _mean(cell, "right", options)
 
 
 def _beyond_accuracy(
@@ -214,23 +219,20 @@ def _beyond_accuracy(
 ) -> Iterator[tuple[str, str, Interval]]:
     """Of one dimension: macro-F1, balanced accuracy, and what the commonest gold label would score."""
     legal = list(DIMENSIONS[dimension])
-    cells = {
-        (gold, said): (own["gold"] == gold) & (own["predicted"] == said)
-        for gold in legal
-        for said in legal
-    }
     # No legal label: a column of its own, so that rows sum to the gold counts.
-    for gold in legal:
-        cells[gold, ""] = (own["gold"] == gold) & ~own["predicted"].isin(legal)
-    order = [(gold, said) for gold in legal for said in (*legal, "")]
-    sums = pd.DataFrame(cells)[order].groupby(own["group_id"], sort=False).sum()
+    predicted = own["predicted"].where(own["predicted"].isin(legal), "")
+    cells = {
+        (gold, said): (own["gold"] == gold) & (predicted == said)
+        for gold in legal
+        for said in (*legal, "")
+    }
+    sums = pd.DataFrame(cells).groupby(own["group_id"], sort=False).sum()
     for metric, statistic in (("macro_f1", macro_f1), ("balanced_accuracy", balanced_accuracy)):
         made = _of_confusion(statistic, len(legal))
-        yield metric, dimension, cluster_statistic(sums, made, n=len(own), **options)
+        yield metric, condition(dimension), cluster_statistic(sums, made, n=len(own), **options)
     majority = own["gold"] == own["gold"].mode().iloc[0]
     by_story = majority.groupby([own["group_id"], own["sample"]]).mean().reset_index()
-    interval = cluster_interval(by_story["gold"], by_story["group_id"], **options)
-    yield "majority_baseline", dimension, interval
+    yield "majority_baseline", condition(dimension), _mean(by_story, "gold", options)
 
 
 def _of_confusion(statistic: Callable, labels: int) -> Callable:

@@ -9,7 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tomlab.benchmarks.omnitom.labels import column, normal_label
 from tomlab.benchmarks.omnitom.records import DIMENSIONS, WORLD, Row
@@ -24,12 +24,14 @@ class Parsed:
 
     rows: the usable rows, in order; lost: the text of what looked like a row and could not be
     used; reason: why there is no usable row ("empty answer", "no table", "no column Actor",
-    "no column Belief", "no column Actor, Belief", "no usable row"), or "".
+    "no column Belief", "no column Actor, Belief", "no usable row"), or ""; form: in which forms the
+    rows stand, such as "JSON" or "pipe table and CSV", "" without rows.
     """
 
     rows: list[Row]
     lost: list[str]
     reason: str
+    form: str = field(default="", compare=False)
 
 
 def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
@@ -76,24 +78,25 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     ]
     layouts = [layout for layout, _ in parts if layout]
     labelled = any(layout.complete and layout.labels for layout in layouts)
-    rows, lost = [], []
+    rows, lost, forms = [], [], {}
     for layout, lines in parts:
         if layout and labelled and not layout.labels:
             layout = _Layout(layout.delimiter, ())
         own, failed = _read(layout, lines, wanted)
         rows += own
         lost += failed
-    return Parsed(rows, lost, "" if rows else _reason(layouts, lost))
+        if own:
+            forms[_FORMS[layout.delimiter]] = None
+    return Parsed(rows, lost, "" if rows else _reason(layouts, lost), " and ".join(forms))
 
 
 def _reason(layouts: Sequence["_Layout"], lost: Sequence[str]) -> str:
-    if not layouts and not lost:
-        return "no table"
-    needed = ("actor", "belief")
-    if layouts and not any(set(needed) <= set(layout.keys) for layout in layouts):
-        missing = [key.capitalize() for key in needed if key not in layouts[0].keys]
-        return f"no column {', '.join(missing)}"
-    return "no usable row"
+    if not layouts:
+        return "no usable row" if lost else "no table"
+    if any(layout.complete for layout in layouts):
+        return "no usable row"
+    missing = [key.capitalize() for key in ("actor", "belief") if key not in layouts[0].keys]
+    return f"no column {', '.join(missing)}"
 
 
 def _keys(columns: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -124,6 +127,7 @@ class _Layout:
         return [i for i, key in enumerate(self.keys) if key not in (None, "actor", "belief")]
 
 
+_FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}
 _PIPE = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
@@ -345,7 +349,7 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
                     lost.append(text[start:end])
         start = text.find("{", end)
     if rows:
-        return Parsed(rows, lost, "")
+        return Parsed(rows, lost, "", "JSON")
     return Parsed([], lost, "no usable row" if found or lost else "no table")
 
 

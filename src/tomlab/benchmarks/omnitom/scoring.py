@@ -21,11 +21,9 @@ from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tables import check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
+from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.options import read_answer
-
-_KEYS = ("item_id", "model", "method", "sample")
-STAGE1, STAGE2, LINKED = "stage1", "stage2", "linked"
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,111 @@ class Judge:
 
     kind: str = "embedding"
     threshold: float = 0.75
+
+
+def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
+    """By the rule for the question's type: `outcome`, `score`, their details, and `rule`, in words.
+
+    said: the table in the answer; aligned: by key, the alignment of an extracted table with the
+    gold one and the judge that made it.
+    """
+    if item["question_type"] == "linked":
+        return _linked(item, response)
+    gold = gold_rows(item)
+    if item["question_type"] == "extraction":
+        found = _extraction(said, gold, *aligned[_key(response)])
+    else:
+        found = _labelling(said, gold)
+    if failed(response):
+        return found | {"outcome": "error", "rule": "the request failed"}
+    if not said.rows:
+        text, open_thought = visible(response["response"])
+        outcome = unanswered(text, response["finish_reason"], open_thought)
+        return found | {"outcome": outcome, "rule": f"not usable: {said.reason}"}
+    return found | {"outcome": "correct" if found["score"] > 0 else "wrong"}
+
+
+def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
+    """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
+    precision, recall, f1 = precision_recall_f1(aligned)
+    counts = {"predicted": aligned.mc_predicted, "gold": aligned.mc_gold}
+    detail = {
+        side: [
+            [row.actor, row.belief, normal_label("order", row.order) or "", count]
+            for row, count in zip(rows, counts[side], strict=True)
+        ]
+        for side, rows in (("predicted", said.rows), ("gold", gold))
+    }
+    matched = {side: sum((count or 0) > 0 for count in of) for side, of in counts.items()}
+    return {
+        "rule": f"{_reading(said)}; with a match: {matched['predicted']} of {len(said.rows)} rows, "
+        f"{matched['gold']} of {len(gold)} gold beliefs (judge: {judge})",
+        "stage": 1,
+        "score": f1,
+        "precision": precision,
+        "recall": recall,
+        "n_gold": len(gold),
+        "detail": json.dumps(detail, ensure_ascii=False),
+        "judge": judge,
+    }
+
+
+def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
+    """The share of the labels of gold beliefs that are given as they are (Stage 2)."""
+    labelled = labels_for(gold, said.rows)
+    detail = [
+        [
+            own.labels["order"],
+            {name: [own.labels[name], _label(row, name)] for name in DIMENSIONS},
+        ]
+        for own, row in zip(gold, labelled, strict=True)
+    ]
+    right = [gold == given for _, labels in detail for gold, given in labels.values()]
+    found = sum(row is not None for row in labelled)
+    return {
+        "rule": f"{_reading(said)}; {found} of {len(gold)} given beliefs have a row, "
+        f"{sum(right)} of {len(right)} labels are right",
+        "stage": 2,
+        "score": float(np.mean(right)),
+        "precision": float("nan"),
+        "recall": float("nan"),
+        "n_gold": len(gold),
+        "detail": json.dumps(detail, ensure_ascii=False),
+        "judge": "",
+    }
+
+
+def _label(row: Row | None, dimension: str) -> str | None:
+    if row is None:
+        return None
+    text = row.order if dimension == "order" else row.labels.get(dimension, "")
+    return normal_label(dimension, text)
+
+
+def _reading(said: Parsed) -> str:
+    return f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
+
+
+def _linked(item: Mapping, response: Mapping) -> dict:
+    """The option that the answer to a ToMBench question names, as in SimpleToM."""
+    read = judged(item, response, KEYS, read_answer, cot=False)
+    return {
+        "rule": read.rule,
+        "outcome": read.outcome,
+        "stage": 0,
+        "score": float(read.outcome == "correct"),
+        "precision": float("nan"),
+        "recall": float("nan"),
+        "n_gold": 1,
+        "detail": "{}",
+        "judge": "",
+    }
+
+
+# ---- From responses to scores --------------------------------------------------------------------
+
+_KEYS = ("item_id", "model", "method", "sample")
+_STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
 def score(
@@ -59,48 +162,26 @@ def score(
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     methods = responses["method"].unique() if "method" in responses else []
-    known = [method for method in methods if str(method).startswith((STAGE1, STAGE2, LINKED))]
+    known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
     both = pairs(items, responses, known)
     _check_stages(both)
-    read = [
-        (item, response, parsed(response), [] if _is_linked(item) else gold_rows(item))
-        for item, response in both
+    read = [(item, response, parsed(response)) for item, response in both]
+    aligned = _alignments(read, judge or Judge(), judged or {}, embedder)
+    rows = [
+        _row(item, response, said, _verdict(item, response, said, aligned))
+        for item, response, said in read
     ]
-    judge = judge or Judge()
-    extracted = [
-        (said.rows, gold) for item, _, said, gold in read if item["question_type"] == "extraction"
-    ]
-    vectors = _vectors(extracted, embedder) if judge.kind == "embedding" else None
-    rows = []
-    for item, response, said, gold in read:
-        if item["question_type"] == "extraction":
-            key = tuple(response[name] for name in _KEYS)
-            aligned, by = (judged or {}).get(key), "llm"
-            if aligned is None or np.isnan(precision_recall_f1(aligned)).any():
-                aligned = align(said.rows, gold, judge.kind, judge.threshold, vectors)
-                by = judge.kind
-            found = _extraction(said.rows, gold, aligned) | {"judge": by}
-        elif _is_linked(item):
-            rows.append(_linked(item, response))
-            continue
-        else:
-            found = _labelling(said.rows, gold)
-        rows.append(_row(item, response, said, found))
     return check(pd.DataFrame(rows), "scores", "omnitom scores")
 
 
-def _is_linked(item: Mapping) -> bool:
-    return item["question_type"] == "linked"
-
-
-def _check_stages(both: Sequence[tuple[Mapping, Mapping]]) -> None:
-    stages = {"extraction": STAGE1, "labelling": STAGE2, "linked": LINKED}
-    for item, response in both:
-        if not response["method"].startswith(stages[item["question_type"]]):
-            raise InputError(
-                f"responses: {item['item_id']} is a question of {item['question_type']}, found "
-                f"method {response['method']!r}, expected {stages[item['question_type']]}…"
-            )
+def rule(item: Mapping, scored: Mapping) -> str:
+    """How an answer was read and what decided, in words. scored: a response with its row of `score`."""
+    aligned = {}
+    if item["question_type"] == "extraction":
+        counts = json.loads(scored["detail"])
+        sides = [[count for *_, count in counts[side]] for side in ("predicted", "gold")]
+        aligned[_key(scored)] = (Alignment(*sides, []), scored["judge"])
+    return _verdict(item, scored, parsed(scored), aligned)["rule"]
 
 
 def parsed(response: Mapping) -> Parsed:
@@ -108,90 +189,52 @@ def parsed(response: Mapping) -> Parsed:
     return Parsed([], [], "failed") if failed(response) else parse(visible(response["response"])[0])
 
 
-def _vectors(extracted: Sequence[tuple], embedder: ModelSpec) -> dict[str, np.ndarray]:
-    """A vector for every text of the tables, each embedded once."""
-    texts = texts_to_embed(rows for pair in extracted for rows in pair)
-    return dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
+def _key(response: Mapping) -> tuple:
+    return tuple(response[name] for name in _KEYS)
 
 
-def _extraction(predicted: Sequence[Row], gold: Sequence[Row], aligned: Alignment) -> dict:
-    precision, recall, f1 = precision_recall_f1(aligned)
-    sides = {
-        "predicted": (predicted, aligned.mc_predicted),
-        "gold": (gold, aligned.mc_gold),
+def _check_stages(both: Sequence[tuple[Mapping, Mapping]]) -> None:
+    for item, response in both:
+        kind = item["question_type"]
+        if not response["method"].startswith(_STAGES[kind]):
+            raise InputError(
+                f"responses: {item['item_id']} is a question of {kind}, found method "
+                f"{response['method']!r}, expected {_STAGES[kind]}…"
+            )
+
+
+def _alignments(
+    read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
+) -> dict[tuple, tuple[Alignment, str]]:
+    """The alignment of each extracted table with the gold one, and who made it."""
+    tables = {
+        _key(response): (said.rows, gold_rows(item))
+        for item, response, said in read
+        if item["question_type"] == "extraction"
     }
-    detail = {
-        side: [
-            [row.actor, row.belief, normal_label("order", row.order) or "", count]
-            for row, count in zip(rows, counts, strict=True)
-        ]
-        for side, (rows, counts) in sides.items()
-    }
-    return {
-        "stage": 1,
-        "score": f1,
-        "precision": precision,
-        "recall": recall,
-        "n_gold": len(gold),
-        "detail": json.dumps(detail, ensure_ascii=False),
-    }
+    vectors = None
+    if judge.kind == "embedding":
+        texts = texts_to_embed(rows for pair in tables.values() for rows in pair)
+        vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
+    found = {}
+    for key, (predicted, gold) in tables.items():
+        own = judged.get(key)
+        if own is not None and not np.isnan(precision_recall_f1(own)).any():
+            found[key] = (own, "llm")
+        else:
+            found[key] = (align(predicted, gold, judge.kind, judge.threshold, vectors), judge.kind)
+    return found
 
 
-def _labelling(predicted: list[Row], gold: list[Row]) -> dict:
-    labelled = labels_for(gold, predicted)
-    detail = [
-        [
-            own.labels["order"],
-            {name: [own.labels[name], _label(said, name)] for name in DIMENSIONS},
-        ]
-        for own, said in zip(gold, labelled, strict=True)
-    ]
-    right = [gold == said for _, labels in detail for gold, said in labels.values()]
-    return {
-        "stage": 2,
-        "score": float(np.mean(right)),
-        "precision": float("nan"),
-        "recall": float("nan"),
-        "n_gold": len(gold),
-        "judge": "",
-        "detail": json.dumps(detail, ensure_ascii=False),
-    }
-
-
-def _label(said: Row | None, dimension: str) -> str | None:
-    if said is None:
-        return None
-    text = said.order if dimension == "order" else said.labels.get(dimension, "")
-    return normal_label(dimension, text)
-
-
-def _linked(item: Mapping, response: Mapping) -> dict:
-    """The verdict on a ToMBench question: the option that an answer names, as in SimpleToM."""
-    right, key, outcome = KEYS[list(item["choices"]).index(item["answer"])], None, "error"
-    if not failed(response):
-        outcome, key, _ = read_answer(response["response"], response["finish_reason"], cot=False)
-        if key is not None and KEYS.index(key) >= len(item["choices"]):
-            outcome, key = "unparsed", None
-    if key is not None:
-        outcome = "correct" if key == right else "wrong"
-    nothing = {"precision": float("nan"), "recall": float("nan"), "judge": "", "detail": "{}"}
-    found = {"stage": 0, "score": float(outcome == "correct"), "n_gold": 1, **nothing}
-    return _row(item, response, Parsed([], [], ""), found) | {"outcome": outcome}
-
-
-def _row(item: Mapping, response: Mapping, said: Parsed, found: Mapping) -> dict:
-    if failed(response):
-        outcome = "error"
-    elif said.rows:
-        outcome = "correct" if found["score"] > 0 else "wrong"
-    else:
-        text, open_thought = visible(response["response"])
-        outcome = unanswered(text, response["finish_reason"], open_thought)
+def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> dict:
+    if item["question_type"] == "linked":
+        said = Parsed([], [], "")  # no table was asked for
+    shown = {name: value for name, value in verdict.items() if name not in ("outcome", "rule")}
     return {
         **{name: response[name] for name in _KEYS},
         **{name: item[name] for name in ("group_id", "source", "question_type", "category")},
-        "outcome": outcome,
-        **found,
+        "outcome": verdict["outcome"],
+        **shown,
         "n_predicted": len(said.rows),
         "rows_lost": len(said.lost),
         "cut_off": response["finish_reason"] == "length",

@@ -7,8 +7,9 @@ one decimal, as in the paper. Source: Kim et al. (2023), and `tomlab.records.pub
 
 import pandas as pd
 
-from tomlab.benchmarks.fantom.metrics import SCENARIOS, split_condition
+from tomlab.benchmarks.fantom.metrics import split_condition
 from tomlab.benchmarks.fantom.paper import METRIC_NAMES, PUBLICATION
+from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import demand_level, in_order

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from tomlab.benchmarks.omnitom.labels import DIMENSION_NAMES
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
 from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
@@ -27,7 +28,6 @@ from tomlab.reporting.beside import (
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import PAPER, RUN
 
-DIMENSION_NAMES = {name: name.replace("_", " ").capitalize() for name in DIMENSIONS}
 STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, accuracy"}
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
