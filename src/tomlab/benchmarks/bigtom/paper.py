@@ -1,6 +1,8 @@
-"""BigToM's paper: where its published numbers are printed, and in which unit."""
+"""BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+from tomlab.benchmarks.bigtom.items import METHODS
 from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="bigtom",
@@ -24,3 +26,5 @@ PUBLICATION = Paper(
         "circularity_regression": Origin("App. F", "logistic regression coefficient"),
     },
 )
+
+WORDING = Wording("BigToM", {method: method for method in METHODS})
