@@ -319,7 +319,7 @@ def test_the_rule_that_decided_is_told_in_words(kind, said, outcome, rule):
 
 def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
     items = fantom.compose(random_sets(3))
-    responses = answered(items, "random").assign(error=None, finish_reason="stop")
+    responses = of_baseline(items, "random", "short").assign(error=None, finish_reason="stop")
     by_id = {row["item_id"]: row for row in items.to_dict("records")}
     both = responses.merge(fantom.score(items, responses)).to_dict("records")
     found = {(scoring.rule(by_id[row["item_id"]], row), row["score"] > 0) for row in both}
