@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from tomlab.asking.attempts import answer
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import items
 from tomlab.benchmarks.omnitom.labels import labels_for
@@ -17,7 +18,6 @@ from tomlab.benchmarks.omnitom.parsing import EXTRACTION, LABELLING, Parsed, par
 from tomlab.benchmarks.omnitom.records import CATEGORIES, CODES, DIMENSIONS, Row
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Request, Response
-from tomlab.scoring.answers import unanswered, visible
 
 FIRST_ID = 3001  # of candidate records, after our own (1001 …) and the grammar's (2001 …)
 STORY_COLUMNS = ("story_id", "code", "story")
@@ -216,12 +216,11 @@ def _read(response: Response, columns: Sequence[str]) -> tuple[Parsed, dict]:
     if reply is None:
         failure = {"status": "failed", "reason": response.error, "cut_off": False, "text": ""}
         return Parsed([], [], ""), failure
-    text, open_thought = visible(reply.text)
-    parsed = parse(text, columns)
-    cut_off = reply.finish_reason == "length" or open_thought
-    outcome = {"status": "parsed", "reason": "", "cut_off": cut_off, "text": reply.text}
+    found = answer(reply)
+    parsed = parse(found.text, columns)
+    outcome = {"status": "parsed", "reason": "", "cut_off": found.cut, "text": reply.text}
     if not parsed.rows:
-        why = unanswered(text, reply.finish_reason, open_thought)
+        why = found.failure
         reason = parsed.reason if why == "unparsed" else f"{why}: {parsed.reason}"
         outcome |= {"status": "unparsed", "reason": reason}
     return parsed, outcome
