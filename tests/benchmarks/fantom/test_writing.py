@@ -29,9 +29,9 @@ from tomlab.benchmarks.fantom.formats import (
     parse_questions,
     parse_segment,
     parse_summary,
-    written,
 )
 from tomlab.benchmarks.fantom.outlines import Change, Outline, outlines
+from tomlab.benchmarks.fantom.released_format import written
 from tomlab.benchmarks.fantom.writing import (
     COLUMNS,
     KINDS,

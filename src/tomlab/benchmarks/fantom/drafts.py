@@ -6,11 +6,9 @@ What is written so far stands in these; who knows what follows from the outline 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tomlab.benchmarks.fantom.formats import Line, farewell_length, names_person, written
-from tomlab.benchmarks.fantom.grammar import access_questions
+from tomlab.benchmarks.fantom.formats import farewell_length, names_person
 from tomlab.benchmarks.fantom.outlines import Outline
-
-_SCENARIO = "inaccessible"
+from tomlab.benchmarks.fantom.released_format import Line, belief_question, question_set, written
 
 
 @dataclass(frozen=True)
@@ -180,47 +178,28 @@ def _beliefs(fact: FactQuestion) -> list[BeliefQuestion]:
     return found + [BeliefQuestion(fact, "second-order:acyclic", name) for name in acyclic[:1]]
 
 
-def record(fact: FactQuestion, about: Sequence[BeliefQuestion], model: str) -> dict:
-    """The question set of a fact in the released format, with `source` ("llm:<model>").
-
-    about: the beliefs on this fact. Aware is who was there for what PersonX missed; all others who
-    speak in the conversation are unaware, with "no:long" if they do not in the short context.
-    """
-    part, conversation = fact.part, fact.part.conversation
-    short, full = part.short, conversation.lines()
-    return {
-        "set_id": f"{conversation.number}-{part.number}-{fact.number}",
-        "short_context": written(short),
-        "full_context": written(full),
-        "factQA": {
-            "question": fact.question,
-            "correct_answer": fact.full,
-            "wrong_answer": fact.limited,
-            "question_type": "fact",
-        },
-        "beliefQAs": [
-            {
-                "question": belief.question,
-                "correct_answer": belief.centric,
-                "wrong_answer": belief.omniscient,
-                "question_type": f"tom:belief:{_SCENARIO}",
-                "tom_type": belief.tom_type,
-                "missed_info_accessibility": _SCENARIO,
-            }
-            for belief in about
-        ],
-        **access_questions(part.aware, _speakers(short), _speakers(full)),
-        "source": f"llm:{model}",
-    }
-
-
 def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
-    """The question sets of all facts on which there is a belief with both answers."""
+    """The question sets of all facts on which there is a belief with both answers.
+
+    In the released format, with `source` ("llm:<model>"). Aware is who was there for what PersonX
+    missed; all others who speak in the conversation are unaware.
+    """
     by_fact: dict[FactQuestion, list[BeliefQuestion]] = {}
     for belief in about:
         by_fact.setdefault(belief.fact, []).append(belief)
-    return [record(fact, found, model) for fact, found in by_fact.items()]
+    return [_record(fact, found, model) for fact, found in by_fact.items()]
 
 
-def _speakers(lines: Sequence[Line]) -> list[str]:
-    return list(dict.fromkeys(speaker for speaker, _ in lines))
+def _record(fact: FactQuestion, about: Sequence[BeliefQuestion], model: str) -> dict:
+    part, conversation = fact.part, fact.part.conversation
+    return question_set(
+        f"{conversation.number}-{part.number}-{fact.number}",
+        (part.short, conversation.lines()),
+        (fact.question, fact.full, fact.limited),
+        [
+            belief_question(b.question, b.centric, b.omniscient, b.tom_type, "inaccessible")
+            for b in about
+        ],
+        part.aware,
+        f"llm:{model}",
+    )

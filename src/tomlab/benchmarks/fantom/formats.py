@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.fantom.outlines import Change
+from tomlab.benchmarks.fantom.released_format import Line
 from tomlab.benchmarks.fantom.sets import plain
 from tomlab.scoring.answers import unanswered
-
-Line = tuple[str, str]  # speaker, what they say
 
 QUESTIONS = 3  # about each piece of missed information, App. A.2
 MIN_LINES = 4  # of a segment; the paper gives no number
@@ -50,11 +49,6 @@ _BELIEF = re.compile(
     r"|opinion|perspective)",
     re.IGNORECASE,
 )
-
-
-def written(lines: Sequence[Line]) -> str:
-    """Utterances as a conversation shows them, "Name: text" on each line."""
-    return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
 
 
 def parse_segment(

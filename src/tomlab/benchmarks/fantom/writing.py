@@ -19,15 +19,14 @@ from tomlab.asking import attempts
 from tomlab.asking.attempts import Answer, Unparsed
 from tomlab.benchmarks.fantom.drafts import BeliefQuestion, Conversation, FactQuestion, Part
 from tomlab.benchmarks.fantom.formats import (
-    Line,
     parse_answer,
     parse_belief_question,
     parse_questions,
     parse_segment,
     parse_summary,
-    written,
 )
 from tomlab.benchmarks.fantom.outlines import Outline
+from tomlab.benchmarks.fantom.released_format import Line, written
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 
