@@ -6,7 +6,7 @@ tables; until somebody has, they are one model's reading, and their source says 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -16,11 +16,10 @@ from tomlab.benchmarks.omnitom import items
 from tomlab.benchmarks.omnitom.labels import labels_for
 from tomlab.benchmarks.omnitom.parsing import EXTRACTION, LABELLING, Parsed, parse
 from tomlab.benchmarks.omnitom.records import CATEGORIES, CODES, DIMENSIONS, Row
-from tomlab.errors import InputError, refuse
+from tomlab.errors import refuse
 from tomlab.models.specs import Request, Response
 
 FIRST_ID = 3001  # of candidate records, after our own (1001 …) and the grammar's (2001 …)
-STORY_COLUMNS = ("story_id", "code", "story")
 # The level that did best in the sweep of Table 9.
 _EXTRACT, _LABEL = "stage1-L4", "stage2-L4"
 # One row an answer. status: parsed, unparsed (reason says why) or failed (reason is the error of
@@ -33,24 +32,27 @@ OUT_COLUMNS = ("story_id", "belief", "actor", "text", "reason")
 # Stories and requests
 
 
-def story_table(
-    stories: pd.DataFrame | Sequence[Mapping], first_id: int = FIRST_ID
-) -> pd.DataFrame:
-    """The stories to make candidate gold for: `STORY_COLUMNS`, numbered from `first_id`.
+def drafts(stories: Iterable[Mapping], first_id: int = FIRST_ID) -> list[dict]:
+    """Records to make candidate gold for, without beliefs yet, numbered from `first_id`.
 
-    stories: a table with `code` (of the category) and `story`, such as of
-    `records.read_tombench`, or records, whose gold is left behind.
+    stories: each with `story` and, as rows of `records.read_tombench`, `code` of the category or,
+    as records, `story_category`; the gold of a record is left behind.
     """
-    if not isinstance(stories, pd.DataFrame):
-        told = [(CODES[record["story_category"]], record["story"]) for record in stories]
-        stories = pd.DataFrame(told, columns=["code", "story"], dtype=str)
-    table = stories[["code", "story"]].reset_index(drop=True)
-    table.insert(0, "story_id", range(first_id, first_id + len(table)))
-    return table
+    return [
+        {
+            "story_id": story_id,
+            "story_category": CATEGORIES[story["code"]]
+            if "code" in story
+            else story["story_category"],
+            "story": story["story"],
+            "beliefs": [],
+        }
+        for story_id, story in enumerate(stories, first_id)
+    ]
 
 
 def extraction_requests(
-    stories: pd.DataFrame,
+    stories: Sequence[Mapping],
     examples: Sequence[Mapping],
     *,
     seed: int = 0,
@@ -59,13 +61,11 @@ def extraction_requests(
 ) -> list[Request]:
     """One request a story for its beliefs, at TELeR level L4 (App. C.2).
 
-    stories: `STORY_COLUMNS`. examples: records, of which the prompt shows one of the story's own
-    category that is another story; the seed chooses. Errors: `InputError` for stories at fault, or
-    without such an example.
+    stories: `drafts`. examples: records, of which the prompt shows one of the story's own category
+    that is another story; the seed chooses. Errors: `InputError` for stories without such an
+    example.
     """
-    _check(stories)
-    drafts = [_draft(story) for story in stories.to_dict("records")]
-    return _requests(drafts, _EXTRACT, examples, seed, max_tokens, replaced)
+    return _requests(stories, _EXTRACT, examples, seed, max_tokens, replaced)
 
 
 def labelling_requests(
@@ -81,33 +81,6 @@ def labelling_requests(
     Any other records will do: their labels are not shown. The rest is as in `extraction_requests`.
     """
     return _requests(records, _LABEL, examples, seed, max_tokens, replaced)
-
-
-def _check(stories: pd.DataFrame) -> None:
-    if missing := [name for name in STORY_COLUMNS if name not in stories]:
-        raise InputError(f"stories: missing columns {', '.join(missing)}")
-    problems, seen = [], set()
-    for number, story in enumerate(stories[list(STORY_COLUMNS)].to_dict("records"), start=1):
-        story_id, code, text = story.values()
-        if not isinstance(story_id, int):
-            problems.append(
-                f"row {number}, field story_id: found {story_id!r}, expected an integer"
-            )
-        if story_id in seen:
-            problems.append(f"row {number}, field story_id: {story_id} stands twice")
-        seen.add(story_id)
-        if code not in CATEGORIES:
-            expected = ", ".join(CATEGORIES)
-            problems.append(f"row {number}, field code: found {code!r}, expected {expected}")
-        if not isinstance(text, str) or not text.strip():
-            problems.append(f"row {number}, field story: found {text!r}, expected some text")
-    refuse(problems, "stories")
-
-
-def _draft(story: Mapping) -> dict:
-    category = CATEGORIES[story["code"]]
-    own = {"story_id": story["story_id"], "story_category": category, "story": story["story"]}
-    return own | {"beliefs": []}
 
 
 def _requests(
@@ -145,7 +118,7 @@ def _requests(
 
 
 def extracted(
-    responses: Sequence[Response], stories: pd.DataFrame, model: str
+    responses: Sequence[Response], stories: Sequence[Mapping], model: str
 ) -> tuple[list[dict], pd.DataFrame]:
     """What became of `extraction_requests`: records still without labels, and `ATTEMPT_COLUMNS`.
 
@@ -154,7 +127,7 @@ def extracted(
     and `rows_lost`, the number of rows that could not be used.
     """
     records, attempts = [], []
-    for response, story in zip(responses, stories.to_dict("records"), strict=True):
+    for response, story in zip(responses, stories, strict=True):
         parsed, outcome = _read(response, EXTRACTION)
         beliefs = [{"actor": r.actor, "belief": r.belief, "order": r.order} for r in parsed.rows]
         state = {"cut_off": outcome["cut_off"], "rows_lost": len(parsed.lost)}
@@ -163,8 +136,7 @@ def extracted(
             | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost), **outcome}
         )
         if beliefs:
-            source = {"source": f"llm:{model}"}
-            records.append(_draft(story) | source | state | {"beliefs": beliefs})
+            records.append({**story, "source": f"llm:{model}", **state, "beliefs": beliefs})
     return records, _attempts(attempts)
 
 
