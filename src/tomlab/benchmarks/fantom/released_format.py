@@ -1,4 +1,4 @@
-"""A FANToM question set in the released format, of what its writer knows (Sec. 3.2, App. A.2-A.4)."""
+"""FANToM question sets put together in the released format (Sec. 3.2, App. A.2-A.4)."""
 
 from collections.abc import Collection, Mapping, Sequence
 

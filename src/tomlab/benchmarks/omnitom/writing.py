@@ -128,16 +128,13 @@ def extracted(
     """
     records, attempts = [], []
     for response, story in zip(responses, stories, strict=True):
-        parsed, outcome = _read(response, EXTRACTION)
+        parsed, attempt = _attempt(response, EXTRACTION, story, model)
         beliefs = [{"actor": r.actor, "belief": r.belief, "order": r.order} for r in parsed.rows]
-        state = {"cut_off": outcome["cut_off"], "rows_lost": len(parsed.lost)}
-        attempts.append(
-            {"step": "extraction", "story_id": story["story_id"], "source": f"llm:{model}"}
-            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost), **outcome}
-        )
+        attempts.append(attempt | {"step": "extraction", "beliefs": len(beliefs)})
         if beliefs:
-            records.append({**story, "source": f"llm:{model}", **state, "beliefs": beliefs})
-    return records, _attempts(attempts)
+            state = {name: attempt[name] for name in ("source", "cut_off", "rows_lost")}
+            records.append({**story, **state, "beliefs": beliefs})
+    return records, pd.DataFrame(attempts, columns=list(ATTEMPT_COLUMNS))
 
 
 def labelled(
@@ -152,10 +149,10 @@ def labelled(
     """
     whole, attempts, out = [], [], []
     for response, record in zip(responses, records, strict=True):
-        parsed, outcome = _read(response, LABELLING)
+        parsed, attempt = _attempt(response, LABELLING, record, model)
         given = [Row(b["actor"], b["belief"]) for b in record["beliefs"]]
         labels = labels_for(given, parsed.rows)
-        reasons = [_unlabelled(row, outcome) for row in labels]
+        reasons = [_unlabelled(row, attempt) for row in labels]
         beliefs = [
             {"actor": own.actor, "belief": own.belief, "labels": dict(row.labels)}
             for own, row, reason in zip(given, labels, reasons, strict=True)
@@ -167,45 +164,41 @@ def labelled(
             if reason
         ]
         if parsed.rows and not beliefs:
-            outcome |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
-        unused = len(parsed.rows) - sum(row is not None for row in labels)
-        attempts.append(
-            {"step": "labelling", "story_id": record["story_id"], "source": f"llm:{model}"}
-            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost) + unused, **outcome}
-        )
+            attempt |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
+        attempt["rows_lost"] += len(parsed.rows) - sum(row is not None for row in labels)
+        attempts.append(attempt | {"step": "labelling", "beliefs": len(beliefs)})
         if beliefs:
             lost = record.get("rows_lost", 0) + len(given) - len(beliefs)
-            cut = outcome["cut_off"] and len(beliefs) < len(given)
+            cut = attempt["cut_off"] and len(beliefs) < len(given)
             state = {"cut_off": record.get("cut_off", False) or cut}
             kept = {name: record[name] for name in ("story_id", "story_category", "story")}
-            state |= {"rows_lost": lost, "source": f"llm:{model}"}
+            state |= {"rows_lost": lost, "source": attempt["source"]}
             whole.append(kept | {"beliefs": beliefs} | state)
-    return whole, _attempts(attempts), pd.DataFrame(out, columns=list(OUT_COLUMNS))
+    tried = pd.DataFrame(attempts, columns=list(ATTEMPT_COLUMNS))
+    return whole, tried, pd.DataFrame(out, columns=list(OUT_COLUMNS))
 
 
-def _read(response: Response, columns: Sequence[str]) -> tuple[Parsed, dict]:
-    reply = response.reply
-    if reply is None:
+def _attempt(
+    response: Response, columns: Sequence[str], record: Mapping, model: str
+) -> tuple[Parsed, dict]:
+    """The table in an answer, and what there is of its row of `ATTEMPT_COLUMNS`."""
+    row = {"story_id": record["story_id"], "source": f"llm:{model}", "rows_lost": 0}
+    if response.reply is None:
         failure = {"status": "failed", "reason": response.error, "cut_off": False, "text": ""}
-        return Parsed([], [], ""), failure
-    found = answer(reply)
+        return Parsed([], [], ""), row | failure
+    found = answer(response.reply)
     parsed = parse(found.text, columns)
-    outcome = {"status": "parsed", "reason": "", "cut_off": found.cut, "text": reply.text}
-    if not parsed.rows:
-        why = found.failure
-        reason = parsed.reason if why == "unparsed" else f"{why}: {parsed.reason}"
-        outcome |= {"status": "unparsed", "reason": reason}
-    return parsed, outcome
+    row |= {"cut_off": found.cut, "text": response.reply.text, "rows_lost": len(parsed.lost)}
+    if parsed.rows:
+        return parsed, row | {"status": "parsed", "reason": ""}
+    reason = parsed.reason if found.failure == "unparsed" else f"{found.failure}: {parsed.reason}"
+    return parsed, row | {"status": "unparsed", "reason": reason}
 
 
-def _unlabelled(row: Row | None, outcome: Mapping) -> str:
+def _unlabelled(row: Row | None, attempt: Mapping) -> str:
     """Why a belief has not got its seven labels, "" if it has."""
     if row is None:
-        missing = "cut off before its row" if outcome["cut_off"] else "no row for it in the answer"
-        return outcome["reason"] or missing
+        missing = "cut off before its row" if attempt["cut_off"] else "no row for it in the answer"
+        return attempt["reason"] or missing
     wrong = [name for name in DIMENSIONS if row.labels.get(name) not in DIMENSIONS[name]]
     return f"missing or not legal: {', '.join(wrong)}" if wrong else ""
-
-
-def _attempts(rows: list[dict]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(ATTEMPT_COLUMNS))

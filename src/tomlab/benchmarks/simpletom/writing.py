@@ -241,8 +241,8 @@ def attempts(
     """What became of `story_requests(sets, …)`: a story table with `OUTCOME`, three rows a request.
 
     Nothing is dropped: an answer that is no triple of stories keeps its text and the reason in
-    three rows without story. status is "story" or one of `attempts.FAILURES`. Stories that several writers make of one
-    set of entities share its `set_id`.
+    three rows without story. status is "story" or one of `FAILURES`. Stories that several writers
+    make of one set of entities share its `set_id`.
     """
     rows = []
     for response, entities in zip(responses, sets.to_dict("records"), strict=True):
