@@ -235,11 +235,10 @@ def _line(
         return subtopic.opener
     if kind == "filler":
         return next(fillers)
-    if kind == "ask":
-        return told.fact.ask.format(owner=told.owner)
-    return (
-        told.fact.tell.format(value=told.value) if kind == "tell" else rng.choice(told.fact.react)
-    )
+    if kind == "react":
+        return rng.choice(told.fact.react)
+    line = told.fact.ask if kind == "ask" else told.fact.tell
+    return line.format(owner=told.owner, value=told.value)
 
 
 def _turns(
@@ -289,12 +288,7 @@ def _turns(
 # Who knows what
 
 
-def speakers(utterances: Sequence[Mapping]) -> list[str]:
-    """Everyone who speaks, in the order in which they first do."""
-    return list(dict.fromkeys(utterance["speaker"] for utterance in utterances))
-
-
 def aware(utterances: Sequence[Mapping], fact: str) -> list[str]:
     """Who was there when the fact was told or retold, its owner included, in speaking order."""
     heard = {name for one in utterances if one["fact"] == fact for name in one["present"]}
-    return [name for name in speakers(utterances) if name in heard]
+    return [name for name in dict.fromkeys(one["speaker"] for one in utterances) if name in heard]
