@@ -1,5 +1,6 @@
-"""FANToM by language model: plans, requests, strict parsers, and all steps to question sets."""
+"""FANToM by language model: outlines, requests, strict parsers, and all steps to question sets."""
 
+import asyncio
 import time
 from types import SimpleNamespace
 
@@ -8,59 +9,51 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import filtering
 from tomlab.benchmarks.fantom import sets as fantom_sets
 from tomlab.benchmarks.fantom.drafts import (
-    Belief,
+    BeliefQuestion,
     Conversation,
-    Fact,
+    FactQuestion,
     Part,
     beliefs,
+    facts,
     parts,
     records,
 )
 from tomlab.benchmarks.fantom.formats import (
-    Unparsed,
     parse_answer,
     parse_belief_question,
     parse_questions,
     parse_segment,
     parse_summary,
-    written,
 )
-from tomlab.benchmarks.fantom.plans import Change, Plan, plans
+from tomlab.benchmarks.fantom.outlines import Change, Outline, outlines
+from tomlab.benchmarks.fantom.released_format import written
 from tomlab.benchmarks.fantom.writing import (
     COLUMNS,
+    KINDS,
     STEPS,
-    answer_requests,
-    answered,
-    belief_answer_requests,
-    belief_answered,
-    belief_requests,
-    believed,
+    Writer,
     by_reason,
-    continued,
-    conversation_requests,
-    conversations,
-    facts,
-    facts_requests,
-    missed,
-    missed_requests,
+    read,
+    requests,
 )
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
 
 TOPICS = [
-    {"topic": name, "subtopics": [{"name": f"{name} {i}"} for i in range(5)]}
+    SimpleNamespace(topic=name, subtopics=[SimpleNamespace(name=f"{name} {i}") for i in range(5)])
     for name in ("pets", "travel", "music")
 ]
-CAST = {
-    "names": ["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn", "Gina"],
-    "leaving": [{"reason": "coffee break", "line": "Coffee!"}, {"reason": "a call", "line": "Oh!"}],
-}
+CAST = SimpleNamespace(
+    names=["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn", "Gina"],
+    leaving=[SimpleNamespace(reason="coffee break"), SimpleNamespace(reason="a call")],
+)
 LEAVES, RETURNS = Change("leave", "Gina", "coffee break"), Change("join", "Gina", "coffee break")
-PLAN = Plan(
+OUTLINE = Outline(
     "pets",
     ("names", "tricks", "food", "toys"),
     ("Anna", "Ben", "Gina"),
@@ -140,11 +133,19 @@ def scripted(requests):
     return answers
 
 
-def segments(count, plan=PLAN):
+async def answering(requests):
+    return scripted(requests)
+
+
+def writer(ask=answering):
+    return Writer("smol", ask)
+
+
+def segments(count, outline=OUTLINE):
     """A conversation of which the scripted model has written `count` segments."""
-    talks = conversations([plan], start=7)
+    talks = [Conversation(outline, 7)]
     for _ in range(count):
-        talks, _ = continued(scripted(conversation_requests(talks)), talks, "smol")
+        talks, _ = read("segment", scripted(requests("segment", talks)), talks, "smol")
     return talks[0]
 
 
@@ -158,31 +159,27 @@ def part(talk):
     return Part(talk, 0, 2, SUMMARY)
 
 
-# From plans to question sets
+# From outlines to question sets
 
 
 @pytest.fixture(scope="module")
 def run():
     """All steps with the scripted model: the question sets and the table of all answers."""
-    talks, tables = conversations([PLAN], start=7), []
-    while requests := conversation_requests(talks):
-        talks, table = continued(scripted(requests), talks, "smol")
-        tables.append(table)
-    found = parts(talks)
-    found, table = missed(scripted(missed_requests(found)), found, "smol")
-    asked, more = facts(scripted(facts_requests(found)), found, "smol")
-    tables += [table, more]
-    for kind in ("full", "limited"):
-        asked, table = answered(scripted(answer_requests(asked, kind)), asked, kind, "smol")
-        tables.append(table)
-    about = beliefs(asked)
-    about, table = believed(scripted(belief_requests(about)), about, "smol")
-    tables.append(table)
-    for kind in ("omniscient", "centric"):
-        replies = scripted(belief_answer_requests(about, kind))
-        about, table = belief_answered(replies, about, kind, "smol")
-        tables.append(table)
-    return records(about, "smol"), pd.concat(tables, ignore_index=True)
+    scribe = writer()
+
+    async def steps():
+        missing = parts(await scribe.converse([OUTLINE], start=7))
+        for step in ("missed", "facts"):
+            missing = await scribe.take(step, missing)
+        asked = facts(missing)
+        for step in ("full-answer", "limited-answer"):
+            asked = await scribe.take(step, asked)
+        about = beliefs(asked)
+        for step in ("belief-question", "omniscient-answer", "centric-answer"):
+            about = await scribe.take(step, about)
+        return records(about, "smol")
+
+    return asyncio.run(steps()), scribe.attempts
 
 
 def test_steps_make_a_question_set(run):
@@ -265,34 +262,22 @@ def test_nothing_came_back_nothing_to_count():
     assert by_reason(pd.DataFrame(columns=list(COLUMNS), dtype=str)).empty
 
 
-# Plans
+# Outlines
 
 
-def test_plans_take_mappings_and_objects_alike():
-    topics = [
-        SimpleNamespace(
-            topic=t["topic"], subtopics=[SimpleNamespace(name=s["name"]) for s in t["subtopics"]]
-        )
-        for t in TOPICS
-    ]
-    leaving = [SimpleNamespace(**entry) for entry in CAST["leaving"]]
-    cast = SimpleNamespace(names=CAST["names"], leaving=leaving)
-    assert plans(topics, cast, 4, seed=1) == plans(TOPICS, CAST, 4, seed=1)
-
-
-def test_more_plans_begin_with_the_same_ones():
-    assert plans(TOPICS, CAST, 9, seed=2)[:4] == plans(TOPICS, CAST, 4, seed=2)
-    assert plans(TOPICS, CAST, 4, seed=3) != plans(TOPICS, CAST, 4, seed=2)
+def test_more_outlines_begin_with_the_same_ones():
+    assert outlines(TOPICS, CAST, 9, seed=2)[:4] == outlines(TOPICS, CAST, 4, seed=2)
+    assert outlines(TOPICS, CAST, 4, seed=3) != outlines(TOPICS, CAST, 4, seed=2)
 
 
 def test_topics_recur_after_all_were_used():
-    drawn = [plan.topic for plan in plans(TOPICS, CAST, 7)]
+    drawn = [outline.topic for outline in outlines(TOPICS, CAST, 7)]
     assert sorted(drawn[:3]) == ["music", "pets", "travel"]
     assert drawn[3:6] == drawn[:3]
 
 
 def test_somebody_who_left_and_somebody_new_may_join():
-    drawn = plans(TOPICS, CAST, 60)
+    drawn = outlines(TOPICS, CAST, 60)
     joins = [(p, c.name) for p in drawn for c in p.changes if c.kind == "join"]
     assert any(c.kind == "leave" for p in drawn for c in p.changes)
     leavers = [any(c == Change("leave", n, c.reason) for c in p.changes) for p, n in joins]
@@ -301,40 +286,32 @@ def test_somebody_who_left_and_somebody_new_may_join():
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
-def test_every_plan_has_two_to_five_people_and_a_joining(seed, subtopics, n):
-    for plan in plans(TOPICS, CAST, n, seed, subtopics):
-        assert len(set(plan.subtopics)) == subtopics == len(plan.changes) + 1
-        assert len(plan.start) in (2, 3)
-        assert any(change.kind == "join" for change in plan.changes)
+def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
+    for outline in outlines(TOPICS, CAST, n, seed, subtopics):
+        assert len(set(outline.subtopics)) == subtopics == len(outline.changes) + 1
+        assert len(outline.start) in (2, 3)
+        assert any(change.kind == "join" for change in outline.changes)
         away = {}
         for segment in range(1, subtopics):
-            change, before = plan.change(segment), plan.present(segment - 1)
-            assert 2 <= len(plan.present(segment)) <= 5
+            change, before = outline.change(segment), outline.present(segment - 1)
+            assert 2 <= len(outline.present(segment)) <= 5
             assert (change.name in before) == (change.kind == "leave")
             # Who returns was away for the reason for which they left.
             assert change.reason == away.pop(change.name, change.reason)
             away |= {change.name: change.reason} if change.kind == "leave" else {}
-        assert len(plan.characters) <= 5
+        assert len(outline.characters) <= 5
 
 
-def test_faults_of_topics_and_cast_are_listed_at_once():
-    cast = {"names": ["Anna", "Anna", "Ben", "Cleo", "Dora"], "leaving": []}
-    topics = [{"topic": "pets", "subtopics": [{"name": "food"}]}]
+def test_topics_with_too_few_subtopics_are_listed_at_once():
     with pytest.raises(InputError) as error:
-        plans(topics, cast, 1)
+        outlines(TOPICS, CAST, 1, subtopics=6)
     assert "3 problems" in str(error.value)
-    assert "topic 'pets': found 1 subtopics, expected 3" in str(error.value)
-    assert "names: found 4, expected 5" in str(error.value)
-    assert "leaving: found no reason" in str(error.value)
+    assert "topic 'pets': found 5 subtopics, expected 6" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("topics", "subtopics", "expected"),
-    [([], 3, "topics: found none"), (TOPICS, 1, "subtopics: found 1, expected 2 or more")],
-)
-def test_plans_without_topics_or_later_segments_are_input_errors(topics, subtopics, expected):
-    with pytest.raises(InputError, match=expected):
-        plans(topics, CAST, 1, subtopics=subtopics)
+def test_outlines_without_later_segments_are_an_input_error():
+    with pytest.raises(InputError, match="subtopics: found 1, expected 2 or more"):
+        outlines(TOPICS, CAST, 1, subtopics=1)
 
 
 # Segments
@@ -395,14 +372,6 @@ def test_segment_that_cannot_be_used_has_its_reason(text, present, change, reaso
     assert parse_segment(text, HERE, present, change) == Unparsed(reason)
 
 
-def test_number_of_lines_can_be_set():
-    text = "Hi.\nBen: Hi."
-    assert parse_segment(text, HERE, ["Anna", "Ben"], min_lines=2) == (
-        ("Anna", "Hi."),
-        ("Ben", "Hi."),
-    )
-
-
 def test_unfinished_line_is_lost_and_the_rest_used():
     whole = parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"])
     cut = parse_segment(f"{NAMES}\nBen: It is", HERE, ["Anna", "Ben", "Gina"], cut=True)
@@ -415,15 +384,23 @@ def test_cut_segment_that_is_no_use_is_cut_off(text):
     assert parse_segment(text, HERE, ["Anna", "Ben", "Gina"], cut=True) == Unparsed("cut off")
 
 
-def test_broken_conversation_keeps_what_it_has():
-    talks = [segments(3), segments(2)]
-    answers = [said("Zoe: No."), *scripted(conversation_requests(talks[1:]))]
-    (broken, grown), table = continued(answers, talks, "smol")
-    assert table["status"].tolist() == ["unparsed", "parsed"]
-    assert broken.broken and not broken.is_open and len(broken.segments) == 3
-    assert grown.is_open and len(grown.segments) == 3
-    assert [part.segment for part in parts([broken])] == [2]
-    assert conversation_requests([broken]) == []
+def test_conversation_that_does_not_go_on_keeps_what_it_has():
+    async def ask(requests):
+        """The scripted model, to which the third segment of every second conversation is lost."""
+        return [
+            said("Zoe: No.") if number % 2 == 0 and "talk about food" in content(request) else reply
+            for number, (request, reply) in enumerate(
+                zip(requests, scripted(requests), strict=True)
+            )
+        ]
+
+    scribe = writer(ask)
+    broken, grown = asyncio.run(scribe.converse([OUTLINE] * 2, start=3))
+    assert [talk.number for talk in (broken, grown)] == [3, 4]
+    assert scribe.attempts["status"].tolist() == ["parsed"] * 4 + ["unparsed"] + ["parsed"] * 2
+    assert broken.is_open and len(broken.segments) == 2
+    assert not grown.is_open and len(grown.segments) == 4
+    assert parts([broken]) == [] and [part.segment for part in parts([grown])] == [2, 3]
 
 
 # Summaries, questions and answers
@@ -606,102 +583,109 @@ def test_long_answers_are_read_in_good_time(piece):
 
 
 def test_prompt_of_a_segment_ends_with_the_history_and_the_next_speaker():
-    [first] = conversation_requests([segments(0)])
+    [first] = requests("segment", [segments(0)])
     assert content(first).endswith("\n\nAnna:")
-    [second] = conversation_requests([segments(1)])
+    [second] = requests("segment", [segments(1)])
     assert content(second).endswith(f"\n\nAnna: {NAMES}\nGina:")
-    [third] = conversation_requests([segments(2)])
+    [third] = requests("segment", [segments(2)])
     assert content(third).endswith(f"\n\nAnna: {NAMES}\nGina: {TRICKS}\nGina:")
 
 
 def test_what_was_missed_is_asked_with_the_joining_marked(talk):
-    first, second = missed_requests(parts([talk]))
+    first, second = requests("missed", parts([talk]))
     missing = TRICKS.partition("Gina: See you.\n")[2]
     assert content(first).startswith(f"{missing}\n[Gina joined the conversation]\nGina: {FOOD}\n\n")
     assert content(second).startswith(f"Gina: {FOOD}\n[Dora joined the conversation]\nDora: {TOYS}")
 
 
 def test_full_answer_is_from_what_was_missed_and_limited_from_what_was_not(part):
-    asked = [Fact(part, 0, FRIDGE)]
-    [full] = answer_requests(asked, "full")
-    [limited] = answer_requests(asked, "limited")
+    asked = [FactQuestion(part, 0, FRIDGE)]
+    [full] = requests("full-answer", asked)
+    [limited] = requests("limited-answer", asked)
     assert content(full).startswith("Anna: Can your dog")
     assert content(limited).startswith("Gina: Hey, I'm back!")
     assert content(full).endswith(f"Question: {FRIDGE}\n\nAnswer:")
 
 
 def test_questions_about_a_part_share_the_conversation(part):
-    first, second = answer_requests([Fact(part, 0, FRIDGE), Fact(part, 1, PIANO)], "full")
+    first, second = requests(
+        "full-answer", [FactQuestion(part, 0, FRIDGE), FactQuestion(part, 1, PIANO)]
+    )
     assert first.shared_prefix == second.shared_prefix
     assert content(first) == f"{first.shared_prefix}{FRIDGE}\n\nAnswer:"
 
 
 def test_no_placeholder_is_left_open(part):
-    asked = [Fact(part, 0, FRIDGE, "It is the fridge.", "It is unknown.")]
-    requests = [
-        *(r for count in range(4) for r in conversation_requests([segments(count)])),
-        *missed_requests([part]),
-        *facts_requests([part]),
-        *answer_requests(asked, "full"),
-        *belief_requests(beliefs(asked)),
-        *belief_answer_requests(beliefs(asked), "centric"),
+    asked = [FactQuestion(part, 0, FRIDGE, "It is the fridge.", "It is unknown.")]
+    asked_for = [
+        *(r for count in range(4) for r in requests("segment", [segments(count)])),
+        *requests("missed", [part]),
+        *requests("facts", [part]),
+        *requests("full-answer", asked),
+        *requests("belief-question", beliefs(asked)),
+        *requests("centric-answer", beliefs(asked)),
     ]
-    assert len(requests) == 13
-    assert not any("{" in content(request) for request in requests)
+    assert len(asked_for) == 13
+    assert not any("{" in content(request) for request in asked_for)
 
 
 def test_braces_in_a_conversation_are_text():
-    plan = Plan("pets", ("names", "tricks"), ("Anna", "Ben"), (RETURNS,))
-    talk = Conversation(plan, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),))
-    [request] = conversation_requests([talk])
+    outline = Outline("pets", ("names", "tricks"), ("Anna", "Ben"), (RETURNS,))
+    talk = Conversation(
+        outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),)
+    )
+    [request] = requests("segment", [talk])
     assert "Anna: I say {person} {subtopic}.\nBen: {history}\nGina:" in content(request)
 
 
 def test_options_are_passed_on_and_the_temperature_is_zero(part):
-    about = beliefs([Fact(part, 0, FRIDGE)])
+    about = beliefs([FactQuestion(part, 0, FRIDGE)])
     options = {"max_tokens": 17, "sample": 2, "seed": 5}
-    requests = [
-        *conversation_requests([segments(1)], **options),
-        *missed_requests([part], **options),
-        *facts_requests([part], **options),
-        *answer_requests([about[0].fact], "limited", **options),
-        *belief_requests(about, **options),
-        *belief_answer_requests(about, "omniscient", **options),
+    made = [
+        *requests("segment", [segments(1)], **options),
+        *requests("missed", [part], **options),
+        *requests("facts", [part], **options),
+        *requests("limited-answer", [about[0].fact], **options),
+        *requests("belief-question", about, **options),
+        *requests("omniscient-answer", about, **options),
     ]
-    found = {(r.max_tokens, r.sample, r.seed, r.temperature) for r in requests}
+    found = {(r.max_tokens, r.sample, r.seed, r.temperature) for r in made}
     assert found == {(17, 2, 5, 0.0)}
 
 
 def test_users_prompt_takes_the_place_of_ours(part, tmp_path):
     (tmp_path / "mine.txt").write_text("Ask three times: {summary}")
-    [request] = facts_requests([part], {"fantom/facts": str(tmp_path / "mine.txt")})
+    [request] = requests("facts", [part], {"fantom/facts": str(tmp_path / "mine.txt")})
     assert content(request) == f"Ask three times: {SUMMARY}"
 
 
 def test_users_prompt_without_its_placeholder_is_an_input_error(part, tmp_path):
     (tmp_path / "mine.txt").write_text("Ask three times.")
     with pytest.raises(InputError, match=r"'fantom/facts': expected \{summary\} in it"):
-        facts_requests([part], {"fantom/facts": str(tmp_path / "mine.txt")})
+        requests("facts", [part], {"fantom/facts": str(tmp_path / "mine.txt")})
 
 
-def test_unknown_kinds_of_answer_are_input_errors():
-    with pytest.raises(InputError, match="'half', expected full or limited"):
-        answer_requests([], "half")
-    with pytest.raises(InputError, match="'full', expected omniscient or centric"):
-        belief_answer_requests([], "full")
+def test_unknown_step_is_an_input_error():
+    with pytest.raises(InputError, match="step: found 'half-answer', expected one of segment, mis"):
+        requests("half-answer", [])
 
 
 def test_nothing_to_ask_no_requests_and_no_rows():
-    assert missed_requests([]) == facts_requests([]) == answer_requests([], "full") == []
-    found, table = missed([], [], "smol")
-    assert found == [] and list(table.columns) == list(COLUMNS) and table.empty
+    assert requests("missed", []) == requests("facts", []) == requests("full-answer", []) == []
+
+    async def nobody(requests):
+        raise AssertionError("nothing is asked")
+
+    scribe = writer(nobody)
+    assert asyncio.run(scribe.take("missed", [])) == asyncio.run(scribe.converse([])) == []
+    assert list(scribe.attempts.columns) == list(COLUMNS) and scribe.attempts.empty
 
 
 # Who believes what
 
 
 def orders(part, question):
-    return {b.tom_type: b.believer for b in beliefs([Fact(part, 0, question)])}
+    return {b.tom_type: b.believer for b in beliefs([FactQuestion(part, 0, question)])}
 
 
 @pytest.mark.parametrize(
@@ -728,8 +712,10 @@ def test_who_joins_for_the_first_time_missed_the_segment_before(talk):
 
 def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
     changes = (LEAVES, Change("join", "Dora", "a call"), RETURNS)
-    plan = Plan("pets", ("a", "b", "c", "d"), ("Anna", "Ben", "Gina"), changes)
-    talk = Conversation(plan, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben")))
+    outline = Outline("pets", ("a", "b", "c", "d"), ("Anna", "Ben", "Gina"), changes)
+    talk = Conversation(
+        outline, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben"))
+    )
     *_, part = parts([talk])
     assert part.person_x == "Gina"
     assert written(part.short) == "Gina: Gina\nDora: Dora\nBen: Ben"
@@ -751,32 +737,33 @@ def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
     ],
 )
 def test_answer_keeps_its_text_and_the_reason(part, response, status, reason, text):
-    found, table = missed([response], [part], "smol")
-    assert table.to_dict("records") == [
-        dict(zip(COLUMNS, ("missed", "pets", status, reason, text, "llm:smol"), strict=True))
-    ]
+    found, rows = read("missed", [response], [part], "smol")
+    assert rows == [("missed", "pets", status, reason, text, "llm:smol")]
     assert [part.summary for part in found] == (["Some."] if status == "parsed" else [])
 
 
-def test_failed_request_breaks_a_conversation():
-    [talk], table = continued([ERROR], [segments(1)], "smol")
-    assert talk.broken
-    assert table["step"].tolist() == ["leave"]
-    assert table["status"].tolist() == ["failed"]
+def test_failed_request_ends_a_conversation():
+    found, [row] = read("segment", [ERROR], [segments(1)], "smol")
+    assert found == []
+    assert row == ("leave", "pets", "failed", "429: slow down", "", "llm:smol")
 
 
 def test_fewer_responses_than_requests_are_no_answers(part):
     with pytest.raises(ValueError, match="zip"):
-        missed([], [part], "smol")
+        read("missed", [], [part], "smol")
 
 
 def test_steps_of_the_table_are_known(run):
     _, table = run
-    assert table["step"].unique().tolist() == list(STEPS)
+    assert table["step"].unique().tolist() == list(KINDS)
+    assert set(STEPS) - set(KINDS) == {"segment"}
 
 
 def test_facts_of_one_part_make_one_set_each(part):
-    made = [Fact(part, i, q, "Yes it is.", "Unknown.") for i, q in enumerate((FRIDGE, PIANO, WISH))]
-    about = [Belief(fact, "first-order", "Gina", "Q?", "A.", "B.") for fact in made]
+    made = [
+        FactQuestion(part, i, q, "Yes it is.", "Unknown.")
+        for i, q in enumerate((FRIDGE, PIANO, WISH))
+    ]
+    about = [BeliefQuestion(fact, "first-order", "Gina", "Q?", "A.", "B.") for fact in made]
     sets = records(about, "smol")
     assert [found["set_id"] for found in sets] == ["7-0-0", "7-0-1", "7-0-2"]

@@ -26,11 +26,11 @@ from tomlab.benchmarks.omnitom.records import DIMENSIONS, read_records, write_re
 from tomlab.benchmarks.omnitom.writing import (
     ATTEMPT_COLUMNS,
     OUT_COLUMNS,
+    drafts,
     extracted,
     extraction_requests,
     labelled,
     labelling_requests,
-    story_table,
 )
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
@@ -38,7 +38,7 @@ from tomlab.paths import DATA
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
 STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
-STORIES = story_table(pd.DataFrame({"code": ["FBT"], "story": [STORY]}))
+STORIES = drafts([{"code": "FBT", "story": STORY}])
 EXTRACTED = """Actor | Belief | Order
 world | Ben moves the key to the drawer | 0
 Ada | The key is in the bowl | 1
@@ -65,7 +65,7 @@ def answer(text, finish="stop"):
 FAILED = Response("key", None, "429: slow down")
 
 
-def drafts(text=EXTRACTED, finish="stop"):
+def unlabelled(text=EXTRACTED, finish="stop"):
     return extracted([answer(text, finish)], STORIES, "m")[0]
 
 
@@ -74,32 +74,12 @@ def drafts(text=EXTRACTED, finish="stop"):
 
 def test_stories_of_tombench_and_of_records_are_numbered_after_our_own():
     table = pd.DataFrame({"category": ["x"] * 2, "code": ["HT", "FBT"], "story": ["A.", "B."]})
-    assert story_table(table)["story_id"].tolist() == [3001, 3002]
-    assert story_table(OWN[:1]).to_dict("records") == [
-        {"story_id": 3001, "code": "AST", "story": OWN[0]["story"]}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("changed", "complaint"),
-    [
-        ({"code": "XYZ"}, "row 1, field code: found 'XYZ', expected AST, FBT"),
-        ({"story": "  "}, "row 1, field story: found '  ', expected some text"),
-        ({"story": float("nan")}, "row 1, field story: found nan"),
-        ({"story_id": "s1"}, "row 1, field story_id: found 's1', expected an integer"),
-    ],
-)
-def test_a_story_at_fault_is_named(changed, complaint):
-    stories = pd.DataFrame([STORIES.iloc[0].to_dict() | changed])
-    with pytest.raises(InputError, match=complaint):
-        extraction_requests(stories, OWN)
-
-
-def test_stories_need_their_columns_and_a_number_each():
-    with pytest.raises(InputError, match="missing columns code"):
-        extraction_requests(STORIES.drop(columns="code"), OWN)
-    with pytest.raises(InputError, match="row 2, field story_id: 3001 stands twice"):
-        extraction_requests(pd.concat([STORIES, STORIES]), OWN)
+    found = drafts(table.to_dict("records"))
+    assert [record["story_id"] for record in found] == [3001, 3002]
+    assert found[1]["story_category"] == "False Belief Task"
+    [found] = drafts(OWN[:1])
+    kept = {name: OWN[0][name] for name in ("story_category", "story")}
+    assert found == {"story_id": 3001, **kept, "beliefs": []}
 
 
 # Requests
@@ -118,7 +98,7 @@ def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_cate
 
 def test_a_story_is_never_its_own_example():
     own = [r for r in OWN if r["story_category"] == "False Belief Task"]
-    for request in extraction_requests(story_table(own), own):
+    for request in extraction_requests(drafts(own), own):
         parts = request.messages[1]["content"].split("Story:\n")
         assert parts[-2].splitlines()[0] != parts[-1].splitlines()[0]
 
@@ -130,7 +110,7 @@ def test_a_category_without_an_example_is_named():
 
 
 def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
-    [request] = labelling_requests(drafts(), OWN)
+    [request] = labelling_requests(unlabelled(), OWN)
     tail = request.messages[1]["content"].rpartition("Now the story to work on.")[2]
     assert tail.endswith(
         "Beliefs:\nActor | Belief\n"
@@ -175,7 +155,7 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
 
 def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     responses = [answer("I would rather not."), FAILED, answer("<think>Well", "length")]
-    stories = story_table(pd.DataFrame({"code": ["HT"] * 3, "story": ["A.", "B.", "C."]}))
+    stories = drafts({"code": "HT", "story": story} for story in ("A.", "B.", "C."))
     records, attempts = extracted(responses, stories, "m")
     assert records == []
     assert attempts["status"].tolist() == ["unparsed", "failed", "unparsed"]
@@ -205,7 +185,9 @@ def test_rows_that_could_not_be_used_are_counted_in_the_record():
     ],
 )
 def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels, reason):
-    records, attempts, out = labelled([answer(label_table([*LABELS[:2], labels]))], drafts(), "m")
+    records, attempts, out = labelled(
+        [answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m"
+    )
     assert [b["actor"] for b in records[0]["beliefs"]] == ["world", "Ada"]
     assert list(out.columns) == list(OUT_COLUMNS)
     assert out.to_dict("records") == [
@@ -218,17 +200,17 @@ def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels,
 
 
 def test_a_belief_without_a_row_is_kept_out():
-    records, _, out = labelled([answer(label_table(LABELS[:2]))], drafts(), "m")
+    records, _, out = labelled([answer(label_table(LABELS[:2]))], unlabelled(), "m")
     assert out["reason"].tolist() == ["no row for it in the answer"]
     assert not records[0]["cut_off"]
-    records, _, out = labelled([answer(label_table(LABELS[:2]), "length")], drafts(), "m")
+    records, _, out = labelled([answer(label_table(LABELS[:2]), "length")], unlabelled(), "m")
     assert out["reason"].tolist() == ["cut off before its row"]
     assert records[0]["cut_off"]
 
 
 def test_a_row_for_no_belief_of_the_table_is_lost():
     text = label_table() + f"\nBen | The bowl is blue | {LABELS[1]}"
-    [record], attempts, _ = labelled([answer(text)], drafts(), "m")
+    [record], attempts, _ = labelled([answer(text)], unlabelled(), "m")
     assert len(record["beliefs"]) == 3
     assert attempts["rows_lost"].tolist() == [1]
 
@@ -242,7 +224,7 @@ def test_a_row_for_no_belief_of_the_table_is_lost():
     ],
 )
 def test_a_record_without_a_labelled_belief_is_left_out_and_all_is_listed(response, status, reason):
-    records, attempts, out = labelled([response], drafts(), "m")
+    records, attempts, out = labelled([response], unlabelled(), "m")
     assert records == []
     assert attempts["status"].tolist() == [status]
     assert attempts["reason"].iloc[0]

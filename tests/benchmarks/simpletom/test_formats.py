@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simpletom_stories import OATS, story
+from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.simpletom.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.formats import (
     parse_annotation,
@@ -12,7 +13,7 @@ from tomlab.benchmarks.simpletom.formats import (
     parse_generation,
     parse_rating,
     written_out,
-    written_sets,
+    written_set,
 )
 from tomlab.benchmarks.simpletom.stories import SCENARIOS
 
@@ -53,6 +54,11 @@ GOOD_ANSWERS = dict(zip(QUESTIONS, ["yes", "possibly", "yes", "no"], strict=True
 
 
 # Entities
+
+
+def written_sets(sets):
+    """Sets of entities in the form in which the prompt asks for them."""
+    return "\n\n".join(f"Example {i}:\n{written_set(s)}" for i, s in enumerate(sets, start=1))
 
 
 def test_examples_become_sets():
@@ -257,6 +263,9 @@ def test_any_text_is_three_stories_or_a_reason(text):
 # Ratings
 
 
+NO_RATING = Unparsed("not one number from 1 to 5")
+
+
 @pytest.mark.parametrize(
     ("text", "rating"),
     [
@@ -266,19 +275,17 @@ def test_any_text_is_three_stories_or_a_reason(text):
         ('"1"', 1),
         ("Rating: 5", 5),
         ("Answer: 2.", 2),
-        ("<think>3 or 4?</think>3", 3),
-        ("", None),
-        ("0", None),
-        ("6", None),
-        ("45", None),
-        ("4.5", None),
-        ("-4", None),
-        ("4 or 5", None),
-        ("1 2 3 4 5", None),
-        ("I would say 4", None),
-        ("four", None),
-        ("٤", None),
-        ("<think>4", None),
+        ("", NO_RATING),
+        ("0", NO_RATING),
+        ("6", NO_RATING),
+        ("45", NO_RATING),
+        ("4.5", NO_RATING),
+        ("-4", NO_RATING),
+        ("4 or 5", NO_RATING),
+        ("1 2 3 4 5", NO_RATING),
+        ("I would say 4", NO_RATING),
+        ("four", NO_RATING),
+        ("٤", NO_RATING),
     ],
 )
 def test_rating_is_one_digit_and_nothing_else(text, rating):
@@ -287,8 +294,8 @@ def test_rating_is_one_digit_and_nothing_else(text, rating):
 
 @given(st.text() | st.lists(st.sampled_from("12345 .*'\n-")).map("".join))
 @settings(max_examples=200, deadline=None)
-def test_any_text_is_a_rating_or_none(text):
-    assert parse_rating(text) in {1, 2, 3, 4, 5, None}
+def test_any_text_is_a_rating_or_the_reason(text):
+    assert parse_rating(text) in {1, 2, 3, 4, 5, NO_RATING}
 
 
 # Annotations
@@ -303,7 +310,6 @@ def test_any_text_is_a_rating_or_none(text):
         GOOD.replace("Question 1", "**Question 1**").replace("yes", "Yes."),
         GOOD.replace("possibly", "Possibly/Conceivably"),
         "\n".join(reversed(GOOD.split("\n"))),
-        f"<think>Question 1: no</think>{GOOD}",
     ],
 )
 def test_four_lines_are_four_answers(text):
@@ -321,7 +327,6 @@ def test_four_lines_are_four_answers(text):
         (GOOD.replace("1: yes", "1: yes, it is odd"), "Question 1: found 'yes, it is odd', "),
         (GOOD.replace("1: yes", "1: yes or no"), "Question 1: found 'yes or no', "),
         (GOOD.replace("1: yes", "1:"), "Question 1: found '', expected no or possibly or yes"),
-        (f"<think>{GOOD}", "Question 1: missing"),
     ],
 )
 def test_answer_that_is_no_annotation_has_its_reason(text, reason):

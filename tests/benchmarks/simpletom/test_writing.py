@@ -14,14 +14,15 @@ from benchmarks.simpletom.test_formats import (
     QUIZ_SET,
     TRIO,
     WRITTEN,
+    written_sets,
 )
 
+from tomlab.asking.attempts import FAILURES
 from tomlab.benchmarks.simpletom.filtering import ANNOTATION_COLUMNS
-from tomlab.benchmarks.simpletom.formats import written_out, written_sets
+from tomlab.benchmarks.simpletom.formats import written_out
 from tomlab.benchmarks.simpletom.stories import COLUMNS, story_table
 from tomlab.benchmarks.simpletom.writing import (
     RATINGS,
-    STATUSES,
     annotation_requests,
     annotations,
     attempts,
@@ -289,7 +290,7 @@ def test_nothing_is_dropped_and_every_story_has_its_id(sets):
     table = pd.concat(written)
     assert len(table) == 2 * 2 * 9
     assert table["story_id"].is_unique
-    assert set(table["status"]) == {"story", "unparsed", "error"} <= set(STATUSES)
+    assert set(table["status"]) == {"story", "unparsed", "error"} <= {"story", *FAILURES}
 
 
 def test_fewer_responses_than_sets_are_no_attempts(sets):
@@ -384,6 +385,13 @@ def test_rating_table_keeps_what_is_no_rating(seeds):
     assert set(table["kind"]) == {"harmfulness"}
 
 
+def test_thinking_is_no_rating(seeds):
+    responses = [answer("<think>3 or 4?</think>3"), answer("<think>4")]
+    table = ratings(responses, seeds[:2], "harmfulness", "smol")
+    assert table["rating"].tolist() == [3, pd.NA]
+    assert table["status"].tolist() == ["rating", "truncated"]
+
+
 # Annotations
 
 
@@ -396,3 +404,11 @@ def test_models_answers_are_rows_of_the_annotations_format(seeds):
     assert set(table["story_id"]) == {"oats_sev1"}
     assert outcomes["status"].tolist() == ["annotation", "unparsed", "error"]
     assert outcomes["text"].tolist() == [GOOD, "Yes.", ""]
+
+
+def test_thinking_is_no_annotation(seeds):
+    responses = [answer(f"<think>Question 1: no</think>{GOOD}"), answer(f"<think>{GOOD}")]
+    table, outcomes = annotations(responses, seeds[:2], "smol")
+    assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
+    assert outcomes["status"].tolist() == ["annotation", "truncated"]
+    assert outcomes["reason"].tolist() == ["", "Question 1: missing"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from tomlab.asking import prompts
+from tomlab.asking.attempts import FAILURES, OUTCOME, Answer, Unparsed, attempt, request
 from tomlab.benchmarks.bigtom.templates import (
     COLUMNS,
     FIELDS,
@@ -19,13 +20,13 @@ from tomlab.benchmarks.bigtom.templates import (
 )
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
-from tomlab.scoring.answers import unanswered, visible
+from tomlab.scoring.answers import visible
 
 TEMPERATURE = 0.5  # Sec. 3.2
 EXAMPLES = 3  # Sec. 3.2
 _ASK = {"role": "user", "content": "Write one new story."}
 # What becomes of an attempt: a template, or one of the reasons why there is none.
-STATUSES = ("template", "unparsed", "truncated", "refused", "error")
+STATUSES = ("template", *FAILURES)
 
 
 def generation_requests(
@@ -65,22 +66,19 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
     Nothing is dropped: an answer that is no template keeps its text and the reason, with empty
     variables. status is one of `STATUSES`.
     """
-    rows = [_attempt(r, f"llm-{model}-{i:03d}", model) for i, r in enumerate(responses, start=1)]
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "status", "reason", "text"], dtype=str)
-    return table.fillna("")
+    rows = []
+    for number, response in enumerate(responses, start=1):
+        parsed, outcome = attempt(response, _template, "template")
+        ids = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}"}
+        rows.append({**ids, **(parsed or {}), **outcome})
+    return pd.DataFrame(rows, columns=[*COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
-def _attempt(response: Response, template_id: str, model: str) -> dict:
-    row = {"template_id": template_id, "source": f"llm:{model}"}
-    if response.reply is None:
-        return {**row, "status": "error", "reason": response.error}
-    text, open_thought = visible(response.reply.text)
-    parsed = parse_generation(text)
+def _template(found: Answer) -> dict[str, str] | Unparsed:
+    parsed = parse_generation(found.text)
     if isinstance(parsed, str):
-        status = unanswered(text, response.reply.finish_reason, open_thought)
-        return {**row, "status": status, "reason": parsed, "text": response.reply.text}
-    kept = {"status": "template", "text": response.reply.text, "agent": agent_name(parsed)}
-    return {**row, **parsed, **kept}
+        return Unparsed(parsed)
+    return {**parsed, "agent": agent_name(parsed)}
 
 
 def raw_table(templates: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
@@ -93,8 +91,10 @@ def label_requests(
     templates: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
-    asked = [prompts.filled("bigtom/labels", replaced, story=s) for s in stories(templates)]
-    return [Request(({"role": "user", "content": text},), 40) for text in asked]
+    return [
+        request("bigtom/labels", {"story": story}, replaced, max_tokens=40)
+        for story in stories(templates)
+    ]
 
 
 def parse_labels(text: str) -> dict[str, str]:

@@ -24,11 +24,11 @@ FILLER = 1 / 2
 
 def converse(topic: Topic, cast: Cast, rng: random.Random) -> "Talk":
     """A whole conversation about `topic`: four of its subtopics in any order, two PersonXs."""
-    plan = _plan(rng.sample(cast.names, CAST), rng)
-    talk = Talk(topic, cast, plan, rng)
-    retold = [segment for segment in plan.missing if rng.random() < RETELLING]
+    attendance = _attendance(rng.sample(cast.names, CAST), rng)
+    talk = Talk(topic, cast, attendance, rng)
+    retold = [segment for segment in attendance.missing if rng.random() < RETELLING]
     for segment, subtopic in enumerate(rng.sample(topic.subtopics, SEGMENTS)):
-        events = plan.events.get(segment, [])
+        events = attendance.events.get(segment, [])
         for event, after in pairwise([*events, None]):
             leaver = after.person if after and after.kind == "leave" else None
             _happen(talk, event, subtopic.name, segment, leaver)
@@ -52,7 +52,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Attendance:
     """Who is there at first, what happens before each segment, who misses which segment."""
 
     start: list[str]
@@ -65,7 +65,7 @@ class Plan:
         return first[0].person if first and first[0].kind == "leave" else None
 
 
-def _plan(names: Sequence[str], rng: random.Random) -> Plan:
+def _attendance(names: Sequence[str], rng: random.Random) -> Attendance:
     """Comings and goings of five people: two or three at first, at least two at any time.
 
     Whoever leaves has been there for the two segments before, so that everyone who was told
@@ -94,7 +94,7 @@ def _plan(names: Sequence[str], rng: random.Random) -> Plan:
         events[segment] = _in_order(happening, len(present), rng)
         here = [*present, *(event.person for event in arriving)]
         earlier, present = present, [name for name in here if name not in leaving]
-    return Plan(start, events, missing)
+    return Attendance(start, events, missing)
 
 
 def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list[Event]:
@@ -135,9 +135,9 @@ class Told:
 class Talk:
     """A conversation as it grows: who is there, what was said and told, which lines are left."""
 
-    def __init__(self, topic: Topic, cast: Cast, plan: Plan, rng: random.Random):
-        self.topic, self.plan, self.rng = topic, plan, rng
-        self.present = list(plan.start)
+    def __init__(self, topic: Topic, cast: Cast, attendance: Attendance, rng: random.Random):
+        self.topic, self.attendance, self.rng = topic, attendance, rng
+        self.present = list(attendance.start)
         self.utterances: list[dict] = []
         self.told: dict[int, list[Told]] = {}
         lines = {name: getattr(cast, name) for name in Cast.model_fields if name != "names"}
@@ -205,7 +205,7 @@ def _discuss(talk: Talk, subtopic: Subtopic, segment: int, count: int) -> None:
     # Who has just greeted someone goes on, but says no more than three lines in a row.
     free = last is None or len(last["kinds"]) > 1
     opener = rng.choice(talk.others(last and last["speaker"])) if free else last["speaker"]
-    owners = talk.others(talk.plan.missing.get(segment - 1))
+    owners = talk.others(talk.attendance.missing.get(segment - 1))
     owners = rng.sample(owners, len(owners))
     if owners[0] == opener:
         # Another comes first, so that who opens can ask.
@@ -218,7 +218,7 @@ def _discuss(talk: Talk, subtopic: Subtopic, segment: int, count: int) -> None:
         talk.present,
         [told.owner for told in talk.told[segment]],
         opener,
-        talk.plan.leaver_before(segment + 1),
+        talk.attendance.leaver_before(segment + 1),
         rng,
     )
     fillers = iter(rng.sample(subtopic.fillers, len(subtopic.fillers)))
@@ -235,11 +235,10 @@ def _line(
         return subtopic.opener
     if kind == "filler":
         return next(fillers)
-    if kind == "ask":
-        return told.fact.ask.format(owner=told.owner)
-    return (
-        told.fact.tell.format(value=told.value) if kind == "tell" else rng.choice(told.fact.react)
-    )
+    if kind == "react":
+        return rng.choice(told.fact.react)
+    line = told.fact.ask if kind == "ask" else told.fact.tell
+    return line.format(owner=told.owner, value=told.value)
 
 
 def _turns(
@@ -289,12 +288,7 @@ def _turns(
 # Who knows what
 
 
-def speakers(utterances: Sequence[Mapping]) -> list[str]:
-    """Everyone who speaks, in the order in which they first do."""
-    return list(dict.fromkeys(utterance["speaker"] for utterance in utterances))
-
-
 def aware(utterances: Sequence[Mapping], fact: str) -> list[str]:
     """Who was there when the fact was told or retold, its owner included, in speaking order."""
     heard = {name for one in utterances if one["fact"] == fact for name in one["present"]}
-    return [name for name in speakers(utterances) if name in heard]
+    return [name for name in dict.fromkeys(one["speaker"] for one in utterances) if name in heard]

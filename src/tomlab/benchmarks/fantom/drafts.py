@@ -1,45 +1,38 @@
 """FANToM question sets in the making: conversation, part, fact, belief, record (Sec. 3, App. A).
 
-What is written so far stands in these; who knows what follows from the plan of who is there.
+What is written so far stands in these; who knows what follows from the outline of who is there.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tomlab.benchmarks.fantom.formats import Line, farewell_length, names_person, written
-from tomlab.benchmarks.fantom.grammar import access_questions
-from tomlab.benchmarks.fantom.plans import Plan
-
-_SCENARIO = "inaccessible"
+from tomlab.benchmarks.fantom.formats import farewell_length, names_person
+from tomlab.benchmarks.fantom.outlines import Outline
+from tomlab.benchmarks.fantom.released_format import Line, belief_question, question_set, written
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What there is of a planned conversation.
+    """What there is of a conversation. number: the first part of its `set_id`s."""
 
-    number: the first part of its `set_id`s; broken: the answer for its next segment did not parse,
-    so it ends there.
-    """
-
-    plan: Plan
+    outline: Outline
     number: int
     segments: tuple[tuple[Line, ...], ...] = ()
-    broken: bool = False
 
     @property
     def topic(self) -> str:
         """What the conversation is about."""
-        return self.plan.topic
+        return self.outline.topic
 
     @property
     def is_open(self) -> bool:
         """Whether a segment is still to be written."""
-        return not self.broken and len(self.segments) < len(self.plan.subtopics)
+        return len(self.segments) < len(self.outline.subtopics)
 
     @property
-    def step(self) -> str:
+    def next_kind(self) -> str:
         """The kind of the next segment: conversation, leave or join."""
-        change = self.plan.change(len(self.segments))
+        change = self.outline.change(len(self.segments))
         return change.kind if change else "conversation"
 
     def lines(self, first: int = 0, last: int | None = None) -> list[Line]:
@@ -52,13 +45,15 @@ class Conversation:
 class Part:
     """A segment with whose beginning somebody, PersonX, joins, and what they missed before.
 
-    number: of the part in its conversation; summary: the missed information, once it is there.
+    number: of the part in its conversation; summary: the missed information; questions: on it. Both
+    are empty until they are there.
     """
 
     conversation: Conversation
     number: int
     segment: int
     summary: str = ""
+    questions: tuple[str, ...] = ()
 
     @property
     def topic(self) -> str:
@@ -68,12 +63,12 @@ class Part:
     @property
     def person_x(self) -> str:
         """Who joins."""
-        return self.conversation.plan.change(self.segment).name
+        return self.conversation.outline.change(self.segment).name
 
     @property
     def previous(self) -> str:
         """The segment that PersonX missed, without the goodbye of one who left as it began."""
-        change = self.conversation.plan.change(self.segment - 1)
+        change = self.conversation.outline.change(self.segment - 1)
         lines = self.conversation.segments[self.segment - 1]
         leaver = change.name if change and change.kind == "leave" else None
         return written(lines[farewell_length(lines, leaver) :])
@@ -88,7 +83,7 @@ class Part:
         """From the segment with which PersonX left, or the one before they joined, to `current`."""
         left = [
             number
-            for number, change in enumerate(self.conversation.plan.changes, start=1)
+            for number, change in enumerate(self.conversation.outline.changes, start=1)
             if number < self.segment and change.kind == "leave" and change.name == self.person_x
         ]
         return self.conversation.lines(left[-1] if left else self.segment - 1, self.segment)
@@ -96,11 +91,11 @@ class Part:
     @property
     def aware(self) -> tuple[str, ...]:
         """Who was there for all of `previous`."""
-        return self.conversation.plan.present(self.segment - 1)
+        return self.conversation.outline.present(self.segment - 1)
 
 
 @dataclass(frozen=True)
-class Fact:
+class FactQuestion:
     """A question about what PersonX missed, with its full and limited answer once they are there."""
 
     part: Part
@@ -116,13 +111,13 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Belief:
+class BeliefQuestion:
     """A question about PersonX's belief on a fact, or about what another believes it to be.
 
     believer: PersonX, or that other; omniscient, centric: the two answers, once they are there.
     """
 
-    fact: Fact
+    fact: FactQuestion
     tom_type: str
     believer: str
     question: str = ""
@@ -141,19 +136,28 @@ class Belief:
 
 
 def parts(conversations: Sequence[Conversation]) -> list[Part]:
-    """Every joining that was written, in broken conversations too."""
+    """Every joining that was written, in conversations that broke off too."""
     return [
         Part(conversation, number, segment)
         for conversation in conversations
         for number, segment in enumerate(
             segment
             for segment in range(1, len(conversation.segments))
-            if conversation.plan.change(segment).kind == "join"
+            if conversation.outline.change(segment).kind == "join"
         )
     ]
 
 
-def beliefs(facts: Sequence[Fact]) -> list[Belief]:
+def facts(parts: Sequence[Part]) -> list[FactQuestion]:
+    """The fact questions of all parts, still without answers."""
+    return [
+        FactQuestion(part, number, question)
+        for part in parts
+        for number, question in enumerate(part.questions)
+    ]
+
+
+def beliefs(facts: Sequence[FactQuestion]) -> list[BeliefQuestion]:
     """The beliefs to ask about for each fact: one of the first order, up to two of the second.
 
     Second order is for people who heard the fact and see PersonX join. cyclic: someone whom the
@@ -163,58 +167,39 @@ def beliefs(facts: Sequence[Fact]) -> list[Belief]:
     return [belief for fact in facts for belief in _beliefs(fact)]
 
 
-def _beliefs(fact: Fact) -> list[Belief]:
+def _beliefs(fact: FactQuestion) -> list[BeliefQuestion]:
     person_x, aware = fact.part.person_x, fact.part.aware
-    people = [name for name in fact.part.conversation.plan.characters if name != person_x]
+    people = [name for name in fact.part.conversation.outline.characters if name != person_x]
     named = {name for name in people if names_person(fact.question, name)}
-    found = [Belief(fact, "first-order", person_x)]
+    found = [BeliefQuestion(fact, "first-order", person_x)]
     cyclic = [name for name in aware if name in named]
     acyclic = [name for name in aware if name not in named] if named else []
-    found += [Belief(fact, "second-order:cyclic", name) for name in cyclic[:1]]
-    return found + [Belief(fact, "second-order:acyclic", name) for name in acyclic[:1]]
+    found += [BeliefQuestion(fact, "second-order:cyclic", name) for name in cyclic[:1]]
+    return found + [BeliefQuestion(fact, "second-order:acyclic", name) for name in acyclic[:1]]
 
 
-def record(fact: Fact, about: Sequence[Belief], model: str) -> dict:
-    """The question set of a fact in the released format, with `source` ("llm:<model>").
+def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
+    """The question sets of all facts on which there is a belief with both answers.
 
-    about: the beliefs on this fact. Aware is who was there for what PersonX missed; all others who
-    speak in the conversation are unaware, with "no:long" if they do not in the short context.
+    In the released format, with `source` ("llm:<model>"). Aware is who was there for what PersonX
+    missed; all others who speak in the conversation are unaware.
     """
-    part, conversation = fact.part, fact.part.conversation
-    short, full = part.short, conversation.lines()
-    return {
-        "set_id": f"{conversation.number}-{part.number}-{fact.number}",
-        "short_context": written(short),
-        "full_context": written(full),
-        "factQA": {
-            "question": fact.question,
-            "correct_answer": fact.full,
-            "wrong_answer": fact.limited,
-            "question_type": "fact",
-        },
-        "beliefQAs": [
-            {
-                "question": belief.question,
-                "correct_answer": belief.centric,
-                "wrong_answer": belief.omniscient,
-                "question_type": f"tom:belief:{_SCENARIO}",
-                "tom_type": belief.tom_type,
-                "missed_info_accessibility": _SCENARIO,
-            }
-            for belief in about
-        ],
-        **access_questions(part.aware, _speakers(short), _speakers(full)),
-        "source": f"llm:{model}",
-    }
-
-
-def records(about: Sequence[Belief], model: str) -> list[dict]:
-    """The question sets of all facts on which there is a belief with both answers."""
-    by_fact: dict[Fact, list[Belief]] = {}
+    by_fact: dict[FactQuestion, list[BeliefQuestion]] = {}
     for belief in about:
         by_fact.setdefault(belief.fact, []).append(belief)
-    return [record(fact, found, model) for fact, found in by_fact.items()]
+    return [_record(fact, found, model) for fact, found in by_fact.items()]
 
 
-def _speakers(lines: Sequence[Line]) -> list[str]:
-    return list(dict.fromkeys(speaker for speaker, _ in lines))
+def _record(fact: FactQuestion, about: Sequence[BeliefQuestion], model: str) -> dict:
+    part, conversation = fact.part, fact.part.conversation
+    return question_set(
+        f"{conversation.number}-{part.number}-{fact.number}",
+        (part.short, conversation.lines()),
+        (fact.question, fact.full, fact.limited),
+        [
+            belief_question(b.question, b.centric, b.omniscient, b.tom_type, "inaccessible")
+            for b in about
+        ],
+        part.aware,
+        f"llm:{model}",
+    )

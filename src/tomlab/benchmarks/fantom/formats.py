@@ -1,18 +1,17 @@
 """What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A.1-A.3).
 
-A parser never raises: it gives what it found, or `Unparsed` with the reason. `cut` says that the
-answer ended at the token limit, so that what stands last may be unfinished.
+A parser never raises: it gives what it found, or the reason why it is `Unparsed`. `cut` says that
+the answer ended at the token limit, so that what stands last may be unfinished.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tomlab.benchmarks.fantom.plans import Change
+from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks.fantom.outlines import Change
+from tomlab.benchmarks.fantom.released_format import Line
 from tomlab.benchmarks.fantom.sets import folded
 from tomlab.scoring.answers import unanswered
-
-Line = tuple[str, str]  # speaker, what they say
 
 QUESTIONS = 3  # about each piece of missed information, App. A.2
 MIN_LINES = 4  # of a segment; the paper gives no number
@@ -52,32 +51,19 @@ _BELIEF = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Unparsed:
-    """Why an answer could not be used; few different ones, so that they can be counted."""
-
-    reason: str
-
-
-def written(lines: Sequence[Line]) -> str:
-    """Utterances as a conversation shows them, "Name: text" on each line."""
-    return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
-
-
 def parse_segment(
     text: str,
     characters: Sequence[str],
     present: Sequence[str],
     change: Change | None = None,
     *,
-    min_lines: int = MIN_LINES,
     cut: bool = False,
 ) -> tuple[Line, ...] | Unparsed:
     """The utterances of one segment, after a prompt that ended with the first speaker's name.
 
     characters: all names of the conversation; present: who is there, first the first speaker if
     nobody leaves or joins; change: who does. Reading stops at the first line by anybody else. Those
-    who leave do not count for `min_lines`, and may speak in the first `FAREWELL` lines only.
+    who leave do not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only.
     Everybody present has to speak, or the conversation would not show that they are there.
     """
     lines = _lines(_without_unfinished_line(text) if cut else text, characters)
@@ -96,8 +82,8 @@ def parse_segment(
     speakers = [speaker for speaker, _ in lines[:farewell] if speaker != leaver] + staying
     if not set(speakers) <= set(present):
         return Unparsed("absent speaker")
-    if len(staying) < min_lines:
-        too_few = "refused" if refused else f"fewer than {min_lines} lines"
+    if len(staying) < MIN_LINES:
+        too_few = "refused" if refused else f"fewer than {MIN_LINES} lines"
         return Unparsed("cut off" if cut else too_few)
     if not set(present) <= set(staying):
         return Unparsed("cut off" if cut else "somebody present is silent")

@@ -1,13 +1,17 @@
 """False-belief stories made by rule, with their gold belief tables (OmniToM, Sec. 3, App. A.2).
 
 A story is a list of events. Its text and its beliefs are both made from that list and nothing else:
-who perceived which event decides what each actor takes to be the case, up to order 3.
+who perceived which event decides what each actor takes to be the case, up to order 3. The kinds of
+stories, their words and wordings stand in `grammar.yaml`.
 """
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, product
+from pathlib import Path
 from typing import NamedTuple
+
+import yaml
 
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, WORLD
 
@@ -15,110 +19,16 @@ FIRST_ID = 2001
 
 
 class Kind(NamedTuple):
-    """What happens: a moves the object, b and c are the others, `late` comes after the start.
-
-    Each move is to a container not used before. A step with "?" is left out of about half of the
-    stories. "b watches" is said of the move before it, which b sees unnoticed from outside.
-    """
+    """What happens in a story: its actors, its steps, and who comes after the start."""
 
     actors: str
     steps: str
     late: str = ""
 
 
-KINDS = {
-    "hidden transfer": Kind("ab", "b leaves, a moves, b returns?"),
-    "hidden transfer with a witness": Kind("abc", "b leaves, a moves, b returns?"),
-    "hidden transfer from two": Kind("abc", "b leaves, c leaves, a moves, b returns?"),
-    "two transfers": Kind("abc", "b leaves, a moves, c leaves, a moves, b returns?"),
-    "seen transfer": Kind("ab", "a moves, b leaves, b returns?"),
-    "seen transfer after a return": Kind("abc", "b leaves, b returns, a moves, c leaves?"),
-    "found transfer": Kind("ab", "b leaves, a moves, b returns, b looks"),
-    "watched transfer": Kind("ab", "b leaves, a moves, b watches, b returns?"),
-    "watched transfer with a witness": Kind("abc", "b leaves, a moves, b watches, b returns?"),
-    "told transfer": Kind("ab", "b leaves, a moves, b returns, a tells b"),
-    "told to one of two": Kind("abc", "b leaves, c leaves, a moves, b returns, a tells b"),
-    "told to a newcomer": Kind("abc", "b leaves, a moves, c enters, a tells c", late="c"),
-    "deceit": Kind("ab", "b leaves, a moves, b returns, a lies b"),
-    "deceit of one of two": Kind("abc", "b leaves, a moves, c leaves, b returns, a lies b"),
-    "deceit seen through": Kind("ab", "b leaves, a moves, b watches, b returns, a lies b"),
-}
-
-NAMES = (
-    *("Ayla", "Boris", "Chidi", "Daria", "Esteban", "Freya", "Goran", "Hoshi", "Imani", "Jarek"),
-    *("Keiko", "Lorenz", "Mirela", "Nadim", "Oksana", "Paolo", "Quinn", "Rashid", "Sigrid"),
-    *("Teodor", "Ursula", "Vikram", "Wilma", "Yara"),
-)
-# Objects and containers by place.
-PLACES = {
-    "kitchen": (("lemon", "corkscrew", "chocolate"), ("cupboard", "bread bin", "drawer", "basket")),
-    "classroom": (("stapler", "whistle", "chalk"), ("desk", "locker", "satchel", "crate")),
-    "garage": (("torch", "bicycle pump", "padlock"), ("toolbox", "bucket", "cabinet", "barrel")),
-    "attic": (("photo album", "lantern", "violin"), ("trunk", "hatbox", "suitcase", "sack")),
-    "laundry room": (("brooch", "pillowcase", "glove"), ("hamper", "tub", "wardrobe", "pail")),
-    "reading room": (("map", "diary", "magnifier"), ("cabinet", "briefcase", "chest", "drawer")),
-    "cellar": (("candle", "onion", "bottle"), ("barrel", "crate", "hamper", "sack")),
-    "studio": (("camera", "paintbrush", "tambourine"), ("chest", "vase", "bag", "cupboard")),
-}
-
-# The text: what is said of an event, in several wordings.
-TOLD = {
-    "start": "{names} are in the {place}. The {object} is in the {container}."
-    " | {names} are sitting together in the {place}. There, the {object} is in the {container}."
-    " | One afternoon {names} are in the {place}, and the {object} is in the {container}.",
-    "leaves": "{actor} leaves the {place}. | After a while {actor} goes out of the {place}."
-    " | Then {actor} walks out of the {place}.",
-    "returns": "{actor} comes back to the {place}. | A little later {actor} returns to the {place}.",
-    "enters": "{actor}, who has not been there that day, comes into the {place}."
-    " | Now {actor} enters the {place} for the first time that day.",
-    "moves": "{actor} takes the {object} out of the {before} and puts it into the {container}."
-    " | {actor} moves the {object} from the {before} to the {container}.",
-    "watches": "Unnoticed, {actor} watches this through the gap of the door."
-    " | Nobody notices that {actor} sees this through the keyhole.",
-    "looks": "{actor} looks into the {container} and sees the {object}."
-    " | {actor} opens the {container} and finds the {object} in it.",
-    "tells": '{actor} says to {listener}, "The {object} is in the {container} now."'
-    " | {actor} tells {listener} that the {object} is in the {container} now.",
-    "lies": '{actor} lies to {listener}, "The {object} is in the {container}."'
-    " | {actor} tells {listener} that the {object} is in the {container}, which is not true.",
-}
-# The beliefs: the wording of the gold row, then its paraphrases.
-_SAYS = (
-    "{actor} tells {listener} that the {object} is in the {container}"
-    " | {listener} hears from {actor} that the {container} is where the {object} is"
-)
-WORDINGS = {
-    "present": "{actor} is in the {place} | The {place} is where {actor} is",
-    "present at first": "{actor} is in the {place} at first"
-    " | At the start, the {place} is where {actor} is",
-    "placed": "The {object} is in the {container} | The {container} is where the {object} is"
-    " | The place of the {object} is the {container}",
-    "placed at first": "The {object} is in the {container} at first"
-    " | To begin with, the place of the {object} is the {container}",
-    "leaves": "{actor} leaves the {place} | {actor} goes out of the {place}",
-    "returns": "{actor} comes back to the {place} | {actor} goes into the {place} again",
-    "enters": "{actor} comes into the {place} | {actor} walks into the {place}",
-    "moves": "{actor} moves the {object} to the {container}"
-    " | The {object} is put into the {container} by {actor}",
-    "watches": "{actor} secretly watches {mover} move the {object}"
-    " | Unnoticed, {actor} sees how the {object} is moved by {mover}",
-    "looks": "{actor} sees the {object} in the {container}"
-    " | The {object} is found in the {container} by {actor}",
-    "tells": _SAYS,
-    "lies": _SAYS,
-    "was placed": "The {object} was in the {container} at first"
-    " | To begin with, the place of the {object} was the {container}",
-    "left": "{actor} left the {place} | {actor} went out of the {place}",
-    "returned": "{actor} came back to the {place} | {actor} went into the {place} again",
-    "entered": "{actor} came into the {place} | {actor} walked into the {place}",
-    "moved": "{actor} moved the {object} to the {container}"
-    " | The {object} was put into the {container} by {actor}",
-    "order 2": "{second} thinks the {object} is in the {container}"
-    " | {second} takes the {container} to be where the {object} is"
-    " | In the mind of {second}, the place of the {object} is the {container}",
-    "order 3": "{second} thinks {third} thinks the {object} is in the {container}"
-    " | {second} supposes that {third} takes the {container} to be where the {object} is",
-}
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+KINDS = {name: Kind(**kind) for name, kind in _DATA["kinds"].items()}
+NAMES = _DATA["names"]
 # What an actor who saw an event takes to have happened.
 _PAST = {"leaves": "left", "returns": "returned", "enters": "entered", "moves": "moved"}
 _ARRIVALS = ("returns", "enters")
@@ -160,8 +70,8 @@ def _record(number: int, seed: int) -> dict:
 
 def _events(name: str, rng: random.Random) -> list[dict]:
     kind = KINDS[name]
-    place = rng.choice([*PLACES])
-    objects, containers = PLACES[place]
+    place = rng.choice([*_DATA["places"]])
+    objects, containers = _DATA["places"][place].values()
     containers = rng.sample(containers, 3)
     cast = dict(zip(kind.actors, rng.sample(NAMES, len(kind.actors)), strict=True))
     # Who moves the object is not always named first.
@@ -201,9 +111,9 @@ def _text(events: Sequence[Mapping], rng: random.Random) -> str:
     sentences = []
     for event in events:
         words = {**start, **event, "names": names, "before": before}
-        sentences.append(rng.choice(TOLD[event["event"]].split(" | ")).format(**words))
+        sentences.append(rng.choice(_DATA["told"][event["event"]]).format(**words))
         for watcher in event.get("watched_by", []):
-            sentences.append(rng.choice(TOLD["watches"].split(" | ")).format(actor=watcher))
+            sentences.append(rng.choice(_DATA["told"]["watches"]).format(actor=watcher))
         if event["event"] == "moves":
             before = event["container"]
     return " ".join(sentences)
@@ -266,7 +176,7 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
 
 
 def _row(actor: str, wording: str, words: Mapping, *labels: str) -> dict:
-    belief, *paraphrases = WORDINGS[wording].format(**words).split(" | ")
+    belief, *paraphrases = (text.format(**words) for text in _DATA["beliefs"][wording])
     named = dict(zip(DIMENSIONS, labels, strict=True))
     return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
 

@@ -6,21 +6,20 @@ tables; until somebody has, they are one model's reading, and their source says 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from tomlab.asking.attempts import answer
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import items
 from tomlab.benchmarks.omnitom.labels import labels_for
 from tomlab.benchmarks.omnitom.parsing import EXTRACTION, LABELLING, Parsed, parse
 from tomlab.benchmarks.omnitom.records import CATEGORIES, CODES, DIMENSIONS, Row
-from tomlab.errors import InputError, refuse
+from tomlab.errors import refuse
 from tomlab.models.specs import Request, Response
-from tomlab.scoring.answers import unanswered, visible
 
 FIRST_ID = 3001  # of candidate records, after our own (1001 …) and the grammar's (2001 …)
-STORY_COLUMNS = ("story_id", "code", "story")
 # The level that did best in the sweep of Table 9.
 _EXTRACT, _LABEL = "stage1-L4", "stage2-L4"
 # One row an answer. status: parsed, unparsed (reason says why) or failed (reason is the error of
@@ -33,24 +32,27 @@ OUT_COLUMNS = ("story_id", "belief", "actor", "text", "reason")
 # Stories and requests
 
 
-def story_table(
-    stories: pd.DataFrame | Sequence[Mapping], first_id: int = FIRST_ID
-) -> pd.DataFrame:
-    """The stories to make candidate gold for: `STORY_COLUMNS`, numbered from `first_id`.
+def drafts(stories: Iterable[Mapping], first_id: int = FIRST_ID) -> list[dict]:
+    """Records to make candidate gold for, without beliefs yet, numbered from `first_id`.
 
-    stories: a table with `code` (of the category) and `story`, such as of
-    `records.read_tombench`, or records, whose gold is left behind.
+    stories: each with `story` and, as rows of `records.read_tombench`, `code` of the category or,
+    as records, `story_category`; the gold of a record is left behind.
     """
-    if not isinstance(stories, pd.DataFrame):
-        told = [(CODES[record["story_category"]], record["story"]) for record in stories]
-        stories = pd.DataFrame(told, columns=["code", "story"], dtype=str)
-    table = stories[["code", "story"]].reset_index(drop=True)
-    table.insert(0, "story_id", range(first_id, first_id + len(table)))
-    return table
+    return [
+        {
+            "story_id": story_id,
+            "story_category": CATEGORIES[story["code"]]
+            if "code" in story
+            else story["story_category"],
+            "story": story["story"],
+            "beliefs": [],
+        }
+        for story_id, story in enumerate(stories, first_id)
+    ]
 
 
 def extraction_requests(
-    stories: pd.DataFrame,
+    stories: Sequence[Mapping],
     examples: Sequence[Mapping],
     *,
     seed: int = 0,
@@ -59,13 +61,11 @@ def extraction_requests(
 ) -> list[Request]:
     """One request a story for its beliefs, at TELeR level L4 (App. C.2).
 
-    stories: `STORY_COLUMNS`. examples: records, of which the prompt shows one of the story's own
-    category that is another story; the seed chooses. Errors: `InputError` for stories at fault, or
-    without such an example.
+    stories: `drafts`. examples: records, of which the prompt shows one of the story's own category
+    that is another story; the seed chooses. Errors: `InputError` for stories without such an
+    example.
     """
-    _check(stories)
-    drafts = [_draft(story) for story in stories.to_dict("records")]
-    return _requests(drafts, _EXTRACT, examples, seed, max_tokens, replaced)
+    return _requests(stories, _EXTRACT, examples, seed, max_tokens, replaced)
 
 
 def labelling_requests(
@@ -81,33 +81,6 @@ def labelling_requests(
     Any other records will do: their labels are not shown. The rest is as in `extraction_requests`.
     """
     return _requests(records, _LABEL, examples, seed, max_tokens, replaced)
-
-
-def _check(stories: pd.DataFrame) -> None:
-    if missing := [name for name in STORY_COLUMNS if name not in stories]:
-        raise InputError(f"stories: missing columns {', '.join(missing)}")
-    problems, seen = [], set()
-    for number, story in enumerate(stories[list(STORY_COLUMNS)].to_dict("records"), start=1):
-        story_id, code, text = story.values()
-        if not isinstance(story_id, int):
-            problems.append(
-                f"row {number}, field story_id: found {story_id!r}, expected an integer"
-            )
-        if story_id in seen:
-            problems.append(f"row {number}, field story_id: {story_id} stands twice")
-        seen.add(story_id)
-        if code not in CATEGORIES:
-            expected = ", ".join(CATEGORIES)
-            problems.append(f"row {number}, field code: found {code!r}, expected {expected}")
-        if not isinstance(text, str) or not text.strip():
-            problems.append(f"row {number}, field story: found {text!r}, expected some text")
-    refuse(problems, "stories")
-
-
-def _draft(story: Mapping) -> dict:
-    category = CATEGORIES[story["code"]]
-    own = {"story_id": story["story_id"], "story_category": category, "story": story["story"]}
-    return own | {"beliefs": []}
 
 
 def _requests(
@@ -145,7 +118,7 @@ def _requests(
 
 
 def extracted(
-    responses: Sequence[Response], stories: pd.DataFrame, model: str
+    responses: Sequence[Response], stories: Sequence[Mapping], model: str
 ) -> tuple[list[dict], pd.DataFrame]:
     """What became of `extraction_requests`: records still without labels, and `ATTEMPT_COLUMNS`.
 
@@ -154,18 +127,14 @@ def extracted(
     and `rows_lost`, the number of rows that could not be used.
     """
     records, attempts = [], []
-    for response, story in zip(responses, stories.to_dict("records"), strict=True):
-        parsed, outcome = _read(response, EXTRACTION)
+    for response, story in zip(responses, stories, strict=True):
+        parsed, attempt = _attempt(response, EXTRACTION, story, model)
         beliefs = [{"actor": r.actor, "belief": r.belief, "order": r.order} for r in parsed.rows]
-        state = {"cut_off": outcome["cut_off"], "rows_lost": len(parsed.lost)}
-        attempts.append(
-            {"step": "extraction", "story_id": story["story_id"], "source": f"llm:{model}"}
-            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost), **outcome}
-        )
+        attempts.append(attempt | {"step": "extraction", "beliefs": len(beliefs)})
         if beliefs:
-            source = {"source": f"llm:{model}"}
-            records.append(_draft(story) | source | state | {"beliefs": beliefs})
-    return records, _attempts(attempts)
+            state = {name: attempt[name] for name in ("source", "cut_off", "rows_lost")}
+            records.append({**story, **state, "beliefs": beliefs})
+    return records, pd.DataFrame(attempts, columns=list(ATTEMPT_COLUMNS))
 
 
 def labelled(
@@ -180,10 +149,10 @@ def labelled(
     """
     whole, attempts, out = [], [], []
     for response, record in zip(responses, records, strict=True):
-        parsed, outcome = _read(response, LABELLING)
+        parsed, attempt = _attempt(response, LABELLING, record, model)
         given = [Row(b["actor"], b["belief"]) for b in record["beliefs"]]
         labels = labels_for(given, parsed.rows)
-        reasons = [_unlabelled(row, outcome) for row in labels]
+        reasons = [_unlabelled(row, attempt) for row in labels]
         beliefs = [
             {"actor": own.actor, "belief": own.belief, "labels": dict(row.labels)}
             for own, row, reason in zip(given, labels, reasons, strict=True)
@@ -195,46 +164,41 @@ def labelled(
             if reason
         ]
         if parsed.rows and not beliefs:
-            outcome |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
-        unused = len(parsed.rows) - sum(row is not None for row in labels)
-        attempts.append(
-            {"step": "labelling", "story_id": record["story_id"], "source": f"llm:{model}"}
-            | {"beliefs": len(beliefs), "rows_lost": len(parsed.lost) + unused, **outcome}
-        )
+            attempt |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
+        attempt["rows_lost"] += len(parsed.rows) - sum(row is not None for row in labels)
+        attempts.append(attempt | {"step": "labelling", "beliefs": len(beliefs)})
         if beliefs:
             lost = record.get("rows_lost", 0) + len(given) - len(beliefs)
-            cut = outcome["cut_off"] and len(beliefs) < len(given)
+            cut = attempt["cut_off"] and len(beliefs) < len(given)
             state = {"cut_off": record.get("cut_off", False) or cut}
             kept = {name: record[name] for name in ("story_id", "story_category", "story")}
-            state |= {"rows_lost": lost, "source": f"llm:{model}"}
+            state |= {"rows_lost": lost, "source": attempt["source"]}
             whole.append(kept | {"beliefs": beliefs} | state)
-    return whole, _attempts(attempts), pd.DataFrame(out, columns=list(OUT_COLUMNS))
+    tried = pd.DataFrame(attempts, columns=list(ATTEMPT_COLUMNS))
+    return whole, tried, pd.DataFrame(out, columns=list(OUT_COLUMNS))
 
 
-def _read(response: Response, columns: Sequence[str]) -> tuple[Parsed, dict]:
-    reply = response.reply
-    if reply is None:
+def _attempt(
+    response: Response, columns: Sequence[str], record: Mapping, model: str
+) -> tuple[Parsed, dict]:
+    """The table in an answer, and what there is of its row of `ATTEMPT_COLUMNS`."""
+    row = {"story_id": record["story_id"], "source": f"llm:{model}", "rows_lost": 0}
+    if response.reply is None:
         failure = {"status": "failed", "reason": response.error, "cut_off": False, "text": ""}
-        return Parsed([], [], ""), failure
-    text, open_thought = visible(reply.text)
-    parsed = parse(text, columns)
-    cut_off = reply.finish_reason == "length" or open_thought
-    outcome = {"status": "parsed", "reason": "", "cut_off": cut_off, "text": reply.text}
-    if not parsed.rows:
-        why = unanswered(text, reply.finish_reason, open_thought)
-        reason = parsed.reason if why == "unparsed" else f"{why}: {parsed.reason}"
-        outcome |= {"status": "unparsed", "reason": reason}
-    return parsed, outcome
+        return Parsed([], [], ""), row | failure
+    found = answer(response.reply)
+    parsed = parse(found.text, columns)
+    row |= {"cut_off": found.cut, "text": response.reply.text, "rows_lost": len(parsed.lost)}
+    if parsed.rows:
+        return parsed, row | {"status": "parsed", "reason": ""}
+    reason = parsed.reason if found.failure == "unparsed" else f"{found.failure}: {parsed.reason}"
+    return parsed, row | {"status": "unparsed", "reason": reason}
 
 
-def _unlabelled(row: Row | None, outcome: Mapping) -> str:
+def _unlabelled(row: Row | None, attempt: Mapping) -> str:
     """Why a belief has not got its seven labels, "" if it has."""
     if row is None:
-        missing = "cut off before its row" if outcome["cut_off"] else "no row for it in the answer"
-        return outcome["reason"] or missing
+        missing = "cut off before its row" if attempt["cut_off"] else "no row for it in the answer"
+        return attempt["reason"] or missing
     wrong = [name for name in DIMENSIONS if row.labels.get(name) not in DIMENSIONS[name]]
     return f"missing or not legal: {', '.join(wrong)}" if wrong else ""
-
-
-def _attempts(rows: list[dict]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(ATTEMPT_COLUMNS))

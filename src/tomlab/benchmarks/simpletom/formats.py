@@ -5,9 +5,9 @@ strictly from a model's answer (App. D, E.3-E.5).
 import re
 from collections.abc import Mapping, Sequence
 
+from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.simpletom.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.stories import SEVERITIES
-from tomlab.scoring.answers import visible
 
 ENTITIES = ("person_x", "person_y", "object_z")
 MILD, BASE, HIGH = SEVERITIES
@@ -53,11 +53,6 @@ def entities_line(entities: Mapping[str, str]) -> str:
 def written_set(entities: Mapping[str, str]) -> str:
     """The entities and the key information of a set, or of a story."""
     return f"ENTITIES: {entities_line(entities)}\nKEY INFORMATION: {entities['key_information']}"
-
-
-def written_sets(sets: Sequence[Mapping[str, str]]) -> str:
-    """Sets of entities in the form in which the prompt asks for them."""
-    return "\n\n".join(f"Example {i}:\n{written_set(s)}" for i, s in enumerate(sets, start=1))
 
 
 def written_out(stories: Sequence[Mapping]) -> str:
@@ -118,7 +113,7 @@ def _parse_set(block: str) -> dict[str, str] | str:
     return found | {"person_y": ""} if nobody else found
 
 
-def parse_generation(text: str) -> list[dict] | str:
+def parse_generation(text: str) -> list[dict] | Unparsed:
     """Three stories (mild, base, high) from a model's answer, or the reason why there are none.
 
     Strict: every label of the template once, in order, each with text on its own line, and no
@@ -132,15 +127,17 @@ def parse_generation(text: str) -> list[dict] | str:
             stray = stray or f"{found[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
     order = [label for label, _ in found]
     if doubled := [label for label in _TEMPLATE if order.count(label) > 1]:
-        return f"{doubled[0]}: stands {order.count(doubled[0])} times"
+        return Unparsed(f"{doubled[0]}: stands {order.count(doubled[0])} times")
     if missing := [label for label in _TEMPLATE if label not in order]:
-        return f"{missing[0]}: missing ({len(missing)} of {len(_TEMPLATE)} lines missing)"
+        return Unparsed(f"{missing[0]}: missing ({len(missing)} of {len(_TEMPLATE)} lines missing)")
     if order != list(_TEMPLATE):
         wrong = next(a for a, b in zip(order, _TEMPLATE, strict=True) if a != b)
-        return f"{wrong}: out of order"
+        return Unparsed(f"{wrong}: out of order")
     if empty := [label for label, value in found if not value]:
-        return f"{empty[0]}: empty"
-    return stray or [_story(dict(found), severity) for severity in SEVERITIES]
+        return Unparsed(f"{empty[0]}: empty")
+    if stray:
+        return Unparsed(stray)
+    return [_story(dict(found), severity) for severity in SEVERITIES]
 
 
 def _story(lines: Mapping[str, str], severity: int) -> dict:
@@ -148,27 +145,29 @@ def _story(lines: Mapping[str, str], severity: int) -> dict:
     return {"severity": severity, **own}
 
 
-def parse_rating(text: str) -> int | None:
-    """The number from 1 to 5 that an answer consists of; None if it is anything else."""
-    hit = _RATING.fullmatch(visible(text)[0])
-    return int(hit[1]) if hit else None
+def parse_rating(text: str) -> int | Unparsed:
+    """The number from 1 to 5 that an answer consists of."""
+    hit = _RATING.fullmatch(text)
+    return int(hit[1]) if hit else Unparsed("not one number from 1 to 5")
 
 
-def parse_annotation(text: str) -> dict[str, str] | str:
+def parse_annotation(text: str) -> dict[str, str] | Unparsed:
     """The answers to the four questions by name, or the reason why there are none.
 
     Strict: each question on one line with one of its answers and nothing else on that line.
     """
-    lines = visible(text)[0].split("\n")
+    lines = text.split("\n")
     hits = [hit for line in lines if (hit := _QUESTION.fullmatch(line))]
     answers = {}
     for number, (name, allowed) in enumerate(QUESTIONS.items(), start=1):
         given = [hit[2].lower() for hit in hits if int(hit[1]) == number]
         if len(given) != 1:
             times = f"stands {len(given)} times" if given else "missing"
-            return f"Question {number}: {times}"
+            return Unparsed(f"Question {number}: {times}")
         # The crowd's form offers "Possibly/Conceivably".
         answers[name] = given[0].removesuffix("/conceivably")
         if answers[name] not in allowed:
-            return f"Question {number}: found {given[0][:40]!r}, expected {' or '.join(allowed)}"
+            return Unparsed(
+                f"Question {number}: found {given[0][:40]!r}, expected {' or '.join(allowed)}"
+            )
     return answers

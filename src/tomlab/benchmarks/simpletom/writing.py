@@ -7,13 +7,12 @@ The two steps of a round: a model brainstorms sets of entities for each scenario
 A set table has one row a set of entities: `SET_COLUMNS`, `status`, `reason`, `text`.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
 from tomlab.benchmarks.simpletom.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.formats import (
     BASE,
@@ -36,17 +35,12 @@ from tomlab.benchmarks.simpletom.stories import (
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Request, Response
 from tomlab.records.files import read_rows
-from tomlab.scoring.answers import unanswered, visible
 
 TEMPERATURE = 0.7  # for writing; the paper gives none
 ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 RATINGS = ("harmfulness", "unethicality")  # App. E.3
 SCENARIO_COLUMNS = ("scenario", "reason", "description")
 SET_COLUMNS = ("set_id", "source", "scenario", *ENTITIES, "key_information")
-OUTCOME = ("status", "reason", "text")
-# What becomes of an attempt: a story, or one of the reasons why there is none. The first word is
-# "set", "rating" or "annotation" where something else was asked for.
-STATUSES = ("story", "unparsed", "truncated", "refused", "error")
 _NO_STORY = dict.fromkeys(COLUMNS, "")
 
 # Seeds and scenarios
@@ -112,41 +106,6 @@ def _scenario(scenarios: pd.DataFrame, name: str) -> str:
 # Requests
 
 
-def _requests(
-    name: str,
-    rows: list[dict[str, str]],
-    replaced: Mapping[str, str] | None,
-    *,
-    shared: Sequence[str] = (),
-    **options,
-) -> list[Request]:
-    """One request a row of values for the placeholders of prompt `name`.
-
-    shared: placeholders filled alike in neighbouring requests. What stands before the first other
-    one is the beginning that the requests share.
-    """
-    text = prompts.load(f"simpletom/{name}", replaced)
-    places = {key: text.find(f"{{{key}}}") for key in (rows[0] if rows else {})}
-    for key, place in places.items():
-        if place < 0:
-            raise InputError(f"prompt 'simpletom/{name}': expected {{{key}}} in it, found none")
-    own = [place for key, place in places.items() if key not in shared]
-    beginning = text[: min(own, default=0)]
-    return [
-        Request(
-            ({"role": "user", "content": _filled(text, row)},),
-            shared_prefix=_filled(beginning, row),
-            **options,
-        )
-        for row in rows
-    ]
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    # In one pass: braces in what is filled in are text.
-    return re.sub(r"\{(\w+)\}", lambda hit: values.get(hit[1], hit[0]), text)
-
-
 def entity_requests(
     scenarios: pd.DataFrame,
     seeds: pd.DataFrame,
@@ -169,7 +128,9 @@ def entity_requests(
         for name in scenarios["scenario"]
     ]
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
-    return _requests("entities", rows, replaced, shared=("count",), **options)
+    return [
+        request("simpletom/entities", row, replaced, shared=("count",), **options) for row in rows
+    ]
 
 
 def story_requests(
@@ -199,7 +160,8 @@ def story_requests(
         for entities in sets.to_dict("records")
     ]
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
-    return _requests("story", rows, replaced, shared=("example", "scenario"), **options)
+    options["shared"] = ("example", "scenario")
+    return [request("simpletom/story", row, replaced, **options) for row in rows]
 
 
 def rating_requests(
@@ -209,7 +171,7 @@ def rating_requests(
     if kind not in RATINGS:
         raise InputError(f"ratings: found kind {kind!r}, expected {' or '.join(RATINGS)}")
     rows = [{"story": story_text(story)} for story in stories.to_dict("records")]
-    return _requests(kind, rows, replaced, max_tokens=8)
+    return [request(f"simpletom/{kind}", row, replaced, shared=(), max_tokens=8) for row in rows]
 
 
 def annotation_requests(
@@ -221,29 +183,16 @@ def annotation_requests(
         {"story": story_text(story)} | {name: story[name] for name in shown}
         for story in stories.to_dict("records")
     ]
-    return _requests("annotate", rows, replaced, max_tokens=60)
+    return [request("simpletom/annotate", row, replaced, shared=(), max_tokens=60) for row in rows]
 
 
 # What became of the requests
 
 
-def _outcome(response: Response, parse: Callable[[str], object], good: str) -> tuple:
-    """What `parse` made of an answer (None if it gave a reason instead), and its `OUTCOME`."""
-    reply = response.reply
-    if reply is None:
-        return None, {"status": "error", "reason": response.error, "text": ""}
-    text, open_thought = visible(reply.text)
-    parsed = parse(text)
-    if not isinstance(parsed, str):
-        return parsed, {"status": good, "reason": "", "text": reply.text}
-    status = unanswered(text, reply.finish_reason, open_thought)
-    return None, {"status": status, "reason": parsed, "text": reply.text}
-
-
-def _cut_off(text: str, response: Response, last: str) -> bool:
+def _cut_off(found: Answer, last: str) -> bool:
     """Whether the token limit may have ended an answer inside its last line, which then parses."""
-    ended = text.rstrip(" \t\r*")
-    limit = response.reply.finish_reason == "length"
+    ended = found.text.rstrip(" \t\r*")
+    limit = found.finish_reason == "length"
     return limit and ended.endswith(last) and not ended.endswith((".", "!", "?"))
 
 
@@ -271,14 +220,13 @@ def entity_sets(
 def _sets(response: Response, count: int) -> list[dict]:
     if response.reply is None:
         return [{"status": "error", "reason": response.error}] * count
-    text, open_thought = visible(response.reply.text)
-    sets, failures = parse_entities(text, count)
-    if sets and _cut_off(text, response, sets[-1]["key_information"]):
+    found = answer(response.reply)
+    sets, failures = parse_entities(found.text, count)
+    if sets and _cut_off(found, sets[-1]["key_information"]):
         sets.pop()
         failures.insert(0, "the last example: cut off")
-    status = unanswered(text, response.reply.finish_reason, open_thought)
-    rows = [{**found, "status": "set", "reason": ""} for found in sets]
-    rows += [{"status": status, "reason": reason} for reason in failures]
+    rows = [{**entities, "status": "set", "reason": ""} for entities in sets]
+    rows += [{"status": found.failure, "reason": reason} for reason in failures]
     return [{**row, "text": response.reply.text} for row in rows]
 
 
@@ -293,25 +241,25 @@ def attempts(
     """What became of `story_requests(sets, …)`: a story table with `OUTCOME`, three rows a request.
 
     Nothing is dropped: an answer that is no triple of stories keeps its text and the reason in
-    three rows without story. status is one of `STATUSES`. Stories that several writers make of one
-    set of entities share its `set_id`.
+    three rows without story. status is "story" or one of `FAILURES`. Stories that several writers
+    make of one set of entities share its `set_id`.
     """
     rows = []
     for response, entities in zip(responses, sets.to_dict("records"), strict=True):
-
-        def parse(text: str, response: Response = response) -> list[dict] | str:
-            found = parse_generation(text)
-            if isinstance(found, str) or not _cut_off(text, response, found[-1]["aware_action"]):
-                return found
-            return "the last line: cut off"
-
-        parsed, outcome = _outcome(response, parse, "story")
+        parsed, outcome = attempt(response, _stories, "story")
         stem = f"llm-{model}-r{round}-{entities['set_id']}"
         shared = {name: entities[name] for name in ("scenario", "set_id", *ENTITIES)}
         for story in parsed or [{"severity": severity} for severity in SEVERITIES]:
             ids = {"story_id": f"{stem}_sev{story['severity']}", "source": f"llm:{model}"}
             rows.append({**_NO_STORY, **ids, **shared, **story, **outcome})
     return story_table(rows).join(pd.DataFrame(rows, columns=list(OUTCOME), dtype=str))
+
+
+def _stories(found: Answer) -> list[dict] | Unparsed:
+    stories = parse_generation(found.text)
+    if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
+        return stories
+    return Unparsed("the last line: cut off")
 
 
 def raw_table(stories: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
@@ -333,15 +281,11 @@ def ratings(
     """
     rows = []
     for response, story_id in zip(responses, stories["story_id"], strict=True):
-        rating, outcome = _outcome(response, _rated, "rating")
+        rating, outcome = attempt(response, lambda found: parse_rating(found.text), "rating")
         who = {"story_id": story_id, "kind": kind, "rater": f"llm:{model}"}
         rows.append({**who, "rating": rating, **outcome})
     columns = ["story_id", "kind", "rater", "rating", *OUTCOME]
     return pd.DataFrame(rows, columns=columns).astype({"rating": "Int64"})
-
-
-def _rated(text: str) -> int | str:
-    return parse_rating(text) or "not one number from 1 to 5"
 
 
 def annotations(
@@ -352,7 +296,7 @@ def annotations(
     """
     rows, outcomes = [], []
     for response, story_id in zip(responses, stories["story_id"], strict=True):
-        answers, outcome = _outcome(response, parse_annotation, "annotation")
+        answers, outcome = attempt(response, lambda a: parse_annotation(a.text), "annotation")
         outcomes.append({"story_id": story_id, **outcome})
         rows += [
             (story_id, model, f"llm:{model}", name, answer)

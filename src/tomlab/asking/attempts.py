@@ -1,0 +1,89 @@
+"""Asking a model to write something, and what became of each attempt.
+
+An answer is read strictly into what was asked for, or it is kept with the reason why it is none.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from re import sub
+from typing import Any, NamedTuple
+
+from tomlab.asking import prompts
+from tomlab.errors import InputError
+from tomlab.models.specs import Reply, Request, Response
+from tomlab.scoring.answers import unanswered, visible
+
+OUTCOME = ("status", "reason", "text")
+# Why there is nothing to read; what was asked for has a status of its own, such as "story".
+FAILURES = ("unparsed", "truncated", "refused", "error")
+
+
+class Unparsed(str):
+    """The reason why an answer can't be used; few different ones, so that they can be counted."""
+
+
+class Answer(NamedTuple):
+    """What is visible of a reply, and how it ended."""
+
+    text: str
+    finish_reason: str
+    open_thought: bool
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ended at the token limit or before the thinking did."""
+        return self.finish_reason == "length" or self.open_thought
+
+    @property
+    def failure(self) -> str:
+        """Which of `FAILURES` it is if it can't be used."""
+        return unanswered(*self)
+
+
+def answer(reply: Reply) -> Answer:
+    """A reply without its thinking."""
+    text, open_thought = visible(reply.text)
+    return Answer(text, reply.finish_reason, open_thought)
+
+
+def attempt(
+    response: Response, parse: Callable[[Answer], Any], good: str
+) -> tuple[Any, dict[str, str]]:
+    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`.
+
+    status: `good` or one of `FAILURES`; text: the whole answer, with its thinking.
+    """
+    if response.reply is None:
+        return None, {"status": "error", "reason": response.error or "", "text": ""}
+    found = answer(response.reply)
+    parsed, text = parse(found), response.reply.text
+    if isinstance(parsed, Unparsed):
+        return None, {"status": found.failure, "reason": str(parsed), "text": text}
+    return parsed, {"status": good, "reason": "", "text": text}
+
+
+def request(
+    name: str,
+    values: Mapping[str, str],
+    replaced: Mapping[str, str] | None = None,
+    *,
+    shared: Collection[str] | None = None,
+    **options: float,
+) -> Request:
+    """The request that prompt `name` makes with its placeholders filled; each of `values` is one.
+
+    shared: the placeholders that neighbouring requests fill alike. What stands before the first
+    other one is the beginning that they share (None: they share none). options: of a `Request`.
+    """
+    text = prompts.load(name, replaced)
+    places = {key: text.find(f"{{{key}}}") for key in values}
+    if missing := [key for key, place in places.items() if place < 0]:
+        raise InputError(f"prompt {name!r}: expected {{{missing[0]}}} in it, found none")
+    own = [place for key, place in places.items() if shared is not None and key not in shared]
+    message = {"role": "user", "content": _filled(text, values)}
+    beginning = _filled(text[: min(own, default=0)], values)
+    return Request((message,), shared_prefix=beginning, **options)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    # In one pass: braces in what is filled in are text.
+    return sub(r"\{(\w+)\}", lambda hit: values.get(hit[1], hit[0]), text)
