@@ -23,7 +23,7 @@ from tomlab.benchmarks.omnitom.calibration import (
 )
 from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row, read_records
 from tomlab.errors import InputError
-from tomlab.judging.agreement import report
+from tomlab.judging.agreement import agreement_by_judge
 from tomlab.judging.constructed import KNOWN
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.paths import ROOT
@@ -261,7 +261,7 @@ def test_decisions_stand_beside_what_is_known():
     assert list(said) == ["judge", "group", "unit", "truth", "decision"]
     assert said["unit"].is_unique and (said["unit"] == known["unit"]).all()
     assert said["decision"].isna().sum() == len(tables[2].predicted) + len(tables[2].gold)
-    [row] = report(said, resamples=50).to_dict("records")
+    [row] = agreement_by_judge(said, resamples=50).to_dict("records")
     assert row["undefined"] == said["decision"].isna().sum()
     assert row["precision"] == 1  # verbatim beliefs only
 

@@ -49,7 +49,7 @@ def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     assert found[1:] == [None, None]
     assert reasons.tolist() == ["read", "no table of matches", "failed"]
     decisions = calibration.decisions(TABLES[:3], found, "toy")
-    [row] = judging.report(decisions, resamples=50).to_dict("records")
+    [row] = judging.agreement_by_judge(decisions, resamples=50).to_dict("records")
     assert row["agreement"] == 1
     assert row["undefined"] == sum(len(t.predicted) + len(t.gold) for t in TABLES[1:3])
     assert row["agreement_all"] < 1
