@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, align, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import (
@@ -16,7 +17,6 @@ from tomlab.benchmarks.omnitom.calibration import (
     PROFILES,
     calibration_set,
     decisions,
-    edited,
     labelled_rows,
     read_human,
     threshold_decisions,
@@ -61,6 +61,11 @@ RING = record(
 )
 # Nothing in it is like anything in RING.
 STORM = record(2, "world: Cleo repairs a sail", "Cleo: Thunder rolls over the harbour")
+
+
+def edited(record: dict, seed: int, others=()) -> list[calibration.LabelledTable]:
+    """The record edited in the manner of each profile."""
+    return [calibration.edited(record, profile, str(seed), others) for profile in PROFILES]
 
 
 @pytest.fixture

@@ -90,17 +90,6 @@ class LabelledTable:
 # ---- Known by construction -----------------------------------------------------------------------
 
 
-def edited(record: Mapping, seed: int, others: Sequence[Mapping] = ()) -> list[LabelledTable]:
-    """Tables with alignments known by construction, one a profile.
-
-    others: records that foreign beliefs are taken from; without any there are none. A paraphrase is
-    one of the belief's own `paraphrases`, else made by rule. Near misses, misplaced and foreign
-    beliefs are held against all beliefs of the actor, so that none states one of them; what only a
-    reader sees, such as antonyms, this does not.
-    """
-    return [_edited(record, profile, str(seed), others) for profile in PROFILES]
-
-
 def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[LabelledTable]:
     """So many edited tables, the records taken in turn, and the profiles with each turn."""
     if not records or tables < 1:
@@ -115,7 +104,7 @@ def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[
     )
     made = []
     for again, record, profile in islice(turns, tables):
-        table = _edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
+        table = edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
         made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
     return made
 
@@ -129,7 +118,16 @@ class _Block:
     gold: list[tuple[Row, int]]
 
 
-def _edited(record: Mapping, profile: str, seed: str, others: Sequence[Mapping]) -> LabelledTable:
+def edited(
+    record: Mapping, profile: str, seed: str, others: Sequence[Mapping] = ()
+) -> LabelledTable:
+    """A record's table edited in the manner of a profile: its alignment is known by construction.
+
+    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own
+    `paraphrases`, else made by rule. Near misses, misplaced and foreign beliefs are held against all
+    beliefs of the actor, so that none states one of them; what only a reader sees, such as
+    antonyms, this does not.
+    """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
     story, left = _Story(record, others), list(range(len(record["beliefs"])))
     weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
@@ -347,18 +345,22 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     lines = []
     for table in tables:
         done = {
-            (side, i): edit.operation
-            for edit in table.operations
-            for side in ("predicted", "gold")
-            for i in getattr(edit, side)
+            ("predicted", i): edit.operation for edit in table.operations for i in edit.predicted
         }
-        for side in ("predicted", "gold"):
-            counts = getattr(table, f"mc_{side}")
-            for i, (row, n) in enumerate(zip(getattr(table, side), counts, strict=True)):
-                keys = {"group": table.group, "unit": f"{table.table_id}/{side}/{i}"}
-                keys |= {"table_id": table.table_id, "side": side}
-                said = {"actor": row.actor, "belief": row.belief, "match_count": n}
-                lines.append({**keys, **said, "operation": done.get((side, i), "")})
+        done |= {("gold", i): edit.operation for edit in table.operations for i in edit.gold}
+        predicted = zip(table.predicted, table.mc_predicted, strict=True)
+        gold = zip(table.gold, table.mc_gold, strict=True)
+        for side, rows_of_side in (("predicted", predicted), ("gold", gold)):
+            for i, (row, n) in enumerate(rows_of_side):
+                unit = f"{table.table_id}/{side}/{i}"
+                line = {
+                    "group": table.group,
+                    "unit": unit,
+                    "table_id": table.table_id,
+                    "side": side,
+                }
+                line |= {"actor": row.actor, "belief": row.belief, "match_count": n}
+                lines.append(line | {"operation": done.get((side, i), "")})
     found = pd.DataFrame(lines).astype({"match_count": "Int64"})
     return found.assign(truth=found["match_count"] > 0)
 
