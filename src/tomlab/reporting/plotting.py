@@ -69,16 +69,6 @@ class Look:
     dodge: float = 0.0
 
 
-OUTCOME_LOOKS = {
-    "correct": Look("correct", COLOURS["blue"]),
-    "wrong": Look("wrong", COLOURS["orange"]),
-    "unparsed": Look("unparsed", "#d9d9d9", hatch="////"),
-    "truncated": Look("truncated", COLOURS["rose"], hatch="...."),
-    "refused": Look("refused", "#a6dbc9", hatch="\\\\\\\\"),
-    "error": Look("error", INK),
-}
-
-
 def style() -> AbstractContextManager:
     """The style as a context: figures are made, laid out and saved inside it."""
     return matplotlib.rc_context({**seaborn.axes_style("white"), **_RC})
@@ -136,6 +126,11 @@ def _draw_rows(axes: Axes, positions: pd.Series) -> None:
 
 def _label_rows(axes: Axes, positions: pd.Series) -> None:
     axes.set_yticks(positions, labels=[row or block for block, row in positions.index])
+    bold_headings(axes, positions)
+
+
+def bold_headings(axes: Axes, positions: pd.Series) -> None:
+    """The labels of blocks in bold, where the labels of rows are shown."""
     for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
         tick.set_fontweight("normal" if row else "bold")
 
@@ -220,28 +215,6 @@ def difference_axis(axes: Axes, name: str) -> None:
     reference_line(axes, 0, "solid", "zero")
 
 
-def outcome_bars(rates: pd.DataFrame, models: list[str], methods: list[str]) -> Figure:
-    """One stacked bar a model and method: the shares of the six outcomes, and n.
-
-    `rates` has model, method, condition (an outcome), value and n; an outcome without a row is 0.
-    Bars stand in the order of `models` and `methods`.
-    """
-    shares = rates.pivot(index=["model", "method"], columns="condition", values="value")
-    shares = shares.reindex(columns=list(OUTCOME_LOOKS)).fillna(0)
-    blocks = {model: [m for m in methods if (model, m) in shares.index] for model in models}
-    positions = row_positions(blocks)
-    shares = shares.reindex([key for key in positions.index if key[1]])
-    row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
-    figure, [axes] = panels([""], positions, row_height, extra=0.9)
-    stacked_bars(axes, shares, positions[shares.index].to_numpy(), OUTCOME_LOOKS)
-    counts = rates.groupby(["model", "method"])["n"].max()
-    for key in shares.index:
-        axes.text(1.04, positions[key], f"n = {counts[key]}", va="center", fontsize=7)
-    share_axis(axes, "Share of answers")
-    legend_below(figure, {k: bar_handle(v) for k, v in OUTCOME_LOOKS.items()}, columns=6)
-    return figure
-
-
 def stacked_bars(
     axes: Axes, shares: pd.DataFrame, y: np.ndarray, looks: dict[str, Look], least: float = 0.06
 ) -> None:
@@ -313,6 +286,24 @@ def source_handles(
     return {name: handle for name, (handle, is_drawn) in present.items() if is_drawn}
 
 
+def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
+    """A word in a row that has no point."""
+    axes.text(x, y, what, ha="center", va="center", color="#6b6b6b", fontsize=7)
+
+
+def dots_legend(
+    figure: Figure, looks: dict[str, Look], more: dict[str, Line2D | Patch], columns: int = 3
+) -> None:
+    """A legend of series of dots, and of `more`."""
+    legend_below(figure, {look.label: dot_handle(look) for look in looks.values()} | more, columns)
+
+
+def bars_legend(figure: Figure, looks: dict[str, Look]) -> None:
+    """A legend of the parts of stacked bars, in one line."""
+    handles = {look.label: bar_handle(look) for look in looks.values()}
+    legend_below(figure, handles, columns=len(handles))
+
+
 def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:
     """A legend under all panels, outside them, so that it hides nothing."""
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
@@ -335,6 +326,12 @@ def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Pa
 def show(figure: Figure, caption: str) -> None:
     """Display a figure in a notebook as it is saved, its caption below."""
     display(Image(_rendered(figure, "png"), width=780), Markdown(caption))
+
+
+def draw(folder: Path | str, name: str, figure: Figure, caption: str) -> None:
+    """Save a figure into `folder` and display it, its caption below."""
+    save(figure, folder, name, caption)
+    show(figure, caption)
 
 
 def _rendered(figure: Figure, kind: str) -> bytes:

@@ -90,6 +90,24 @@ def cell(
     return f"{form(value)}{interval}{mark}"
 
 
+def grid(
+    metrics: pd.DataFrame,
+    index: str | list[str],
+    columns: str | list[str],
+    is_percent: bool = False,
+) -> pd.DataFrame:
+    """Rows of a metrics table laid out by two columns, each as "0.52 [0.31, 0.72] (40)".
+
+    That is value, interval and n; `is_percent` prints shares in percent with one decimal.
+    """
+    scale, digits = (100, 1) if is_percent else (1, 2)
+    numbers = (scale * metrics[["value", "ci_low", "ci_high"]]).map(f"{{:.{digits}f}}".format)
+    low_high = " [" + numbers["ci_low"] + ", " + numbers["ci_high"] + "]"
+    cells = numbers["value"] + low_high + " (" + metrics["n"].astype(str) + ")"
+    wide = metrics.assign(cell=cells).pivot(index=index, columns=columns, values="cell")
+    return wide.fillna(ABSENT)
+
+
 def span(values: pd.Series) -> str:
     """The whole numbers in `values` as a range: "25" or "18–25"; missing ones are left out."""
     known = values.dropna().astype(int)
@@ -130,16 +148,6 @@ def of_benchmark(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
         there = ", ".join(metrics["benchmark"].unique()) or "none"
         raise InputError(f"metrics: no rows of benchmark {benchmark!r}; benchmarks there: {there}")
     return rows
-
-
-def outcome_caption(benchmark: str, models: list[str], methods: list[str], n: pd.Series) -> str:
-    """The caption of `plotting.outcome_bars`; `n` are the answers of each model and method."""
-    return (
-        f"{benchmark}: what became of each answer of {', '.join(models)} by prompting method "
-        f"({', '.join(methods)}), as shares of all n = {span(n)} answers of a model "
-        f"and method. {CREDIT}. unparsed = names no option; truncated = cut off at the length "
-        "limit; refused = declined to answer; error = the request failed."
-    )
 
 
 def unscored(rates: pd.DataFrame) -> list[str]:
@@ -183,6 +191,12 @@ def save(table: Table, folder: Path | str) -> list[Path]:
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
     return paths
+
+
+def tabulate(folder: Path | str, table: Table) -> HTML:
+    """Save a table into `folder`; it for a notebook's output."""
+    save(table, folder)
+    return show(table)
 
 
 def show(table: Table) -> HTML:

@@ -85,3 +85,9 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
         .assign(n=len(data), n_groups=data["group_id"].nunique())
         .reset_index(drop=True)
     )
+
+
+def split_condition(conditions: pd.Series) -> pd.DataFrame:
+    """Conditions as variable, contingency and initial_belief; missing where a metric has none."""
+    levels = r"^(?P<variable>\w+)/(?P<contingency>\w+)/(?P<initial_belief>[01])$"
+    return conditions.str.extract(levels)

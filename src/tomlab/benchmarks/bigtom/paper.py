@@ -1,6 +1,7 @@
-"""BigToM's paper: where its published numbers are printed, and in which unit."""
+"""BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="bigtom",
@@ -24,3 +25,6 @@ PUBLICATION = Paper(
         "circularity_regression": Origin("App. F", "logistic regression coefficient"),
     },
 )
+
+METHODS = ("0-shot", "0-shot-cot", "1-shot", "1-shot-cot")  # in the order of its Table 7
+WORDING = Wording("BigToM", {method: method for method in METHODS})

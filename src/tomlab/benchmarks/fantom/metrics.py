@@ -190,3 +190,9 @@ def by_character(own: pd.DataFrame) -> pd.DataFrame:
             "consistent": said.groupby(who, sort=False)["said"].nunique() == 1,
         }
     )
+
+
+def split_condition(conditions: pd.Series) -> pd.DataFrame:
+    """Conditions as scenario and part ("" for a scenario as a whole), of errors family and error."""
+    levels = r"^(?P<scenario>[^/]*)/?(?P<part>(?P<family>[^/]*)/?(?P<error>.*))$"
+    return conditions.str.extract(levels)

@@ -1,6 +1,7 @@
-"""FANToM's paper: where its published numbers are printed, and in which unit."""
+"""FANToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="fantom",
@@ -20,4 +21,30 @@ PUBLICATION = Paper(
         "table8_statistics": Origin("Table 8", COUNT),
         "dataset_counts": Origin("§1, §3.5 and §4", COUNT),
     },
+)
+
+METHOD_NAMES = {
+    "short": "short",
+    "short-cot": "short + CoT",
+    "full": "full",
+    "full-cot": "full + CoT",
+}
+METRIC_NAMES = {  # the twelve columns of Table 9, in its order
+    "all_star": "All*",
+    "all": "All",
+    "belief_choice": "BeliefQ [Choice]",
+    "belief_dist": "BeliefQ [Dist.]",
+    "belief_f1": "BeliefQ [token F1]",
+    "answerability_all": "AnswerabilityQ [All]",
+    "answerability_list": "AnswerabilityQ [List]",
+    "answerability_yn": "AnswerabilityQ [Y/N]",
+    "infoaccess_all": "InfoAccessQ [All]",
+    "infoaccess_list": "InfoAccessQ [List]",
+    "infoaccess_yn": "InfoAccessQ [Y/N]",
+    "fact_f1": "FactQ [token F1]",
+}
+WORDING = Wording(
+    "FANToM",
+    METHOD_NAMES,
+    notes={"": "Questions about facts, which have no verdict, are left out."},
 )

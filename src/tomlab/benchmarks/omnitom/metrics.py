@@ -260,3 +260,14 @@ def balanced_accuracy(confusion: np.ndarray) -> np.ndarray:
 def _mean_of_present(values: np.ndarray) -> np.ndarray:
     present = ~np.isnan(values)
     return np.where(present, values, 0).sum(axis=-1) / present.sum(axis=-1)
+
+
+def split_condition(conditions: pd.Series) -> pd.DataFrame:
+    """Conditions as subject, within ("" where none) and is_usable (unusable outputs left out).
+
+    subject: all, categories, a category, a dimension or an order of beliefs; within: the category
+    or order in which a dimension is scored.
+    """
+    levels = r"^(?P<subject>[^/]+)(?:/(?!usable)(?P<within>[^/]+))?(?P<is_usable>/usable)?$"
+    split = conditions.str.extract(levels)
+    return split.assign(is_usable=split["is_usable"].notna()).fillna({"within": ""})

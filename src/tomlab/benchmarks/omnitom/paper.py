@@ -1,6 +1,7 @@
-"""OmniToM's paper: where its published numbers are printed, and in which unit."""
+"""OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="omnitom",
@@ -25,4 +26,22 @@ PUBLICATION = Paper(
         "human_matchcount": Origin("App. B.4", "count or percent, by `statistic`"),
         "order_distribution": Origin("§4", PERCENT),
     },
+)
+
+STAGES = ("stage1", "stage2")
+LEVELS = ("L1", "L2", "L3", "L3-json", "L4")  # of prompts, by how much they say (App. C)
+LINKED = "linked"  # the method that asks ToMBench's own questions
+METHODS = (*(f"{stage}-{level}" for stage in STAGES for level in LEVELS), LINKED)
+WORDING = Wording(
+    "OmniToM",
+    {method: method for method in METHODS},
+    unit="output",
+    by="",
+    kinds=(
+        "correct = a table with something right, which earns its score; wrong = with nothing "
+        "right. Unusable are: unparsed = no row to read; truncated = cut off at the length limit "
+        "without a row;"
+    ),
+    notes={LINKED: f"{LINKED}: the ToMBench questions of the stories."},
+    tells_unscored=True,
 )

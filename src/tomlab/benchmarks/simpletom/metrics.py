@@ -86,3 +86,12 @@ def first_failure(triads: pd.DataFrame) -> pd.Series:
     """The first question that failed, in the order of Fig. 3, or "none"; one a row of `by_story`."""
     right = triads[list(QUESTIONS)] == 1
     return right.idxmin(axis=1).where(~right.all(axis=1), "none")
+
+
+def split_condition(conditions: pd.Series) -> pd.DataFrame:
+    """Conditions as question_type (or another metric's level), variant and part, "" where none.
+
+    variant: a wording of App. F; part: a scenario or "severity 1" and so on.
+    """
+    levels = r"^(?P<question_type>\w+)(?::(?P<variant>[^/]+))?(?:/(?P<part>.+))?$"
+    return conditions.str.extract(levels).fillna("")

@@ -1,6 +1,7 @@
-"""SimpleToM's paper: where its published numbers are printed, and in which unit."""
+"""SimpleToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper
+from tomlab.reporting.outcomes import Wording
 
 PUBLICATION = Paper(
     folder="simpletom",
@@ -21,3 +22,15 @@ PUBLICATION = Paper(
         "models": Origin("Table 6", "names"),
     },
 )
+
+METHOD_NAMES = {
+    "none": "none",
+    "ms-remind": "MS remind",
+    "sysp": "SysP",
+    "sysp-star": "SysP*",
+    "cot": "CoT",
+    "cot-star": "CoT*",
+    "cot-star-ms": "CoT* with MS",
+    "wordings": "other wordings",  # App. F, asked like `none`
+}
+WORDING = Wording("SimpleToM", METHOD_NAMES)

@@ -1,4 +1,4 @@
-"""FANToM's figures: Fig. 2 to 5, and beyond the paper aggregation, the control task and outcomes.
+"""FANToM's figures: Fig. 2 to 5, and beyond the paper aggregation and the control task.
 
 Each public function is one figure. It takes the metrics table of a run (see `tomlab.tables`) and
 returns the figure and its caption, whose numbers are computed. Source: Kim et al. (2023), and
@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tomlab.errors import InputError
+from tomlab.benchmarks.fantom.paper import METHOD_NAMES, METRIC_NAMES
 from tomlab.papers.fantom import tables as numbers
-from tomlab.papers.fantom.tables import METHODS, NAMES, PROMPTING
-from tomlab.reporting import plotting, printed
+from tomlab.papers.fantom.tables import PROMPTING
+from tomlab.reporting import beside, plotting, printed
+from tomlab.reporting.beside import demand_metric
 from tomlab.reporting.plotting import COLOURS, INK, Look
-from tomlab.reporting.printed import PAPER, RUN
 
 PROMPTS = {
     "none": Look("as asked", COLOURS["blue"], "o", dodge=-0.27),
@@ -61,20 +61,19 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
     points["row"] = points["model"]
     looks = {name: look for name, look in PROMPTS.items() if name in set(points["prompting"])}
     with plotting.style():
-        titles = [NAMES[kind].replace(" ", "\n") for kind in kinds]
-        figure, panels = _source_panels(points, titles)
+        titles = [METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds]
+        figure, panels, points = _source_panels(points, titles)
         for axes, kind in zip(panels, kinds, strict=True):
             shown = points[points["column"] == kind]
             for prompting, look in looks.items():
                 plotting.interval_dots(axes, shown[shown["prompting"] == prompting], look)
             plotting.share_axis(axes, "Share correct")
         plotting.chance_line(panels[0], CHANCE, "dashed")
-        handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
-        handles |= plotting.source_handles(points)
-        handles[f"chance of two options ({printed.share(CHANCE)})"] = plotting.line_handle("dashed")
-        plotting.legend_below(figure, handles, columns=3)
+        chance = f"chance of two options ({printed.share(CHANCE)})"
+        more = plotting.source_handles(points) | {chance: plotting.line_handle("dashed")}
+        plotting.dots_legend(figure, looks, more)
     about = (
-        f"FANToM, Figure 2: accuracy on {', '.join(NAMES[kind] for kind in kinds[:-1])}, and the "
+        f"FANToM, Figure 2: accuracy on {', '.join(METRIC_NAMES[kind] for kind in kinds[:-1])}, and the "
         "share of sets with all questions but BeliefQ [Dist.] right (All), short context."
     )
     line = f"Dashed line: chance ({printed.share(CHANCE)}) of two options; lists and All have none."
@@ -91,17 +90,16 @@ def figure3(metrics: pd.DataFrame) -> tuple[Figure, str]:
     tuned = points["prompting"].where(points["prompting"] == "ft", "none")
     points["row"] = points["model"] + tuned.map(PROMPTING)
     with plotting.style():
-        figure, panels = _source_panels(points, ["without CoT", "with CoT"])
+        figure, panels, points = _source_panels(points, ["without CoT", "with CoT"])
         for axes, is_cot in zip(panels, (False, True), strict=True):
             shown = points[points["prompting"].eq("cot") == is_cot]
             _connect(axes, shown, FACT_AND_BELIEF)
             for kind, look in FACT_AND_BELIEF.items():
                 plotting.interval_dots(axes, shown[shown["column"] == kind], look)
             for y in sorted(set(points["y"]) - set(shown["y"])):
-                _say(axes, y, "no number")
+                plotting.say(axes, y, "no number")
             plotting.share_axis(axes, "Token F1 or accuracy (shares)")
-        handles = {look.label: plotting.dot_handle(look) for look in FACT_AND_BELIEF.values()}
-        plotting.legend_below(figure, handles | plotting.source_handles(points), columns=3)
+        plotting.dots_legend(figure, FACT_AND_BELIEF, plotting.source_handles(points))
     about = (
         "FANToM, Figure 3: token F1 on FactQ, and accuracy on BeliefQ [Dist.] about the same "
         "facts, short context, without and with chain of thought. A thin line joins the two of a "
@@ -167,7 +165,7 @@ def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
     kinds = ["belief_choice", "belief_dist"]
     run = numbers.of_run(metrics)
     rows = run[run["metric"].isin(kinds) & run["part"].eq("") & run["scenario"].isin(TASKS)]
-    _demand(rows, " or ".join(kinds))
+    demand_metric(rows, "fantom", " or ".join(kinds))
     looks = {task: look for task, look in TASKS.items() if task in set(rows["scenario"])}
     figure = _method_dots(rows, kinds, "scenario", looks, "Accuracy (share correct)", kinds[:1])
     about = (
@@ -178,22 +176,6 @@ def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
     line = f"Dashed line: chance ({printed.share(CHANCE)}) of two options."
     sentences = numbers.run_sentences(rows, metrics, "answers a point")
     return figure, " ".join([about, *sentences, line])
-
-
-def outcomes(metrics: pd.DataFrame) -> tuple[Figure, str]:
-    """What became of each answer (no figure of the paper): six outcome shares by model and method.
-
-    InputError: metrics without FANToM's outcome rates.
-    """
-    rates = numbers.of_run(metrics).query("metric == 'outcome_rate'")
-    _demand(rates, "outcome_rate")
-    models = list(rates["model"].unique())
-    methods = [METHODS.get(method, method) for method in _methods(rates)]
-    with plotting.style():
-        named = rates.assign(method=rates["method"].replace(METHODS))
-        figure = plotting.outcome_bars(named, models, methods)
-    caption = printed.outcome_caption("FANToM", models, methods, rates["n"])
-    return figure, f"{caption} Questions about facts, which have no verdict, are left out."
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -210,19 +192,7 @@ def _rows(metrics: pd.DataFrame, metric: str, parts: list[str] | None = None) ->
     """This run's rows of a metric in the inaccessible scenario: some `parts`, by default all."""
     rows = numbers.of_run(metrics).query("metric == @metric and scenario == 'inaccessible'")
     rows = rows if parts is None else rows[rows["part"].isin(parts)]
-    _demand(rows, metric)
-    return rows
-
-
-def _demand(rows: pd.DataFrame, what: str) -> None:
-    if rows.empty:
-        raise InputError(f"metrics: no rows of benchmark 'fantom' with metric {what!r}")
-
-
-def _methods(rows: pd.DataFrame) -> list[str]:
-    """Methods in the paper's order of contexts, then whatever else there is."""
-    found = set(rows["method"])
-    return [method for method in dict.fromkeys([*METHODS, *rows["method"]]) if method in found]
+    return demand_metric(rows, "fantom", metric)
 
 
 def _error_shares(
@@ -233,8 +203,6 @@ def _error_shares(
     What is no error counts as correct.
     """
     rows = _rows(metrics, metric)
-    split = rows["part"].str.partition("/")
-    rows = rows.assign(family=split[0], error=split[2])
     shares = {}
     for family, own in rows.groupby("family", sort=False):
         parts = own.pivot(index=["model", "method"], columns="error", values="value")
@@ -247,26 +215,27 @@ def _error_shares(
 # ---- drawing -------------------------------------------------------------------------------------
 
 
-def _source_panels(points: pd.DataFrame, titles: list[str]) -> tuple[Figure, list[Axes]]:
-    """A panel a title, the paper's rows above this run's; `points` get the y of their row."""
-    rows = {source: points.loc[points["source"] == source, "row"] for source in (PAPER, RUN)}
-    positions = plotting.row_positions({block: list(r.unique()) for block, r in rows.items()})
-    points["y"] = [positions[key] for key in zip(points["source"], points["row"], strict=True)]
-    return plotting.panels(titles, positions, row_height=0.24, extra=1.6)
+def _source_panels(
+    points: pd.DataFrame, titles: list[str]
+) -> tuple[Figure, list[Axes], pd.DataFrame]:
+    """A panel a title, the paper's rows above this run's; the points with the y of their row."""
+    points, positions = beside.in_rows(points, "row")
+    return *plotting.panels(titles, positions, row_height=0.24, extra=1.6), points
 
 
 def _method_panels(
     rows: pd.DataFrame, titles: list[str], row_height: float
 ) -> tuple[Figure, list[Axes], pd.Series]:
     """A panel a title with a row a method below each model; y by (model, method)."""
-    asked = {model: _methods(own) for model, own in rows.groupby("model", sort=False)}
-    named = {model: [METHODS.get(m, m) for m in methods] for model, methods in asked.items()}
+    groups = rows.groupby("model", sort=False)["method"]
+    asked = {model: beside.known_first(METHOD_NAMES, own) for model, own in groups}
+    named = {model: [METHOD_NAMES.get(m, m) for m in methods] for model, methods in asked.items()}
     positions = plotting.row_positions(named)
     # Many rows move closer, so that a figure stays on its page.
     height = min(row_height, max(8 / len(positions), 0.17))
     figure, panels = plotting.panels(titles, positions, height, extra=1.3)
     keys = [(model, method) for model, methods in asked.items() for method in methods]
-    y = [positions[model, METHODS.get(method, method)] for model, method in keys]
+    y = [positions[model, METHOD_NAMES.get(method, method)] for model, method in keys]
     return figure, panels, pd.Series(y, index=pd.MultiIndex.from_tuples(keys))
 
 
@@ -289,8 +258,7 @@ def _error_bars(
             for key, height in y[parts.index].items():
                 axes.text(1.04, height, f"n = {n[family, *key]}", va="center", fontsize=6.5)
             plotting.share_axis(axes, axis)
-        handles = {looks[name].label: plotting.bar_handle(looks[name]) for name in drawn}
-        plotting.legend_below(figure, handles, columns=len(handles))
+        plotting.bars_legend(figure, {name: looks[name] for name in drawn})
     return figure
 
 
@@ -304,7 +272,7 @@ def _method_dots(
 ) -> Figure:
     """A panel a kind with dots by the column `level`; kinds in `guessed` have a chance line."""
     with plotting.style():
-        figure, panels, y = _method_panels(rows, [NAMES[kind] for kind in kinds], 0.3)
+        figure, panels, y = _method_panels(rows, [METRIC_NAMES[kind] for kind in kinds], 0.3)
         rows = rows.assign(y=[y[key] for key in zip(rows["model"], rows["method"], strict=True)])
         for axes, kind in zip(panels, kinds, strict=True):
             shown = rows[rows["metric"] == kind]
@@ -313,11 +281,10 @@ def _method_dots(
             plotting.share_axis(axes, axis)
             if kind in guessed:
                 plotting.chance_line(axes, CHANCE, "dashed")
-        handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
-        handles |= plotting.source_handles(rows)
+        more = plotting.source_handles(rows)
         if guessed:
-            handles[f"chance ({printed.share(CHANCE)})"] = plotting.line_handle("dashed")
-        plotting.legend_below(figure, handles, columns=4)
+            more[f"chance ({printed.share(CHANCE)})"] = plotting.line_handle("dashed")
+        plotting.dots_legend(figure, looks, more, columns=4)
     return figure
 
 
@@ -329,15 +296,11 @@ def _connect(axes: Axes, points: pd.DataFrame, looks: dict[str, Look]) -> None:
         axes.plot(values[list(looks)], heights, color="#c8c8c8", linewidth=0.9, gid="pair")
 
 
-def _say(axes: Axes, y: float, what: str) -> None:
-    axes.text(0.5, y, what, ha="center", va="center", color="#6b6b6b", size=7)
-
-
 # ---- sentences -----------------------------------------------------------------------------------
 
 
 def _sentences(points: pd.DataFrame, metrics: pd.DataFrame, kinds: list[str]) -> list[str]:
-    names = {kind: NAMES[kind] for kind in kinds}
+    names = {kind: METRIC_NAMES[kind] for kind in kinds}
     about = numbers.notes(points, metrics, names, "sets or questions a point")
     return ["Hollow points are the paper's, filled ones this run's.", *about]
 

@@ -1,4 +1,4 @@
-"""OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges, balanced scores and outcomes.
+"""OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
 Each public function is one figure. It takes the metrics table of a run (see `tomlab.tables`), or
 what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
@@ -20,10 +20,10 @@ from tomlab.benchmarks.omnitom.records import DIMENSIONS
 from tomlab.errors import InputError, refuse
 from tomlab.papers.omnitom import tables as numbers
 from tomlab.papers.omnitom.judge_tables import volume_of_paper
-from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES
-from tomlab.reporting import plotting, printed
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES
+from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
-from tomlab.reporting.printed import PAPER, RUN
+from tomlab.reporting.printed import PAPER
 
 ORDERS = {
     "order 0": Look("order 0 (the world)", COLOURS["blue"], "o", dodge=-0.27),
@@ -58,7 +58,6 @@ BAR = Look("this run", COLOURS["sky"])
 SERIES = [colour for name, colour in COLOURS.items() if name not in ("grey", "yellow")]
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
 ENDS = ["ci_low", "ci_high"]
-LINKED = "linked"  # the method that asks ToMBench's own questions
 NARROW = 28  # characters of a model's name that leave room for four panels beside it
 
 
@@ -103,11 +102,8 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
     without scores by belief order.
     """
-    points = _by_order(metrics, level)
+    points, positions = beside.in_rows(_by_order(metrics, level))
     shown = [panel for panel in PANELS if panel in set(points["panel"])]
-    rows = {source: points.loc[points["source"] == source, "model"] for source in (PAPER, RUN)}
-    positions = plotting.row_positions({block: list(r.unique()) for block, r in rows.items()})
-    points["y"] = [positions[key] for key in zip(points["source"], points["model"], strict=True)]
     with plotting.style():
         figure, panels = _in_lines([PANELS[panel] for panel in shown], positions, columns=3)
         for axes, panel in zip(panels, shown, strict=True):
@@ -115,8 +111,8 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
             for bucket, look in ORDERS.items():
                 plotting.interval_dots(axes, own[own["bucket"] == bucket], look)
             for y in sorted(set(points["y"]) - set(own["y"])):
-                axes.text(0.5, y, "no number", ha="center", va="center", color="#6b6b6b", size=7)
-        _legend(figure, ORDERS, plotting.source_handles(points))
+                plotting.say(axes, y, "no number")
+        plotting.dots_legend(figure, ORDERS, plotting.source_handles(points))
     told = [
         f"{DIMENSION_NAMES.get(panel, 'all dimensions')}, {bucket}: {printed.share(value)}"
         for (panel, bucket), value in LABELLING_BY_ORDER.items()
@@ -158,7 +154,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         _hollow(panels[-1], paper["volume"], paper["f1"])
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
-        _legend(figure, looks, {"paper, computed (see caption)": plotting.HOLLOW}, columns)
+        plotting.dots_legend(
+            figure, looks, {"paper, computed (see caption)": plotting.HOLLOW}, columns
+        )
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
     about = (
         "OmniToM, Figure 8: extracted beliefs a story against precision, recall and F1, means over "
@@ -178,11 +176,11 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     InputError: a missing column, a number that is there twice, an unknown level, no extraction.
     """
     needed = ["judge", "model", "method", "value", *ENDS, "n", "n_groups"]
-    numbers.demand_columns(sensitivity, needed, "judge sensitivity")
+    beside.demand_columns(sensitivity, needed, "judge sensitivity")
     rows = numbers.at_level(numbers.with_level(sensitivity), "stage1", level)
     if rows.empty:
         raise InputError("judge sensitivity: no rows of a method of stage1")
-    numbers.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
+    beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
     models = list(rows["model"].unique())
     looks = _looks(rows["judge"].unique(), spread=0.34)
     positions = plotting.row_positions({"": models})
@@ -203,7 +201,7 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             plotting.interval_dots(panels[0], own, look)
             for axes in panels[1:]:
                 _dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
-        _legend(figure, looks, {}, columns)
+        plotting.dots_legend(figure, looks, {}, columns)
     about = (
         f"OmniToM: F1 of extraction ({', '.join(rows['method'].unique())}) and rank of the models "
         f"by who says which beliefs match: {', '.join(looks)} (no figure of the paper, which has "
@@ -235,7 +233,7 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
                 plotting.interval_dots(axes, own[own["metric"] == metric], look)
             frequent = majority[majority["condition"] == dimension].set_index("y")["value"]
             plotting.chance_in_rows(axes, frequent, "dashed")
-        _legend(figure, BEYOND, {MAJORITY: plotting.line_handle("dashed")}, columns=4)
+        plotting.dots_legend(figure, BEYOND, {MAJORITY: plotting.line_handle("dashed")}, columns=4)
     ends = majority.groupby("condition")["value"].agg(["min", "max"]).map(printed.share)
     told = [f"{DIMENSION_NAMES[d]} {'–'.join(dict.fromkeys(ends.loc[d]))}" for d in DIMENSIONS]
     about = (
@@ -249,34 +247,11 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
     return figure, " ".join([about, *run])
 
 
-def outcomes(metrics: pd.DataFrame) -> tuple[Figure, str]:
-    """What became of each output (no figure of the paper): six outcome shares by model and method.
-
-    InputError: metrics without OmniToM's outcome rates.
-    """
-    rates = numbers.of_run(metrics).query("metric == 'outcome_rate'")
-    _demand(rates, ["outcome_rate"])
-    models, levels = list(rates["model"].unique()), numbers.in_level_order(rates["level"])
-    methods = [f"{stage}-{level}" for stage in STAGES for level in levels] + [LINKED]
-    methods = [method for method in methods if method in set(rates["method"])]
-    with plotting.style():
-        figure = plotting.outcome_bars(rates, models, methods)
-    caption = (
-        f"OmniToM: what became of each output of {', '.join(models)} ({', '.join(methods)}), as "
-        f"shares of all n = {printed.span(rates['n'])} outputs of a model and method. correct = a "
-        "table with something right, which earns its score; wrong = with nothing right. Unusable "
-        "are: unparsed = no row to read; truncated = cut off at the length limit without a row; "
-        "refused = declined to answer; error = the request failed."
-    )
-    linked = [f"{LINKED}: the ToMBench questions of the stories."] if LINKED in methods else []
-    return figure, " ".join([caption, *linked, *printed.unscored(rates)])
-
-
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
 def _check_labels(distribution: pd.DataFrame) -> None:
-    numbers.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
+    beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
     times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
     known = Counter(
         (dimension, each) for dimension, labels in DIMENSIONS.items() for each in labels
@@ -293,10 +268,10 @@ def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
     """Scores by belief order, the paper's first; panel and bucket say where a point stands."""
     run = numbers.of_run(metrics)
     extraction = numbers.at_level(run, "stage1", level).query("metric == 'f1'")
-    extraction = extraction.assign(panel="extraction", bucket=extraction["condition"])
+    extraction = extraction.assign(panel="extraction", bucket=extraction["subject"])
     labelling = numbers.at_level(run, "stage2", level).query("metric == 'accuracy'")
-    parts = numbers.halves(labelling["condition"], "/")
-    rows = pd.concat([extraction, labelling.assign(panel=parts[0], bucket=parts[1])])
+    labelling = labelling.assign(panel=labelling["subject"], bucket=labelling["within"])
+    rows = pd.concat([extraction, labelling])
     rows = rows[rows["bucket"].isin(ORDERS)]
     if rows.empty:
         raise InputError("metrics: no f1 or accuracy of benchmark 'omnitom' by belief order")
@@ -329,11 +304,6 @@ def _fitting(names: Iterable[str]) -> int:
     return max(1, min(3, 105 // (max(map(len, names)) + 8)))
 
 
-def _legend(figure: Figure, looks: dict[str, Look], more: dict, columns: int = 3) -> None:
-    handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
-    plotting.legend_below(figure, handles | more, columns)
-
-
 def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Figure, list[Axes]]:
     """Panels of shares in lines of `columns`, each line with its row labels."""
     rows = len(positions) * -(-len(titles) // columns)
@@ -342,8 +312,7 @@ def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Fi
     for place, axes in enumerate(panels):
         plotting.share_axis(axes, "Share" * (place + columns >= len(panels)))
     for axes in panels[::columns]:  # the others have no labels
-        for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
-            tick.set_fontweight("normal" if row else "bold")
+        plotting.bold_headings(axes, positions)
     return figure, panels
 
 

@@ -6,25 +6,31 @@ paper, or one beside an interval. `tables_omnitom_judges` has the tables of prom
 audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.metrics import NAME
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
+from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.papers.omnitom import audit as own_audit
-from tomlab.reporting import audit
-from tomlab.reporting import printed as report
+from tomlab.reporting import beside, printed
+from tomlab.reporting.beside import (
+    NUMBERS,
+    demand_columns,
+    demand_known,
+    demand_level,
+    in_order,
+    known_first,
+    percent,
+)
 from tomlab.reporting.plotting import MARK
-from tomlab.reporting.printed import ABSENT, PAPER, RUN
+from tomlab.reporting.printed import PAPER, RUN
 
 DIMENSION_NAMES = {name: name.replace("_", " ").capitalize() for name in DIMENSIONS}
 STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, accuracy"}
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
-LEVELS = ("L1", "L2", "L3", "L3-json", "L4")
 PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
 OVERALL = {"all": "Over stories", "categories": "Over categories"}
 JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
@@ -39,13 +45,12 @@ STATISTICS = {
     "order_2_plus": "Order 2+",
 }
 TOTAL = "total"
-_TIDY = ["column", *report.TIDY_COLUMNS[1:], "ci_method", "reason", "printed_in"]
-_NUMBERS = ["value", "ci_low", "ci_high"]
+_TIDY = ["column", *printed.TIDY_COLUMNS[1:], "ci_method", "reason", "printed_in"]
 
 
 def table3(
     metrics: pd.DataFrame, judged: pd.DataFrame | None = None, level: str | None = None
-) -> report.Table:
+) -> printed.Table:
     """Table 3: F1 of extraction by category, and below it accuracy of labelling by dimension.
 
     Overall is given as the mean over stories (Sec. 5) and as the mean of the categories (what the
@@ -63,7 +68,7 @@ def table3(
     labels = DIMENSION_NAMES | OVERALL
     second = [_printed_labelling(), _both_ways(at_level(run, "stage2", level), labels)]
     cells = stack(["stage", "level", "model", "method", "unusable"], *first, *second)
-    printed = _two_panels(cells, columns, labels)
+    rows = _two_panels(cells, columns, labels)
     caption = (
         "OmniToM, Table 3: F1 of belief extraction by story category, and accuracy of belief "
         "labelling by dimension, in percent."
@@ -74,10 +79,10 @@ def table3(
             "Stories, judge and Categories, judge: the same with an interval that also covers the "
             "errors of the judge of matches, and so need not hold F1 as judged."
         )
-    return report.Table("table3", cells, printed, caption, about)
+    return printed.Table("table3", cells, rows, caption, about)
 
 
-def table4(statistics: pd.DataFrame) -> report.Table:
+def table4(statistics: pd.DataFrame) -> printed.Table:
     """Table 4: stories and beliefs by category, the paper's gold and the gold of this run.
 
     `statistics`: of this run's gold, one row a category as `records.statistics` has it, or
@@ -94,36 +99,35 @@ def table4(statistics: pd.DataFrame) -> report.Table:
     cells = stack(["category"], *(frame.assign(column=frame["statistic"]) for frame in frames))
     cells = in_order(cells, "category", names)
     forms = dict.fromkeys(STATISTICS, count) | {"beliefs_per_story": "{:.2f}".format}
-    printed = layout(cells, {"category": "Category"}, STATISTICS, forms=forms)
-    printed["Category"] = printed["Category"].map(names)
-    printed = report.once(printed, [["Category"]])
+    shown = layout(cells, {"category": "Category"}, STATISTICS, forms=forms)
+    shown["Category"] = shown["Category"].map(names)
+    shown = printed.once(shown, [["Category"]])
     caption = "OmniToM, Table 4: stories, gold beliefs and their orders by category."
     gold = "This run: the gold that it is scored against."
-    return report.Table("table4", cells, printed, caption, [*paper_sentence(cells), gold])
+    return printed.Table("table4", cells, shown, caption, [*paper_sentence(cells), gold])
 
 
-def table10(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
+def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
     """Table 10: accuracy of labelling by dimension and category.
 
     `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an unknown level.
     """
     run = at_level(of_run(metrics), "stage2", level).query("metric == 'accuracy'")
-    parts = halves(run["condition"], "/")
-    run = run.assign(dimension=parts[0], column=parts[1])
-    run = run[run["dimension"].isin(DIMENSIONS) & run["column"].isin(CATEGORIES)]
+    run = run[run["subject"].isin(DIMENSIONS) & run["within"].isin(CATEGORIES)]
+    run = run.assign(dimension=run["subject"], column=run["within"])
     paper = of_paper("table10_stage2_by_category", "accuracy")
     paper = paper.assign(column=paper["category"], level="L3")
     cells = stack(["dimension", "level", "model", "method"], paper, percent(run))
     cells = in_order(cells, "dimension", DIMENSIONS)
     labels = {"dimension": "Dimension", "model": "Model"}
-    printed = layout(cells, labels, {code: code for code in CATEGORIES}, is_wide=True)
-    printed["Dimension"] = printed["Dimension"].map(DIMENSION_NAMES)
-    printed = report.once(printed, [["Dimension"]])
+    shown = layout(cells, labels, {code: code for code in CATEGORIES}, is_wide=True)
+    shown["Dimension"] = shown["Dimension"].map(DIMENSION_NAMES)
+    shown = printed.once(shown, [["Dimension"]])
     caption = (
         "OmniToM, Table 10: accuracy of belief labelling in percent by dimension and category."
     )
     about = [_codes(), *notes(cells, metrics, "outputs")]
-    return report.Table("table10", cells, printed, caption, about)
+    return printed.Table("table10", cells, shown, caption, about)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -132,21 +136,17 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
 def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     """OmniToM's rows of a metrics table, shares as shares.
 
-    Columns added: stage and level (see `with_level`), source, mark, reason, printed_in.
+    Columns added: stage and level (see `with_level`), those of `metrics.split_condition`, source,
+    mark, reason, printed_in.
     """
-    texts = {"source": RUN, "mark": "", "reason": "", "printed_in": ""}
-    return with_level(report.of_benchmark(metrics, NAME)).assign(**texts)
+    rows = with_level(beside.of_run(metrics, NAME))
+    return rows.join(split_condition(rows["condition"]))
 
 
 def with_level(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with stage (stage1, stage2; linked) and level (L1 to L4, L3-json) of their method."""
-    method = halves(rows["method"], "-")
+    method = rows["method"].str.extract("^([^-]*)-?(.*)$")
     return rows.assign(stage=method[0], level=method[1])
-
-
-def halves(texts: pd.Series, mark: str) -> pd.DataFrame:
-    """What stands before the first mark, and after it; two columns even of no texts."""
-    return texts.str.extract(f"^([^{mark}]*){mark}?(.*)$")
 
 
 def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.DataFrame:
@@ -157,8 +157,8 @@ def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.Data
     that the run has for no stage.
     """
     there = in_level_order(run.loc[run["stage"].isin(STAGES), "level"])
-    if level is not None and level not in there:
-        raise InputError(f"level: found {level!r}, expected one of: {', '.join(there)}")
+    if level is not None:
+        demand_level("level", level, there)
     rows = run[run["stage"] == stage]
     asked = set(rows["level"])
     chosen = level or next((each for each in (*PREFERRED, *there) if each in asked), "")
@@ -172,45 +172,27 @@ def main_scores(run: pd.DataFrame) -> pd.DataFrame:
 
 def in_level_order(levels: Iterable[str]) -> list[str]:
     """The distinct levels, those of the paper first."""
-    found = dict.fromkeys(levels)
-    return [each for each in dict.fromkeys([*LEVELS, *found]) if each in found]
+    return known_first(LEVELS, levels)
 
 
 def of_paper(table: str, value: str = "value") -> pd.DataFrame:
     """A published table as printed; a cell that fails a check has mark and reason."""
-    rows = PUBLICATION.read(table).rename(columns={value: "value"})
-    reason = audit.suspicious("omnitom", table)["reason"].reindex(rows.index).fillna("").astype(str)
-    mark = reason.ne("").map({True: MARK, False: ""})
-    source = PUBLICATION.source(table)
-    return rows.assign(source=PAPER, mark=mark, reason=reason, printed_in=source)
-
-
-def percent(rows: pd.DataFrame) -> pd.DataFrame:
-    """Shares as percentages."""
-    return rows.assign(**{name: (100 * rows[name].astype(float)).round(6) for name in _NUMBERS})
+    return beside.of_paper(PUBLICATION, table, value)
 
 
 def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:
-    """A `report.Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
-    columns = ["source", *keys, *_TIDY]
-    cells = pd.concat([frame.reindex(columns=columns) for frame in frames], ignore_index=True)
+    """A `Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
+    cells = beside.stack(["source", *keys, *_TIDY], *frames)
     texts = [*keys, "column", "mark", "ci_method", "reason", "printed_in"]
-    cells = cells.astype(dict.fromkeys(texts, "str") | {"n": "Int64", "n_groups": "Int64"})
-    return cells.fillna(dict.fromkeys(texts, ""))
-
-
-def in_order(cells: pd.DataFrame, column: str, levels: Iterable[str]) -> pd.DataFrame:
-    """Rows by the given levels of a column, else as they come."""
-    rank = cells[column].map({level: place for place, level in enumerate(levels)})
-    return cells.iloc[rank.argsort(kind="stable")].reset_index(drop=True)
+    return cells.astype(dict.fromkeys(texts, "str")).fillna(dict.fromkeys(texts, ""))
 
 
 def _printed_extraction() -> pd.DataFrame:
     """Table 3, left: its Overall is the mean of the categories; that over stories is computed."""
     rows = of_paper("table3_stage1", "f1")
     stories = PUBLICATION.read("table4_categories")
-    printed = PUBLICATION.read("table3_stage1")
-    mean = own_audit.story_weighted(printed, "f1", ["model"], stories).round(6)
+    table3 = PUBLICATION.read("table3_stage1")
+    mean = own_audit.story_weighted(table3, "f1", ["model"], stories).round(6)
     over_stories = pd.DataFrame({"model": mean.index, "value": mean.to_numpy(), "category": "all"})
     place = f"{rows['printed_in'].iloc[0]} and Table 4, computed"
     texts = {"source": PAPER, "mark": COMPUTED, "reason": "", "printed_in": place}
@@ -227,15 +209,14 @@ def _printed_labelling() -> pd.DataFrame:
 
 def _both_ways(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """This run's score by condition, with unusable outputs as 0 and left out."""
-    rows = rows[rows["metric"] == rows["stage"].map(SCORES)]
-    left_out = rows["condition"].str.endswith("/usable")
-    column = rows["condition"].str.removesuffix("/usable")
-    rows = rows.assign(column=column, unusable=left_out.map({True: LEFT_OUT, False: AS_ZERO}))
-    return percent(rows[column.isin(list(columns))])
+    rows = rows[rows["metric"].eq(rows["stage"].map(SCORES)) & rows["within"].eq("")]
+    unusable = rows["is_usable"].map({True: LEFT_OUT, False: AS_ZERO})
+    rows = rows.assign(column=rows["subject"], unusable=unusable)
+    return percent(rows[rows["column"].isin(list(columns))])
 
 
 def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
-    demand_columns(judged, ["metric", "model", "method", "condition", *_NUMBERS], "judged")
+    demand_columns(judged, ["metric", "model", "method", "condition", *NUMBERS], "judged")
     rows = judged[judged["metric"].eq("f1_with_judge_error") & judged["method"].isin(methods)]
     rows = rows[rows["condition"].isin(OVERALL)]
     if rows.empty:
@@ -249,58 +230,14 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
     return percent(with_level(rows).assign(column=rows["condition"] + " judged", **texts))
 
 
-def demand_columns(rows: pd.DataFrame, needed: Sequence[str], where: str) -> None:
-    """InputError that names the columns that are missing."""
-    refuse([f"column {name!r} is missing" for name in needed if name not in rows], where)
-
-
-def demand_known(rows: pd.DataFrame, levels: dict[str, list[str] | None], where: str) -> None:
-    """InputError for a level that is not in its column's list, if any, and for keys there twice."""
-    demand_columns(rows, list(levels), where)
-    problems = [
-        f"{column}: found {level!r}, expected one of: {', '.join(known)}"
-        for column, known in levels.items()
-        if known is not None
-        for level in rows.loc[~rows[column].isin(known), column].unique()
-    ]
-    twice = rows.loc[rows.duplicated(list(levels)), list(levels)]
-    problems += [f"{', '.join(map(str, key))} is there twice" for key in twice.to_numpy()]
-    refuse(problems, where)
-
-
 # ---- printed cells -------------------------------------------------------------------------------
 
 
 def layout(
-    cells: pd.DataFrame,
-    labels: dict[str, str],
-    heads: dict[str, str],
-    *,
-    forms: Mapping[str, Callable[[float], str]] = MappingProxyType({}),
-    is_wide: bool = False,
-    n: bool = False,
+    cells: pd.DataFrame, labels: Mapping[str, str], heads: Mapping[str, str], **how
 ) -> pd.DataFrame:
-    """Printed rows by the key columns `labels`, a column each of `heads`; then n if asked, source.
-
-    `forms` print the numbers of a column, by default as percentages. Wide tables have each interval
-    below its number.
-    """
-    keys = ["source", *labels]
-    usual = {PAPER: "{:.2f}".format, RUN: report.one_decimal}
-    text = [
-        report.cell(c.value, c.ci_low, c.ci_high, c.mark, forms.get(c.column, usual[c.source]))
-        for c in cells.itertuples()
-    ]
-    text = [each.replace(" [", "\n[") for each in text] if is_wide else text
-    rows = pd.MultiIndex.from_frame(cells[keys]).unique()
-    wide = cells.assign(text=text).pivot(index=keys, columns="column", values="text")
-    wide = wide.reindex(index=rows, columns=list(heads)).fillna(ABSENT)
-    by_row = rows.to_frame(index=False)
-    printed = {label: by_row[key] for key, label in labels.items()}
-    printed |= {head: list(wide[column]) for column, head in heads.items()}
-    if n:
-        printed["n"] = list(cells.groupby(keys)["n"].apply(report.span).reindex(rows))
-    return pd.DataFrame(printed | {"Source": by_row["source"]})
+    """`beside.layout` with the paper's numbers as it prints them, with two decimals."""
+    return beside.layout(cells, labels, heads, paper="{:.2f}".format, **how)
 
 
 def count(value: float) -> str:
@@ -319,11 +256,11 @@ def _two_panels(
     )
     place = dict(zip(labels.values(), columns.values(), strict=False))
     line = pd.DataFrame([{place[head]: head for head in labels.values()}])
-    printed = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
+    both = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
     names = [name.replace(": ", ":\n") for name in STAGES.values()]
     starts = dict(zip((0, len(upper)), names, strict=True))
-    printed.insert(0, "Stage", [starts.get(row, "") for row in range(len(printed))])
-    return printed
+    both.insert(0, "Stage", [starts.get(row, "") for row in range(len(both))])
+    return both
 
 
 # ---- sentences -----------------------------------------------------------------------------------
@@ -348,21 +285,14 @@ def run_sentences(
 
     Rows that are not of this run, or of no method, are left out; n counts each `unit`.
     """
-    run = cells[(cells["source"] == RUN) & cells["method"].ne("")]
-    run = run[run["n"].notna()]
-    if run.empty:
-        return ["This run has no such answers."]
-    models = ", ".join(run["model"].unique())
-    methods = ", ".join(run["method"].unique())
-    how = ", ".join(each for each in run["ci_method"].unique() if each)
-    about = (
-        f"This run: {models}; {methods}; n = {report.span(run['n'])} {unit} from "
-        f"{report.span(run['n_groups'])} stories; 95 % {interval} ({how}, by story)."
-    )
+    run = cells[cells["source"].eq(RUN) & cells["method"].ne("") & cells["n"].notna()]
     rates = of_run(metrics).query("metric == 'outcome_rate'")
+    told = f"{', '.join(run['method'].unique())}; {beside.counted(run, unit, 'stories')}"
+    own = rates[rates["method"].isin(run["method"])]
+    about, *unscored = beside.run_sentences(run, own, told, interval, by="story")
     lacking = [model for model in rates["model"].unique() if model not in set(run["model"])]
-    without = [f"Without such a number: {', '.join(lacking)}."] if lacking else []
-    return [about, *without, *report.unscored(rates[rates["method"].isin(run["method"])])]
+    without = [f"Without such a number: {', '.join(lacking)}."] if len(run) and lacking else []
+    return [about, *without, *unscored]
 
 
 def failing(cells: pd.DataFrame) -> list[str]:

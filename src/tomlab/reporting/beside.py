@@ -1,0 +1,194 @@
+"""The paper's numbers beside this run's: one frame of both, one printed layout, the same sentences.
+
+A frame of such numbers has a row each: `source` (paper or this run), what the number is of, value,
+ci_low, ci_high, n, n_groups, mark (beside the number in print), ci_method, reason (of the mark),
+printed_in (the place in the paper).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+import pandas as pd
+
+from tomlab.errors import InputError, refuse
+from tomlab.records.published import Paper
+from tomlab.reporting import audit, plotting, printed
+from tomlab.reporting.plotting import MARK
+from tomlab.reporting.printed import ABSENT, PAPER, RUN
+
+NUMBERS = ("value", "ci_low", "ci_high")
+Form = Callable[[float], str]
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+def of_paper(publication: Paper, table: str, value: str = "value") -> pd.DataFrame:
+    """A published table as printed, its column `value` renamed; a cell that fails a check is marked."""
+    rows = publication.read(table).rename(columns={value: "value"})
+    failed = audit.suspicious(publication.folder, table)["reason"]
+    reason = failed.reindex(rows.index).fillna("").astype(str)
+    mark = reason.ne("").map({True: MARK, False: ""})
+    texts = {"source": PAPER, "mark": mark, "reason": reason}
+    return rows.assign(**texts, printed_in=publication.source(table))
+
+
+def of_run(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
+    """The rows of one benchmark with source, mark, reason, printed_in. InputError: it has none."""
+    rows = printed.of_benchmark(metrics, benchmark)
+    return rows.assign(source=RUN, mark="", reason="", printed_in="")
+
+
+def percent(rows: pd.DataFrame) -> pd.DataFrame:
+    """Shares as percentages."""
+    return rows.assign(**{name: (100 * rows[name].astype(float)).round(6) for name in NUMBERS})
+
+
+def stack(columns: Sequence[str], *frames: pd.DataFrame) -> pd.DataFrame:
+    """The frames below each other with the given columns, as the tidy frame of a `Table`."""
+    cells = pd.concat([frame.reindex(columns=columns) for frame in frames], ignore_index=True)
+    return cells.astype({"n": "Int64", "n_groups": "Int64"})
+
+
+def in_order(cells: pd.DataFrame, column: str, levels: Iterable[str]) -> pd.DataFrame:
+    """Rows by the given levels of a column, those of other levels after them."""
+    rank = {level: place for place, level in enumerate(dict.fromkeys([*levels, *cells[column]]))}
+    return cells.iloc[cells[column].map(rank).argsort(kind="stable")].reset_index(drop=True)
+
+
+def known_first(known: Iterable[str], found: Iterable[str]) -> list[str]:
+    """The distinct levels that were found: the known ones in their order, then the others."""
+    found = dict.fromkeys(found)
+    return [level for level in dict.fromkeys([*known, *found]) if level in found]
+
+
+def demand_metric(rows: pd.DataFrame, benchmark: str, metric: str) -> pd.DataFrame:
+    """The rows; InputError that names the metric where there are none."""
+    if rows.empty:
+        raise InputError(f"metrics: no rows of benchmark {benchmark!r} with metric {metric!r}")
+    return rows
+
+
+def demand_level(name: str, value: object, known: Iterable[object]) -> None:
+    """InputError for a value that is none of the known ones."""
+    if value not in (known := list(dict.fromkeys(known))):
+        expected = ", ".join(map(str, known))
+        raise InputError(f"{name}: found {value!r}, expected one of: {expected}")
+
+
+def demand_columns(rows: pd.DataFrame, needed: Iterable[str], where: str) -> None:
+    """InputError that names the columns that are missing."""
+    refuse([f"column {name!r} is missing" for name in needed if name not in rows], where)
+
+
+def demand_known(
+    rows: pd.DataFrame, levels: Mapping[str, Sequence[str] | None], where: str
+) -> None:
+    """InputError for a level that is not in its column's list, if any, and for keys there twice."""
+    demand_columns(rows, levels, where)
+    problems = [
+        f"{column}: found {level!r}, expected one of: {', '.join(known)}"
+        for column, known in levels.items()
+        if known is not None
+        for level in rows.loc[~rows[column].isin(known), column].unique()
+    ]
+    twice = rows.loc[rows.duplicated(list(levels)), list(levels)]
+    names = ", ".join(levels)
+    problems += [f"{names} {', '.join(map(str, key))} is there twice" for key in twice.to_numpy()]
+    refuse(problems, where)
+
+
+# ---- rows of a table and of a figure -------------------------------------------------------------
+
+
+def layout(
+    cells: pd.DataFrame,
+    labels: Mapping[str, str],
+    heads: Mapping[str, str],
+    *,
+    across: str = "column",
+    paper: Form = printed.one_decimal,
+    forms: Mapping[str, Form] = MappingProxyType({}),
+    is_wide: bool = False,
+    n: pd.DataFrame | bool = False,
+) -> pd.DataFrame:
+    """Printed rows by the key columns `labels`, a column each of `heads`; then n if asked, source.
+
+    `heads` names levels of the column `across`. Numbers have one decimal, the paper's as `paper`
+    prints them, those of a level in `forms` as that does. Wide tables have each interval below its
+    number. `n`: the rows whose n are printed, True for all.
+    """
+    keys = ["source", *labels]
+    usual = {PAPER: paper, RUN: printed.one_decimal}
+    levels = zip(cells.itertuples(), cells[across], strict=True)
+    text = [text_of(cell, forms.get(level, usual[cell.source])) for cell, level in levels]
+    text = [each.replace(" [", "\n[") for each in text] if is_wide else text
+    rows = pd.MultiIndex.from_frame(cells[keys]).unique()
+    wide = cells.assign(text=text).pivot(index=keys, columns=across, values="text")
+    wide = wide.reindex(index=rows, columns=list(heads)).fillna(ABSENT)
+    by_row = rows.to_frame(index=False)
+    columns = {label: by_row[key] for key, label in labels.items()}
+    columns |= {head: list(wide[level]) for level, head in heads.items()}
+    if n is not False:
+        spans = (cells if n is True else n).groupby(keys)["n"].apply(printed.span)
+        columns["n"] = list(spans.reindex(rows, fill_value=ABSENT))
+    return pd.DataFrame(columns | {"Source": by_row["source"]})
+
+
+def text_of(number, form: Form = printed.share) -> str:
+    """The cell of one row of a frame (a tuple of `itertuples`)."""
+    return printed.cell(number.value, number.ci_low, number.ci_high, number.mark, form)
+
+
+def in_rows(points: pd.DataFrame, row: str = "model") -> tuple[pd.DataFrame, pd.Series]:
+    """Points with their y, and `plotting.row_positions`: the paper's rows above this run's.
+
+    `row`: the column that names a row.
+    """
+    rows = {source: points.loc[points["source"] == source, row] for source in (PAPER, RUN)}
+    positions = plotting.row_positions({block: list(r.unique()) for block, r in rows.items()})
+    y = [positions[key] for key in zip(points["source"], points[row], strict=True)]
+    return points.assign(y=y), positions
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
+    """What n counts and how many groups it is from: "n = 120 answers from 24 sets"."""
+    return f"n = {printed.span(rows['n'])} {unit} from {printed.span(rows['n_groups'])} {groups}"
+
+
+def run_sentences(
+    run: pd.DataFrame,
+    rates: pd.DataFrame,
+    told: str,
+    interval: str = "intervals",
+    by: str = "",
+) -> list[str]:
+    """Who was run, on how much, with which interval, and how much could not be scored.
+
+    `run`: rows of this run; `rates`: its outcome rates by the same methods; `told`: what n counts,
+    in words; `by`: the groups that intervals resample.
+    """
+    if run.empty:
+        return ["This run has no such answers."]
+    models = ", ".join(run["model"].unique())
+    how = ", ".join(each for each in run["ci_method"].unique() if each)
+    about = f"This run: {models}; {told}; 95 % {interval} ({how}{by and f', by {by}'})."
+    return [about, *printed.unscored(rates)]
+
+
+def failing(
+    cells: pd.DataFrame,
+    where: Callable[[pd.DataFrame], Iterable[str]],
+    how: str = "fails a check",
+) -> list[str]:
+    """One sentence a reason why published numbers are marked, and which they are.
+
+    `where` names the numbers of some rows.
+    """
+    marked = cells[cells["mark"] != ""]
+    return [
+        f"{MARK} {how} of the published table ({reason}): {'; '.join(where(numbers))}."
+        for reason, numbers in marked.groupby("reason", sort=False)
+    ]
