@@ -285,7 +285,9 @@ def test_both_margins_of_each_candidate_are_reported(grammar):
         # A score that knows the truth, but is off by a half.
         "shifted": table["truth"].astype(float) + 0.5,
     }
-    found = agreement_by_judge(distance.to_decisions(table, scores, folds=3), resamples=50).set_index("judge")
+    found = agreement_by_judge(
+        distance.to_decisions(table, scores, folds=3), resamples=50
+    ).set_index("judge")
     names = [f"{name}, margin {rule}" for name in scores for rule in ("0", "chosen")]
     assert set(found.index) == set(names)
     assert found["agreement"]["shifted, margin chosen"] == 1
