@@ -1,4 +1,6 @@
-"""How alike two texts are: word by word, by shared words, by sentence vectors."""
+"""How alike two texts are: word by word, by shared words, by sentence vectors (OmniToM, App. C.4, and
+the graders of free answers).
+"""
 
 import re
 import unicodedata

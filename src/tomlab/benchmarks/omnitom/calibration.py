@@ -147,7 +147,7 @@ def edited(
 
 
 def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> LabelledTable:
-    actors = [belief["actor"] for belief in record["beliefs"]]
+    actors = _actors(record)
     gold = [(row, n, block) for block in blocks for row, n in block.gold]
     predicted = [(row, n, block) for block in blocks for row, n in block.predicted]
     predicted.sort(key=lambda made: actors.index(made[0].actor))
@@ -168,13 +168,17 @@ def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> Label
     )
 
 
+def _actors(record: Mapping) -> list[str]:
+    return list(dict.fromkeys(belief["actor"] for belief in record["beliefs"]))
+
+
 class _Story:
     """A record, and what its beliefs can be turned into."""
 
     def __init__(self, record: Mapping, others: Sequence[Mapping]) -> None:
         self.rows = rows(record)
         self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
-        self.actors = list(dict.fromkeys(row.actor for row in self.rows))
+        self.actors = _actors(record)
         self.people = [actor for actor in self.actors if actor != WORLD]
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
         self.places = edits.places([row.belief for row in self.rows])
@@ -186,19 +190,19 @@ class _Story:
         row = self.rows[first]
         match operation:
             case "keep":
-                return _Block(operation, [(row, 1)], [(row, 1)])
+                predicted = [(row, 1)]
             case "paraphrase":
-                return _Block(operation, [(self._other_words(first, draw), 1)], [(row, 1)])
+                predicted = [(self._other_words(first, draw), 1)]
             case "duplicate":
-                again = self._other_words(first, draw)
-                return _Block(operation, [(row, 1), (again, 0)], [(row, 1)])
+                predicted = [(row, 1), (self._other_words(first, draw), 0)]
             case "drop":
                 return _Block(operation, [], [(row, 0)])
             case "split" | "merge":
-                numbers = (first, second)
-                return None if second is None else self._of_two(operation, numbers, draw)
-        missed = self._misses(operation, first)
-        return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+                return None if second is None else self._of_two(operation, (first, second), draw)
+            case _:
+                missed = self._misses(operation, first)
+                return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+        return _Block(operation, predicted, [(row, 1)])
 
     def _of_two(self, operation: str, numbers: Sequence[int], draw: random.Random) -> _Block:
         as_they_stand = [self.rows[i] for i in numbers]
@@ -245,8 +249,7 @@ class _Story:
         """A belief of another story under an actor of this one, if a few draws find one."""
         for other in draw.sample(self.others, min(5, len(self.others))):
             row, actor = draw.choice(rows(other)), draw.choice(self.actors)
-            names = list(dict.fromkeys(b["actor"] for b in other["beliefs"]))
-            names = [name for name in names if name != WORLD]
+            names = [name for name in _actors(other) if name != WORLD]
             fitted = edits.renamed(row.belief, names, self.people)
             if self._nearest(fitted, actor) < _UNLIKE:
                 return [_Block("foreign", [(Row(actor, fitted, row.order, row.labels), 0)], [])]

@@ -11,7 +11,8 @@ from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.judging.error import with_judge_error
-from tomlab.models.specs import ModelSpec, Request, Response
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
 
@@ -29,6 +30,18 @@ def requests(
         Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
         for text in texts
     ]
+
+
+async def asked(
+    tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
+) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
+    """A language model's alignments, None where its answer could not be read, and its answers.
+
+    how: as in `requests`. Between them, what became of each answer, as in `read`.
+    """
+    replies = await ask(requests(tables, level, **how), model, limits=limits)
+    found, reasons = read(replies, tables)
+    return found, reasons, replies
 
 
 def tables_of(
