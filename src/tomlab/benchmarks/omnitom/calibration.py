@@ -147,7 +147,7 @@ def edited(
 
 
 def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> LabelledTable:
-    actors = _actors(record)
+    actors = [belief["actor"] for belief in record["beliefs"]]
     gold = [(row, n, block) for block in blocks for row, n in block.gold]
     predicted = [(row, n, block) for block in blocks for row, n in block.predicted]
     predicted.sort(key=lambda made: actors.index(made[0].actor))
@@ -168,17 +168,13 @@ def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> Label
     )
 
 
-def _actors(record: Mapping) -> list[str]:
-    return list(dict.fromkeys(belief["actor"] for belief in record["beliefs"]))
-
-
 class _Story:
     """A record, and what its beliefs can be turned into."""
 
     def __init__(self, record: Mapping, others: Sequence[Mapping]) -> None:
         self.rows = rows(record)
         self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
-        self.actors = _actors(record)
+        self.actors = list(dict.fromkeys(row.actor for row in self.rows))
         self.people = [actor for actor in self.actors if actor != WORLD]
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
         self.places = edits.places([row.belief for row in self.rows])
@@ -249,7 +245,8 @@ class _Story:
         """A belief of another story under an actor of this one, if a few draws find one."""
         for other in draw.sample(self.others, min(5, len(self.others))):
             row, actor = draw.choice(rows(other)), draw.choice(self.actors)
-            names = [name for name in _actors(other) if name != WORLD]
+            names = list(dict.fromkeys(b["actor"] for b in other["beliefs"]))
+            names = [name for name in names if name != WORLD]
             fitted = edits.renamed(row.belief, names, self.people)
             if self._nearest(fitted, actor) < _UNLIKE:
                 return [_Block("foreign", [(Row(actor, fitted, row.order, row.labels), 0)], [])]
@@ -377,8 +374,8 @@ def decisions(
     """
     said: list[int | None] = []
     for table, one in zip(tables, found, strict=True):
-        none = [None] * (len(table.predicted) + len(table.gold))
-        said += none if one is None else [*one.mc_predicted, *one.mc_gold]
+        rows_of_both = len(table.predicted + table.gold)
+        said += [*one.mc_predicted, *one.mc_gold] if one else [None] * rows_of_both
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
     return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
@@ -394,11 +391,10 @@ def threshold_decisions(
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
     """
     by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
+    at_each = zip(*by_table, strict=True)  # of each threshold, the alignments of all tables
     matched = {
-        threshold: [
-            n > 0 for found in by_table for n in (*found[i].mc_predicted, *found[i].mc_gold)
-        ]
-        for i, threshold in enumerate(thresholds)
+        threshold: [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
+        for threshold, found in zip(thresholds, at_each, strict=True)
     }
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     return known.join(pd.DataFrame(matched))
