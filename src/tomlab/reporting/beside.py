@@ -23,7 +23,7 @@ Form = Callable[[float], str]
 
 
 def of_paper(publication: Paper, table: str, value: str = "value") -> pd.DataFrame:
-    """A published table as printed, its column `value` renamed; a cell that fails a check is marked."""
+    """A published table as printed, its column `value` renamed; cells that fail a check marked."""
     rows = publication.read(table).rename(columns={value: "value"})
     failed = audit.suspicious(publication.folder, table)["reason"]
     reason = failed.reindex(rows.index).fillna("").astype(str)
@@ -34,7 +34,7 @@ def of_paper(publication: Paper, table: str, value: str = "value") -> pd.DataFra
 
 def of_run(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     """The rows of one benchmark with source, mark, reason, printed_in. InputError: it has none."""
-    rows = printed.of_benchmark(metrics, benchmark)
+    rows = printed.of_benchmark(metrics, benchmark).reset_index(drop=True)
     return rows.assign(source=RUN, mark="", reason="", printed_in="")
 
 

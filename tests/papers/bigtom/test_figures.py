@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
+from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
 from tomlab.papers.bigtom import figures
 from tomlab.papers.bigtom import tables as bigtom
 from tomlab.records import tables
-from tomlab.reporting import plotting
+from tomlab.reporting import outcomes, plotting
 
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 METHODS = ("0-shot", "0-shot-cot", "1-shot", "1-shot-cot")
@@ -35,6 +36,10 @@ def of_model(model):
     yield number(model, "0-shot", "accuracy", "percept_to_belief/true_belief/0", 0.96)
     for method, (outcome, share) in product(METHODS, OUTCOMES.items()):
         yield number(model, method, "outcome_rate", outcome, share, n=625)
+
+
+def of_outcomes(metrics):
+    return outcomes.outcomes(metrics, WORDING)
 
 
 def metrics(*models):
@@ -195,7 +200,7 @@ def test_a_method_that_was_not_run_shows_the_paper_alone(one):
 
 
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
-    figure, caption = figures.outcomes(one)
+    figure, caption = of_outcomes(one)
     [axes] = figure.axes
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
     assert list(widths) == list(tables.OUTCOMES)
@@ -209,7 +214,7 @@ def test_outcome_bars_sum_to_one_and_hide_nothing(one):
 
 def test_outcomes_need_outcome_rates(one):
     with pytest.raises(InputError, match="outcome_rate"):
-        figures.outcomes(one[one["metric"] == "accuracy"])
+        of_outcomes(one[one["metric"] == "accuracy"])
 
 
 def test_saved_figures_are_the_same_in_every_run(tmp_path, one):

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from tomlab.benchmarks.fantom.paper import PUBLICATION
+from tomlab.benchmarks.fantom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.fantom import figures
 from tomlab.papers.fantom import tables as printed
 from tomlab.records import tables
-from tomlab.reporting import plotting
+from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
 METHODS = ("short", "full", "short-cot", "full-cot")
@@ -57,6 +57,10 @@ def of_method(draw, method, scenarios):
     for outcome, share in OUTCOMES.items():
         yield "outcome_rate", outcome, share, 600, 1.0
     yield "completion_tokens", "all", draw.uniform(2, 40), 600, 50.0
+
+
+def of_outcomes(metrics):
+    return outcomes.outcomes(metrics, WORDING)
 
 
 def metrics(*models, methods=METHODS, scenarios=("inaccessible", "accessible")):
@@ -289,7 +293,7 @@ def test_scenarios_set_the_control_task_beside_the_main_one(one):
 
 
 def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
-    figure, caption = figures.outcomes(one)
+    figure, caption = of_outcomes(one)
     parts = widths(figure.axes[0])
     assert list(parts) == list(tables.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 4)
@@ -315,7 +319,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
         (figures.figure5, "yn_error"),
         (figures.aggregation, "all_star"),
         (figures.scenarios, "belief_choice"),
-        (figures.outcomes, "outcome_rate"),
+        (of_outcomes, "outcome_rate"),
     ):
         with pytest.raises(
             InputError, match=f"no rows of benchmark 'fantom' with metric .{metric}"
@@ -337,7 +341,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
         figures.figure5,
         figures.aggregation,
         figures.scenarios,
-        figures.outcomes,
+        of_outcomes,
     ],
 )
 def test_no_label_is_covered_or_cut_off(draw, models):
@@ -515,7 +519,7 @@ def test_table8_sets_the_statistics_of_this_run_under_the_papers():
         ("FANToM, sets of this run", "1,290", "12.9", "13.8", "4.9", "21.9", "this run"),
     ]
     assert len(table.tidy) == 9 + 5
-    with pytest.raises(InputError, match="avg_turn_length' is there twice") as error:
+    with pytest.raises(InputError, match="statistic avg_turn_length is there twice") as error:
         wrong = pd.DataFrame({"statistic": [*names, "turns", names[3]], "value": 1.0})
         printed.table8(wrong)
     assert "found 'turns', expected one of: total_questions" in str(error.value)
@@ -545,7 +549,7 @@ def test_counts_of_the_run_stand_beside_the_papers_and_the_releases():
     ]
     assert len(table.tidy) == 13
     assert any("10317 questions" in note for note in table.notes)
-    with pytest.raises(InputError, match="item 'sets' is there twice"):
+    with pytest.raises(InputError, match="item sets is there twice"):
         printed.dataset_counts(counts.replace({"item": {"conversations": "sets"}}))
 
 

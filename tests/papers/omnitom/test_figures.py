@@ -14,14 +14,14 @@ from matplotlib.colors import same_color
 from tomlab.benchmarks.omnitom import judge_tables as calibrated
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
-from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
+from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION, WORDING
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, statistics
 from tomlab.errors import InputError
 from tomlab.papers.omnitom import figures
 from tomlab.papers.omnitom import judge_tables as judges
 from tomlab.papers.omnitom import tables as printed
 from tomlab.records import tables
-from tomlab.reporting import plotting
+from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
 BUCKETS = ("order 0", "order 1", "order 2+")
@@ -75,6 +75,10 @@ def of_method(draw, method):
     for outcome in tables.OUTCOMES:
         yield "outcome_rate", outcome, OUTCOMES.get(outcome, 0.0), 28
     yield "completion_tokens", "all", draw.uniform(100, 900), 28
+
+
+def of_outcomes(metrics):
+    return outcomes.outcomes(metrics, WORDING)
 
 
 def metrics(*models, methods=METHODS):
@@ -190,7 +194,7 @@ def test_the_made_up_metrics_are_those_of_a_run():
     real = metrics_of(scores(), resamples=20)
     made = metrics("m", methods=("stage1-L3", "stage2-L3", "linked"))
     assert set(map(tuple, made[keys].to_numpy())) == set(map(tuple, real[keys].to_numpy()))
-    for draw in (figures.figure5, figures.figure8, figures.beyond_accuracy, figures.outcomes):
+    for draw in (figures.figure5, figures.figure8, figures.beyond_accuracy, of_outcomes):
         assert draw(real)[0].axes
     for tabulate in (printed.table3, printed.table10, judges.table9, judges.table11):
         assert "m" in set(tabulate(real).printed["Model"])
@@ -382,7 +386,7 @@ def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
 
 
 def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
-    figure, caption = figures.outcomes(one)
+    figure, caption = of_outcomes(one)
     parts = {
         bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
     }
@@ -396,7 +400,7 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
 
 
 def test_all_ten_methods_stand_in_the_order_of_their_detail():
-    figure, _ = figures.outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
+    figure, _ = of_outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
     assert list(rows(figure)) == ["random", *EVERY_METHOD]
 
 
@@ -406,7 +410,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
     for draw, metric in (
         (figures.figure8, "recall"),
         (figures.beyond_accuracy, "majority_baseline"),
-        (figures.outcomes, "outcome_rate"),
+        (of_outcomes, "outcome_rate"),
     ):
         with pytest.raises(
             InputError, match=f"no rows of benchmark 'omnitom' with metric '{metric}"
@@ -430,7 +434,7 @@ def of_models(draw, models):
         figures.figure8,
         calibrated.judge_sensitivity,
         figures.beyond_accuracy,
-        figures.outcomes,
+        of_outcomes,
     ],
 )
 def test_no_label_is_covered_or_cut_off(draw, models):

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from tomlab.benchmarks.simpletom.paper import PUBLICATION
+from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.simpletom import figures
 from tomlab.papers.simpletom import tables as printed
 from tomlab.records import tables
-from tomlab.reporting import plotting
+from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
 METHODS = ("none", "ms-remind", "sysp", "sysp-star", "cot", "cot-star", "cot-star-ms")
@@ -54,6 +54,10 @@ def of_method(model, method, scenarios):
     for outcome, share in OUTCOMES.items():
         yield number(model, method, "outcome_rate", outcome, share, n=180 if none else 120)
     yield number(model, method, "released_rule", "all", 0.6, n=120)
+
+
+def of_outcomes(metrics):
+    return outcomes.outcomes(metrics, WORDING)
 
 
 def metrics(*models, methods=METHODS, scenarios=SCENARIOS, variants=VARIANTS):
@@ -249,7 +253,7 @@ def test_interventions_are_differences_of_the_printed_accuracies(one):
 def test_all_changes_of_the_cell_that_two_tables_print_differently_are_marked(one):
     figure, caption = figures.interventions(one)
     behavior, judgment = figure.axes
-    for method in list(printed.METHODS.values())[1:7]:
+    for method in list(METHOD_NAMES.values())[1:7]:
         assert len(artists(behavior, f"{method} mark")) == 1
         assert artists(judgment, f"{method} mark") == []
     assert "(printed 58.3, elsewhere 58.2): Llama-3.1-405B, behavior, MS remind." in caption
@@ -272,11 +276,11 @@ def test_a_method_of_its_own_gets_a_look_of_its_own(one):
 
 
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
-    figure, caption = figures.outcomes(one)
+    figure, caption = of_outcomes(one)
     parts = widths(figure.axes[0])
     assert list(parts) == list(tables.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 7)
-    named = [*printed.METHODS.values()][:7]
+    named = [*METHOD_NAMES.values()][:7]
     assert [label for label, _ in rows(figure)] == ["smollm2-135m", *named]
     assert "n = 120–180" in caption
 
@@ -287,7 +291,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
     with pytest.raises(InputError, match="benchmarks there: fantom"):
         figures.gap(one.assign(benchmark="fantom"))
     with pytest.raises(InputError, match="outcome_rate"):
-        figures.outcomes(one[one["metric"] == "accuracy"])
+        of_outcomes(one[one["metric"] == "accuracy"])
 
 
 @pytest.mark.parametrize("models", [1, 3, 8])

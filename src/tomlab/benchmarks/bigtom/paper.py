@@ -1,5 +1,6 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+from tomlab.benchmarks.bigtom.items import METHODS
 from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper
 from tomlab.reporting.outcomes import Wording
 
@@ -26,5 +27,4 @@ PUBLICATION = Paper(
     },
 )
 
-METHODS = ("0-shot", "0-shot-cot", "1-shot", "1-shot-cot")  # in the order of its Table 7
 WORDING = Wording("BigToM", {method: method for method in METHODS})

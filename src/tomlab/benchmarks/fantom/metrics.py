@@ -9,13 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from tomlab.benchmarks.fantom.items import FAMILIES, NAME
 from tomlab.benchmarks.fantom.reading import IRRELEVANT, NO, YES
+from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.records.tables import OUTCOMES, check
 from tomlab.scoring.stats import Interval, cluster_interval, cluster_statistic, ratio
 
-NAME = "fantom"
-SCENARIOS = ("inaccessible", "accessible")
-FAMILIES = ("answerability", "infoaccess")
 # Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
 # which people were not asked), and both kinds of one family.
 CONJUNCTIONS = {

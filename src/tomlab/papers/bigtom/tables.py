@@ -1,7 +1,7 @@
-"""BigToM's figures and tables: Fig. 3, Tables 2, 7, 8 and 9, App. F, and the outcome shares.
+"""BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
 
-Each public function is one figure or table. It takes the metrics table of a run (see
-`tomlab.tables`), sets the paper's published numbers beside it, and computes every number in its
+Each public `table…` is one table. It takes the metrics table of a run (see
+`tomlab.records.tables`), sets the paper's published numbers beside it, and computes every number in its
 caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
 """
 
@@ -10,14 +10,15 @@ from itertools import product
 
 import pandas as pd
 
+from tomlab.benchmarks.bigtom.items import METHODS
+from tomlab.benchmarks.bigtom.metrics import split_condition
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
-from tomlab.errors import InputError
 from tomlab.papers.bigtom import audit as own_audit  # noqa: F401
-from tomlab.reporting import audit
-from tomlab.reporting import printed as report
-from tomlab.reporting.plotting import COLOURS, INK, MARK, Look
+from tomlab.reporting import beside, printed
+from tomlab.reporting.beside import known_first
+from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.printed import PAPER, RUN
 
-PAPER, RUN = "paper", "this run"
 TEMPLATES = 200  # Sec. 3.3; one item of each condition a template, so n of each published number
 VARIABLES = {
     "forward_belief": ("Forward belief", "Fwd. Belief"),
@@ -39,64 +40,64 @@ TERMS = {  # whether a term names the data source, and the model
     (True, True): "Data source × model type",
 }
 LEGEND = "TB = True Belief. FB = False Belief. † = without initial belief. ‡ = with initial belief."
-_KEYS = ["model", "variable", "contingency", "initial_belief", "method"]
-_TIDY = [*_KEYS, *report.TIDY_COLUMNS, "ci_method", "reason"]
+TIDY = ["model", "variable", "contingency", "initial_belief", "method"]
+TIDY += [*printed.TIDY_COLUMNS, "ci_method", "reason"]
 
 
-def table2(metrics: pd.DataFrame) -> report.Table:
+def table2(metrics: pd.DataFrame) -> printed.Table:
     """Table 2: gpt-4 for each method, and this run's models in the same layout.
 
     InputError: metrics without BigToM.
     """
-    cells = _answered(metrics).query("source == @RUN or model == 'gpt-4'")
+    cells = answered(metrics).query("source == @RUN or model == 'gpt-4'")
     caption = f"BigToM, Table 2: performance of gpt-4 and of this run for each method. {LEGEND}"
     return _by_condition("table2", cells, caption, _notes(cells, metrics, "table7_models"))
 
 
-def table7(metrics: pd.DataFrame) -> report.Table:
+def table7(metrics: pd.DataFrame) -> printed.Table:
     """Table 7: the paper's six models for each method, and this run's in the same layout.
 
     InputError: metrics without BigToM.
     """
-    cells = _answered(metrics)
+    cells = answered(metrics)
     caption = f"BigToM, Table 7: model performance for each method. {LEGEND}"
     return _by_condition("table7", cells, caption, _notes(cells, metrics, "table7_models"))
 
 
-def table8(metrics: pd.DataFrame) -> report.Table:
+def table8(metrics: pd.DataFrame) -> printed.Table:
     """Table 8: 0-shot controls, where a random event leaves the state as it was.
 
     InputError: metrics without BigToM.
     """
     controls = _run(metrics).query("contingency in @CONTROLS and method == '0-shot'")
     controls = controls.assign(contingency=controls["contingency"].map(CONTROLS))
-    cells = _stack(_published("table8_controls"), controls)
+    cells = beside.stack(TIDY, _published("table8_controls"), controls)
     caption = f"BigToM, Table 8: model performance for controls. {LEGEND}"
     return _by_condition("table8", cells, caption, _notes(cells, metrics, "table8_controls"))
 
 
-def table9(metrics: pd.DataFrame) -> report.Table:
+def table9(metrics: pd.DataFrame) -> printed.Table:
     """Table 9: initial percept to initial belief, 0-shot.
 
     InputError: metrics without BigToM.
     """
     levels = {"variable": "percept_to_belief", "contingency": "true_belief", "initial_belief": 0}
     run = _run(metrics).query("variable == 'percept_to_belief' and method == '0-shot'")
-    cells = _stack(_published("table9_percept_to_belief").assign(**levels), run)
-    printed = pd.DataFrame(
+    cells = beside.stack(TIDY, _published("table9_percept_to_belief").assign(**levels), run)
+    shown = pd.DataFrame(
         {
             "Model": cells["model"],
-            "0-shot": [_text(number) for number in cells.itertuples()],
+            "0-shot": [beside.text_of(number) for number in cells.itertuples()],
             "n": cells["n"].astype(str),
             "Source": cells["source"],
         }
     )
     caption = "BigToM, Table 9: model performance, initial percept to initial belief."
     notes = _notes(cells, metrics, "table9_percept_to_belief")
-    return report.Table("table9", cells, printed, caption, notes)
+    return printed.Table("table9", cells, shown, caption, notes)
 
 
-def table_circularity(regression: pd.DataFrame | str) -> report.Table:
+def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
     """App. F: does the model that wrote the items have an advantage? Paper beside this run.
 
     `regression`: one row a term, as `benchmarks.bigtom.circularity` returns it: term, b and se
@@ -108,18 +109,16 @@ def table_circularity(regression: pd.DataFrame | str) -> report.Table:
         columns=["source", "term", "b", "se", "p_relation", "p", "n", "n_groups"]
     )
     rows["kind"], rows["level"] = zip(*rows["term"].map(_term), strict=True)
-    rows = rows.sort_values(
-        "kind", key=lambda kinds: kinds.map([*TERMS.values()].index), kind="stable"
-    )
+    rows = beside.in_order(rows, "kind", TERMS.values())
     bounds = rows["p_relation"] == "<"
-    printed = pd.DataFrame(
+    shown = pd.DataFrame(
         {
             "Term": rows["kind"],
             "Level": rows["level"],
-            "b": rows["b"].map(report.signed),
-            "SE": rows["se"].map(report.signed),
-            "p": [report.p_value(p, is_bound=b) for p, b in zip(rows["p"], bounds, strict=True)],
-            "n": [report.span(pd.Series([n])) for n in rows["n"]],
+            "b": rows["b"].map(printed.signed),
+            "SE": rows["se"].map(printed.signed),
+            "p": [printed.p_value(p, is_bound=b) for p, b in zip(rows["p"], bounds, strict=True)],
+            "n": [printed.span(pd.Series([n])) for n in rows["n"]],
             "Source": rows["source"],
         }
     )
@@ -133,61 +132,37 @@ def table_circularity(regression: pd.DataFrame | str) -> report.Table:
         "standard errors and no n."
     )
     notes = [paper_note, _regression_note(regression)]
-    printed = report.once(printed, [["Term"]])
-    return report.Table("circularity", report.tidy_coefficients(rows), printed, caption, notes)
+    shown = printed.once(shown, [["Term"]])
+    return printed.Table("circularity", printed.tidy_coefficients(rows), shown, caption, notes)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
-def _bigtom(metrics: pd.DataFrame) -> pd.DataFrame:
-    rows = metrics[metrics["benchmark"] == "bigtom"]
-    if rows.empty:
-        there = ", ".join(metrics["benchmark"].unique()) or "none"
-        raise InputError(f"metrics: no rows of benchmark 'bigtom'; benchmarks there: {there}")
-    return rows
+def answered(metrics: pd.DataFrame) -> pd.DataFrame:
+    """All TB, FB and TB ∧ FB numbers of the three inferences: Table 7's and this run's."""
+    run = _run(metrics).query("variable in @VARIABLES and contingency in @LOOKS")
+    return beside.stack(TIDY, _published("table7_models"), run)
 
 
 def _run(metrics: pd.DataFrame) -> pd.DataFrame:
     """This run's numbers by condition, keyed as the published tables are."""
-    rows = _bigtom(metrics).query("metric in ['accuracy', 'tb_and_fb']")
-    levels = r"^(?P<variable>\w+)/(?P<contingency>\w+)/(?P<initial_belief>[01])$"
-    rows = rows.join(rows["condition"].str.extract(levels)).dropna(subset="variable")
-    belief = rows["initial_belief"].astype(int)
-    return rows.assign(initial_belief=belief, source=RUN, mark="", reason="")
+    rows = beside.of_run(metrics, "bigtom").query("metric in ['accuracy', 'tb_and_fb']")
+    rows = rows.join(split_condition(rows["condition"])).dropna(subset="variable")
+    return rows.astype({"initial_belief": int})
 
 
 def _published(table: str) -> pd.DataFrame:
-    """A published table's numbers; those that fail an audit check have a mark and the reason."""
-    rows = PUBLICATION.read(table).rename(columns={"accuracy": "value"})
-    reason = audit.suspicious("bigtom", table)["reason"].reindex(rows.index).fillna("").astype(str)
-    mark = reason.ne("").map({True: MARK, False: ""})
-    return rows.assign(source=PAPER, n=TEMPLATES, n_groups=TEMPLATES, mark=mark, reason=reason)
-
-
-def _stack(*frames: pd.DataFrame) -> pd.DataFrame:
-    cells = pd.concat(frames, ignore_index=True).reindex(columns=_TIDY)
-    return cells.astype({"n": "Int64", "n_groups": "Int64"})
-
-
-def _answered(metrics: pd.DataFrame) -> pd.DataFrame:
-    """All TB, FB and TB ∧ FB numbers of the three inferences: Table 7's and this run's."""
-    run = _run(metrics).query("variable in @VARIABLES and contingency in @LOOKS")
-    return _stack(_published("table7_models"), run)
-
-
-def _methods(found: pd.Series) -> list[str]:
-    """Methods in the paper's order, then whatever else there is."""
-    order = [*PUBLICATION.read("table7_models")["method"].unique(), *found.unique()]
-    return [method for method in dict.fromkeys(order) if method in set(found)]
+    rows = beside.of_paper(PUBLICATION, table, "accuracy")
+    return rows.assign(n=TEMPLATES, n_groups=TEMPLATES)
 
 
 # ---- printed cells -------------------------------------------------------------------------------
 
 
-def _by_condition(name: str, cells: pd.DataFrame, caption: str, notes: list[str]) -> report.Table:
+def _by_condition(name: str, cells: pd.DataFrame, caption: str, notes: list[str]) -> printed.Table:
     """The layout of Tables 2, 7 and 8: rows model, condition, contingency; a column a method."""
-    methods = _methods(cells["method"])
+    methods = known_first(METHODS, cells["method"])
     rows = []
     for (source, model), of_model in cells.groupby(["source", "model"], sort=False):
         for variable, contingency in product(VARIABLES, LOOKS):
@@ -197,21 +172,18 @@ def _by_condition(name: str, cells: pd.DataFrame, caption: str, notes: list[str]
             labels = {"Model": model, "Condition": VARIABLES[variable][1]}
             labels["Contingency"] = LOOKS[contingency].label
             pairs = {method: _pair(row[row["method"] == method]) for method in methods}
-            rows.append({**labels, **pairs, "n": report.span(row["n"]), "Source": source})
-    printed = report.once(pd.DataFrame(rows), [["Source", "Model"], ["Condition"]])
-    return report.Table(name, cells, printed, caption, notes)
+            rows.append({**labels, **pairs, "n": printed.span(row["n"]), "Source": source})
+    shown = printed.once(pd.DataFrame(rows), [["Source", "Model"], ["Condition"]])
+    return printed.Table(name, cells, shown, caption, notes)
 
 
 def _pair(numbers: pd.DataFrame) -> str:
     """A cell: the number without (†) and with (‡) initial belief, on two lines if with intervals."""
     numbers = numbers.sort_values("initial_belief")
-    texts = [f"{_text(each)}{BELIEF_MARKS[each.initial_belief]}" for each in numbers.itertuples()]
+    marked = [(beside.text_of(each), each.initial_belief) for each in numbers.itertuples()]
+    texts = [text + BELIEF_MARKS[belief] for text, belief in marked]
     gap = "\n" if numbers["ci_low"].notna().any() else " "
-    return gap.join(texts) or report.ABSENT
-
-
-def _text(number) -> str:
-    return report.cell(number.value, number.ci_low, number.ci_high, number.mark)
+    return gap.join(texts) or printed.ABSENT
 
 
 def _term(term: str) -> tuple[str, str]:
@@ -219,18 +191,18 @@ def _term(term: str) -> tuple[str, str]:
     level = r"\[T\.(.*?)\](?=:|$)"  # a level may hold a colon itself
     bare = re.sub(level, "", term)
     kind = TERMS["source" in bare, "model" in bare]
-    return kind, " × ".join(re.findall(level, term)) or report.ABSENT
+    return kind, " × ".join(re.findall(level, term)) or printed.ABSENT
 
 
 # ---- sentences -----------------------------------------------------------------------------------
 
 
 def _notes(cells: pd.DataFrame, metrics: pd.DataFrame, table: str) -> list[str]:
-    paper = _paper_sentence(cells, table)
-    return [paper, *_run_sentences(cells, metrics), *_failing(cells)]
+    return [paper_sentence(cells, table), *run_sentences(cells, metrics), *failing(cells)]
 
 
-def _paper_sentence(cells: pd.DataFrame, table: str) -> str:
+def paper_sentence(cells: pd.DataFrame, table: str) -> str:
+    """Where published numbers are from, and that no interval and no n is known."""
     source = PUBLICATION.source(table)
     if not cells["source"].eq(PAPER).any():
         return f"{source}, has no such numbers."
@@ -240,32 +212,21 @@ def _paper_sentence(cells: pd.DataFrame, table: str) -> str:
     )
 
 
-def _run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame) -> list[str]:
+def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame) -> list[str]:
     """Who was run, on how much, with which interval, and how much could not be scored."""
     run = cells[cells["source"] == RUN]
-    if run.empty:
-        return ["This run has no such answers."]
     both = run[run["contingency"] == "tb_and_fb"]
     single = run.drop(both.index)
-    n, templates = report.span(single["n"]), report.span(single["n_groups"])
-    parts = [f"n = {n} answers to items from {templates} templates"] if len(single) else []
-    parts += [f"for TB ∧ FB n = {report.span(both['n'])} pairs"] if len(both) else []
-    models, intervals = ", ".join(run["model"].unique()), ", ".join(run["ci_method"].unique())
-    rates = _bigtom(metrics).query("metric == 'outcome_rate'")
+    parts = [beside.counted(single, "answers to items", "templates")] if len(single) else []
+    parts += [f"for TB ∧ FB n = {printed.span(both['n'])} pairs"] if len(both) else []
+    rates = beside.of_run(metrics, "bigtom").query("metric == 'outcome_rate'")
     rates = rates[rates["method"].isin(run["method"])]
-    about = f"This run: {models}; {', '.join(parts)}; 95 % intervals ({intervals})."
-    return [about, *report.unscored(rates)]
+    return beside.run_sentences(run, rates, ", ".join(parts))
 
 
-def _failing(cells: pd.DataFrame) -> list[str]:
+def failing(cells: pd.DataFrame) -> list[str]:
     """One sentence a reason why published numbers are marked, and which they are."""
-    marked = cells[cells["mark"] != ""]
-    return [
-        f"{MARK} fails a check of the published table ({reason}): "
-        + "; ".join(_where(number) for number in numbers.itertuples())
-        + "."
-        for reason, numbers in marked.groupby("reason", sort=False)
-    ]
+    return beside.failing(cells, lambda rows: map(_where, rows.itertuples()))
 
 
 def _where(number) -> str:
@@ -277,7 +238,7 @@ def _where(number) -> str:
 def _regression_note(regression: pd.DataFrame | str) -> str:
     if isinstance(regression, str):
         return f"This run: no regression; {regression}."
-    n, groups = report.span(regression["n"]), report.span(regression["n_groups"])
+    n, groups = printed.span(regression["n"]), printed.span(regression["n_groups"])
     return (
         f"This run: n = {n} answers to items from {groups} templates. A level is held against the "
         "first in alphabetical order, which has no row."

@@ -1,6 +1,6 @@
 """FANToM's figures: Fig. 2 to 5, and beyond the paper aggregation and the control task.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.tables`) and
+Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tables`) and
 returns the figure and its caption, whose numbers are computed. Source: Kim et al. (2023), and
 `tables`.
 """
@@ -37,7 +37,6 @@ YN_ERRORS = {
     "irrelevant": Look("neither yes nor no", "#d9d9d9", hatch="\\\\\\\\"),
     "correct": Look("correct", COLOURS["blue"]),
 }
-FAMILIES = {"answerability": "AnswerabilityQ", "infoaccess": "InfoAccessQ"}
 LEVELS = {
     "": Look("question set", COLOURS["blue"], "o", dodge=-0.32),
     "part": Look("part of a conversation", COLOURS["orange"], "s"),
@@ -114,7 +113,7 @@ def figure4(metrics: pd.DataFrame) -> tuple[Figure, str]:
     InputError: metrics without FANToM's list errors.
     """
     rows, shares = _error_shares(metrics, "list_error", LIST_ERRORS)
-    figure = _error_bars(rows, shares, LIST_ERRORS, "[List]", "Share of list questions")
+    figure = _error_bars(rows, shares, LIST_ERRORS, "list", "Share of list questions")
     about = (
         "FANToM, Figure 4: errors on the list questions (inaccessible scenario) by model and "
         f"method, as shares of all of them. {UNPRINTED} An answer that names nobody, or that is "
@@ -129,7 +128,7 @@ def figure5(metrics: pd.DataFrame) -> tuple[Figure, str]:
     InputError: metrics without FANToM's yes/no errors.
     """
     rows, shares = _error_shares(metrics, "yn_error", YN_ERRORS)
-    figure = _error_bars(rows, shares, YN_ERRORS, "[Y/N]", "Share of yes/no questions")
+    figure = _error_bars(rows, shares, YN_ERRORS, "yn", "Share of yes/no questions")
     about = (
         "FANToM, Figure 5: errors on the yes/no questions (inaccessible scenario) by model and "
         f"method, as shares of all of them. {UNPRINTED} A false yes is about someone who does "
@@ -250,7 +249,7 @@ def _error_bars(
     drawn = [name for name in looks if any(parts[name].gt(0).any() for parts in shares.values())]
     n = rows.groupby(["family", "model", "method"])["n"].max()
     with plotting.style():
-        titles = [f"{FAMILIES[family]} {kind}" for family in shares]
+        titles = [METRIC_NAMES[f"{family}_{kind}"] for family in shares]
         figure, panels, y = _method_panels(rows, titles, 0.24)
         for axes, (family, parts) in zip(panels, shares.items(), strict=True):
             at = y[parts.index].to_numpy()

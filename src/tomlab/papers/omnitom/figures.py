@@ -1,6 +1,6 @@
 """OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.tables`), or
+Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tables`), or
 what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
 Bawatneh et al. (2026), and `tables`.
 """
@@ -93,7 +93,7 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
 def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
     """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model.
 
-    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
     without scores by belief order.
     """
     points, positions = beside.in_rows(_by_order(metrics, level))
@@ -124,7 +124,7 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
 def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
     """Figure 8: extracted beliefs a story against precision, recall and F1, by model.
 
-    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
     without extraction.
     """
     wanted = [volume := "beliefs_per_story", *VOLUME]
@@ -165,7 +165,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
 def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
     """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper).
 
-    `level`: of prompts, see `tables_omnitom.at_level`. InputError: an unknown level, or metrics
+    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
     without such scores.
     """
     wanted = [*BEYOND, "majority_baseline"]

@@ -1,8 +1,8 @@
 """SimpleToM's figures: Fig. 3, 4 (with 11 and 12) and 13, and what the paper tells without one.
 
 Beyond the paper's figures: the gap between explicit and applied theory of mind, the judgment
-wordings of App. F, the interventions of Tables 3 to 5, and the outcome shares. Each public function
-is one figure. It takes the metrics table of a run (see `tomlab.tables`) and returns the figure and
+wordings of App. F and the interventions of Tables 3 to 5. Each public function
+is one figure. It takes the metrics table of a run (see `tomlab.records.tables`) and returns the figure and
 its caption, whose numbers are computed. Source: Gu et al. (2024), and `tables`.
 """
 
@@ -13,12 +13,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tomlab.errors import InputError
+from tomlab.benchmarks.simpletom.paper import METHOD_NAMES
 from tomlab.papers.simpletom import tables as numbers
-from tomlab.papers.simpletom.tables import METHODS, PRIMARY, QUESTIONS, TOTAL
-from tomlab.reporting import plotting, printed
+from tomlab.papers.simpletom.tables import PRIMARY, QUESTIONS, TOTAL
+from tomlab.reporting import beside, plotting, printed
+from tomlab.reporting.beside import demand_level, demand_metric
 from tomlab.reporting.plotting import COLOURS, INK, Look
-from tomlab.reporting.printed import PAPER, RUN
 
 LOOKS = {
     "mental_state": Look("mental state", COLOURS["blue"], "o", dodge=-0.26),
@@ -65,6 +65,7 @@ DIFFERENCES = (
     "Hollow points are differences of the paper's numbers, filled ones this run's on the same "
     "stories."
 )
+PAIRED = ("paper, printed numbers", "this run, paired 95 % interval")
 EXPLICIT, APPLIED = PRIMARY[0], PRIMARY[1:]
 
 
@@ -86,7 +87,7 @@ def figure3(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
             n = printed.span(rows.loc[rows["model"] == model, "n"])
             axes.text(1.04, height, f"n = {n}", va="center", fontsize=7)
         plotting.share_axis(axes, "Share of stories")
-        _failure_legend(figure)
+        plotting.bars_legend(figure, FAILURES)
     about = "first failure in the sequence mental state, behavior, judgment"
     return figure, _failure_caption("Figure 3", about, rows, metrics, method)
 
@@ -106,7 +107,7 @@ def figure13(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
             shares = own.pivot(index="y", columns="question_type", values="value")
             shares = shares.reindex(columns=list(FAILURES)).fillna(0)
             plotting.stacked_bars(axes, shares, shares.index.to_numpy(), FAILURES, least)
-        _failure_legend(figure)
+        plotting.bars_legend(figure, FAILURES)
     about = "first failure in the sequence mental state, behavior, judgment by scenario"
     return figure, _failure_caption("Figure 13", about, rows, metrics, method)
 
@@ -126,14 +127,12 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
             for question, look in looks.items():
                 plotting.interval_dots(axes, own[own["question_type"] == question], look)
             plotting.chance_line(axes, CHANCE, "dashed")
-        handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
-        handles |= plotting.source_handles(rows)
-        handles[f"chance ({printed.share(CHANCE)})"] = plotting.line_handle("dashed")
-        plotting.legend_below(figure, handles, columns=5)
+        chance = {f"chance ({printed.share(CHANCE)})": plotting.line_handle("dashed")}
+        plotting.dots_legend(figure, looks, plotting.source_handles(rows) | chance, columns=5)
     questions = ", ".join(look.label for look in looks.values())
     about = (
         f"SimpleToM, Figures 4, 11 and 12: accuracy by scenario and question type ({questions}), "
-        f"method {METHODS.get(method, method)}. {ALONE}"
+        f"method {METHOD_NAMES.get(method, method)}. {ALONE}"
     )
     run = numbers.run_sentences(rows, metrics, "answers a point")
     return figure, " ".join([about, *run, f"Dashed line: chance ({printed.share(CHANCE)})."])
@@ -151,15 +150,14 @@ def gap(metrics: pd.DataFrame) -> tuple[Figure, str]:
     run = numbers.of_run(metrics).query("metric == 'gap' and method == 'none' and part == ''")
     points = pd.concat([paper.assign(value=-paper["value"]), run], ignore_index=True)
     with plotting.style():
-        figure, panels = _difference_panels(points, [f"mental state − {q}" for q in APPLIED], 0.24)
+        points, positions = beside.in_rows(points)
+        titles = [f"mental state − {question}" for question in APPLIED]
+        figure, panels = plotting.panels(titles, positions, 0.24)
         for axes, question in zip(panels, APPLIED, strict=True):
             look = Look(question, LOOKS[question].colour, LOOKS[question].marker)
             plotting.interval_dots(axes, points[points["question_type"] == question], look)
             plotting.difference_axis(axes, "Difference of accuracies (shares)")
-        handles = plotting.source_handles(
-            points, paper="paper, printed numbers", run="this run, paired 95 % interval"
-        )
-        plotting.legend_below(figure, handles, columns=3)
+        plotting.legend_below(figure, plotting.source_handles(points, *PAIRED), columns=3)
     about = (
         "SimpleToM: the gap between explicit and applied theory of mind, as accuracy on mental "
         f"state minus accuracy on {' and on '.join(APPLIED)}, without intervention (no figure of "
@@ -176,7 +174,7 @@ def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """
     rows = _rows(metrics, "accuracy").query("question_type == 'judgment' and part == ''")
     rows = rows[rows["variant"].ne("") | rows["method"].eq("none")]
-    _demand(rows, "accuracy on judgment")
+    demand_metric(rows, "simpletom", "accuracy on judgment")
     chance = rows["variant"].map(lambda variant: CHANCE_BY_WORDING.get(variant, CHANCE))
     found = dict.fromkeys([*WORDINGS, *rows["variant"]])
     labels = {v: WORDINGS.get(v, v) for v in found if v in set(rows["variant"])}
@@ -216,21 +214,17 @@ def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
         "metric == 'delta' and question_type in @APPLIED and part == ''"
     )
     points = pd.concat([paper, run], ignore_index=True)
-    looks = _intervention_looks(_methods(points["method"]))
+    looks = _intervention_looks(beside.known_first(METHOD_NAMES, points["method"]))
     with plotting.style():
-        figure, panels = _difference_panels(
-            points, [QUESTIONS[q] for q in APPLIED], 0.07 * len(looks), 1.8
-        )
+        points, positions = beside.in_rows(points)
+        titles = [QUESTIONS[question] for question in APPLIED]
+        figure, panels = plotting.panels(titles, positions, 0.07 * len(looks), 1.8)
         for axes, question in zip(panels, APPLIED, strict=True):
             shown = points[points["question_type"] == question]
             for method, look in looks.items():
                 plotting.interval_dots(axes, shown[shown["method"] == method], look)
             plotting.difference_axis(axes, "Change in accuracy (shares)")
-        handles = {look.label: plotting.dot_handle(look) for look in looks.values()}
-        handles |= plotting.source_handles(
-            points, paper="paper, printed numbers", run="this run, paired 95 % interval"
-        )
-        plotting.legend_below(figure, handles, columns=3)
+        plotting.dots_legend(figure, looks, plotting.source_handles(points, *PAIRED))
     about = (
         "SimpleToM, Tables 3 to 5: what an intervention adds to accuracy on "
         f"{' and on '.join(APPLIED)}, against the same questions without intervention. Right of "
@@ -239,44 +233,17 @@ def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
     return figure, " ".join([about, *_sentences(points, metrics, tables)])
 
 
-def outcomes(metrics: pd.DataFrame) -> tuple[Figure, str]:
-    """What became of each answer (no figure of the paper): six outcome shares by model and method.
-
-    InputError: metrics without SimpleToM's outcome rates.
-    """
-    rates = _rows(metrics, "outcome_rate")
-    models = list(rates["model"].unique())
-    methods = [METHODS.get(method, method) for method in _methods(rates["method"])]
-    with plotting.style():
-        named = rates.assign(method=rates["method"].replace(METHODS))
-        figure = plotting.outcome_bars(named, models, methods)
-    return figure, printed.outcome_caption("SimpleToM", models, methods, rates["n"])
-
-
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
 def _rows(metrics: pd.DataFrame, metric: str, method: str | None = None) -> pd.DataFrame:
     """This run's rows of a metric, by all methods or by one."""
     rows = numbers.of_run(metrics)
-    rows = rows[rows["metric"] == metric]
-    _demand(rows, metric)
+    rows = demand_metric(rows[rows["metric"] == metric], "simpletom", metric)
     if method is None:
         return rows
-    there = ", ".join(rows["method"].unique())
-    if method not in set(rows["method"]):
-        raise InputError(f"method: found {method!r}, expected one of: {there}")
+    demand_level("method", method, rows["method"])
     return rows[rows["method"] == method]
-
-
-def _methods(found: pd.Series) -> list[str]:
-    """Methods in the paper's order, then whatever else there is."""
-    return [method for method in dict.fromkeys([*METHODS, *found]) if method in set(found)]
-
-
-def _demand(rows: pd.DataFrame, what: str) -> None:
-    if rows.empty:
-        raise InputError(f"metrics: no rows of benchmark 'simpletom' with metric {what!r}")
 
 
 def _by_scenario(rows: pd.DataFrame) -> pd.DataFrame:
@@ -322,19 +289,9 @@ def _model_panels(
         plotting.share_axis(axes, axis if is_lowest else "")
         own = rows[rows["model"] == model]
         for height in y.drop(own[level].unique()):
-            axes.text(0.5, height, "not asked", ha="center", va="center", color="#6b6b6b", size=7)
+            plotting.say(axes, height, "not asked")
         drawn.append((axes, own.assign(y=own[level].map(y))))
     return figure, drawn
-
-
-def _difference_panels(
-    points: pd.DataFrame, titles: list[str], row_height: float, extra: float = 1.4
-) -> tuple[Figure, list[Axes]]:
-    """A panel a title, the paper's models above this run's; `points` get their y."""
-    models = {source: points.loc[points["source"] == source, "model"] for source in (PAPER, RUN)}
-    positions = plotting.row_positions({block: list(m.unique()) for block, m in models.items()})
-    points["y"] = [positions[key] for key in zip(points["source"], points["model"], strict=True)]
-    return plotting.panels(titles, positions, row_height, extra)
 
 
 def _intervention_looks(methods: list[str]) -> dict[str, Look]:
@@ -345,13 +302,8 @@ def _intervention_looks(methods: list[str]) -> dict[str, Look]:
     for place, method in enumerate(methods):
         marker, colour = INTERVENTIONS.get(method) or next(spare)
         dodge = (place - (len(methods) - 1) / 2) * step
-        looks[method] = Look(METHODS.get(method, method), colour, marker, dodge=dodge)
+        looks[method] = Look(METHOD_NAMES.get(method, method), colour, marker, dodge=dodge)
     return looks
-
-
-def _failure_legend(figure: Figure) -> None:
-    handles = {look.label: plotting.bar_handle(look) for look in FAILURES.values()}
-    plotting.legend_below(figure, handles, columns=len(handles))
 
 
 # ---- sentences -----------------------------------------------------------------------------------
@@ -363,7 +315,7 @@ def _failure_caption(
     """Caption of a figure of first failures, whose intervals no stacked bar can show."""
     once = "The mental state question is asked without intervention, and that answer counts."
     caption = [
-        f"SimpleToM, {name}: {about}, method {METHODS.get(method, method)}. {ALONE}",
+        f"SimpleToM, {name}: {about}, method {METHOD_NAMES.get(method, method)}. {ALONE}",
         *([] if method == "none" else [once]),
         *numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn"),
     ]

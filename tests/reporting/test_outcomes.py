@@ -1,0 +1,54 @@
+"""What became of each answer: the bars of a figure, and how its caption tells them."""
+
+import pandas as pd
+import pytest
+
+from tomlab.errors import InputError
+from tomlab.records.tables import OUTCOMES
+from tomlab.reporting.outcomes import Wording, outcomes
+
+WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"}, notes={"": "Always.", "two": "Asked."})
+
+
+def metrics(*methods):
+    keys = {"benchmark": "demo", "model": "m", "metric": "outcome_rate", "n": 40}
+    rows = [
+        {**keys, "method": method, "condition": outcome, "value": value}
+        for method in methods
+        for outcome, value in (("correct", 0.75), ("refused", 0.25))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_bars_have_every_outcome_and_methods_in_the_order_of_the_wording():
+    figure, caption = outcomes(metrics("own", "cot", "plain"), WORDING)
+    bars = {
+        part.get_label(): [bar.get_width() for bar in part] for part in figure.axes[0].containers
+    }
+    assert list(bars) == list(OUTCOMES)
+    assert (bars["correct"], bars["refused"], bars["error"]) == ([0.75] * 3, [0.25] * 3, [0] * 3)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["m", "plain", "CoT", "own"]
+    assert caption.startswith(
+        "Demo: what became of each answer of m by prompting method (plain, CoT"
+    )
+    assert "n = 40 answers" in caption
+    assert caption.endswith("the request failed. Always.")
+
+
+def test_a_note_of_a_method_is_told_where_it_was_asked():
+    assert outcomes(metrics("two"), WORDING)[1].endswith("Always. Asked.")
+
+
+def test_the_share_without_a_verdict_is_told_if_the_benchmark_wants_it():
+    told = Wording("Demo", {}, unit="output", tells_unscored=True)
+    caption = outcomes(metrics("plain"), told)[1]
+    assert "each output of m" in caption
+    assert caption.endswith("m .25.")
+
+
+def test_metrics_without_outcome_rates_are_refused():
+    with pytest.raises(InputError, match="no rows of benchmark 'demo' with metric 'outcome_rate'"):
+        outcomes(metrics("plain").assign(metric="accuracy"), WORDING)
+    with pytest.raises(InputError, match="benchmarks there: other"):
+        outcomes(metrics("plain").assign(benchmark="other"), WORDING)
