@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import confusion, differences, report
+from tomlab.judging.agreement import agreement_by_judge, confusion, differences
 from tomlab.judging.error import with_judge_error
 from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
 
@@ -43,41 +43,41 @@ def only_row(frame: pd.DataFrame) -> dict:
 
 
 def test_agreement_is_averaged_over_groups_not_units():
-    row = only_row(report(decided(exact={"a": "TTFf", "b": "T"})))
+    row = only_row(agreement_by_judge(decided(exact={"a": "TTFf", "b": "T"})))
     assert row["agreement"] == pytest.approx((3 / 4 + 1) / 2)
     assert (row["n"], row["undefined"], row["n_groups"]) == (5, 0, 2)
     assert row["ci_low"] <= row["agreement"] <= row["ci_high"]
 
 
 def test_precision_and_recall_are_over_the_units_of_all_groups():
-    row = only_row(report(decided(exact={"a": "TTtF", "b": "Tff"})))
+    row = only_row(agreement_by_judge(decided(exact={"a": "TTtF", "b": "Tff"})))
     assert row["precision"] == pytest.approx(3 / 5)
     assert row["recall"] == pytest.approx(3 / 4)
 
 
 def test_kappa_is_cohens():
     table = decided(exact={"a": "TTtFff", "b": "TFFFt"})
-    row = only_row(report(table))
+    row = only_row(agreement_by_judge(table))
     expected = cohen_kappa_score(table["truth"], table["decision"].astype(bool))
     assert row["kappa"] == pytest.approx(expected)
     assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
 
 
 def test_judge_that_says_yes_to_all_has_kappa_0():
-    row = only_row(report(decided(yes={"a": "TTff", "b": "Tf"})))
+    row = only_row(agreement_by_judge(decided(yes={"a": "TTff", "b": "Tf"})))
     assert row["kappa"] == pytest.approx(0)
     assert row["recall"] == 1
 
 
 def test_undefined_decisions_are_counted_and_never_taken_for_no():
-    row = only_row(report(decided(llm={"a": "TT??", "b": "F?"})))
+    row = only_row(agreement_by_judge(decided(llm={"a": "TT??", "b": "F?"})))
     assert row["agreement"] == 1
     assert row["agreement_all"] == pytest.approx((2 / 4 + 1 / 2) / 2)
     assert (row["n"], row["undefined"], row["n_groups"]) == (6, 3, 2)
 
 
 def test_judge_that_decided_nothing_has_no_agreement():
-    row = only_row(report(decided(llm={"a": "??"})))
+    row = only_row(agreement_by_judge(decided(llm={"a": "??"})))
     assert np.isnan(row["agreement"]) and np.isnan(row["precision"]) and np.isnan(row["kappa"])
     assert row["agreement_all"] == 0
     assert (row["n"], row["undefined"], row["n_groups"]) == (2, 2, 0)
@@ -86,19 +86,19 @@ def test_judge_that_decided_nothing_has_no_agreement():
 def test_units_that_nobody_labelled_are_left_out():
     table = decided(exact={"a": "TTFf"}).astype({"truth": object})
     table.loc[3, "truth"] = None
-    assert only_row(report(table))["agreement"] == 1
-    assert only_row(report(table))["n"] == 3
+    assert only_row(agreement_by_judge(table))["agreement"] == 1
+    assert only_row(agreement_by_judge(table))["n"] == 3
 
 
 def test_perfect_agreement_is_not_certainty():
-    row = only_row(report(decided(exact={"a": "TF", "b": "TF", "c": "TF"})))
+    row = only_row(agreement_by_judge(decided(exact={"a": "TF", "b": "TF", "c": "TF"})))
     assert row["agreement"] == row["kappa"] == 1
     assert row["ci_low"] < 1 and row["precision_low"] < 1 and row["kappa_low"] < 1
 
 
 def test_best_judge_comes_first():
     table = decided(poor={"a": "Tf"}, good={"a": "TF"})
-    assert list(report(table)["judge"]) == ["good", "poor"]
+    assert list(agreement_by_judge(table)["judge"]) == ["good", "poor"]
 
 
 def test_confusion_is_by_group_and_without_undefined_decisions():
@@ -113,7 +113,7 @@ def test_confusion_is_by_group_and_without_undefined_decisions():
 @settings(deadline=None)
 def test_report_holds_for_any_decisions(groups):
     table = decided(judge={str(i): letters for i, letters in enumerate(groups)})
-    row = only_row(report(table, resamples=50))
+    row = only_row(agreement_by_judge(table, resamples=50))
     right = [sum(letter in "TF" for letter in letters) for letters in groups]
     known = [sum(letter != "?" for letter in letters) for letters in groups]
     shares = [r / k for r, k in zip(right, known, strict=True) if k]
@@ -145,9 +145,9 @@ def test_difference_is_over_units_that_both_decided():
 def test_wrong_tables_are_refused():
     table = decided(exact={"a": "T"})
     with pytest.raises(InputError, match="missing columns truth"):
-        report(table.drop(columns="truth"))
+        agreement_by_judge(table.drop(columns="truth"))
     with pytest.raises(InputError, match="'unit': 'a0'} more than once"):
-        report(pd.concat([table, table]))
+        agreement_by_judge(pd.concat([table, table]))
     with pytest.raises(InputError, match="no judge 'bleu'; there are: exact"):
         differences(table, "bleu")
 
@@ -217,7 +217,7 @@ def test_undefined_score_is_an_undefined_decision():
     frame = scored(a=[*CLEAR, (np.nan, True)], b=CLEAR)
     found = cross_validated(frame, folds=2).decisions
     assert found["decision"].isna().tolist() == [False] * 4 + [True] + [False] * 4
-    assert only_row(report(found.assign(judge="cosine")))["undefined"] == 1
+    assert only_row(agreement_by_judge(found.assign(judge="cosine")))["undefined"] == 1
 
 
 def test_decisions_by_threshold_need_not_be_nested():

@@ -2,6 +2,8 @@
 what a grader would change in a run.
 """
 
+import asyncio
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,11 +14,13 @@ from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.judging import grading, rewordings
-from tomlab.judging.agreement import report
+from tomlab.judging.agreement import agreement_by_judge
 from tomlab.judging.rewordings import MEANS, MEANS_NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
+from tomlab.models.specs import Reply, Response
 from tomlab.paths import DATA
-from tomlab.scoring.embeddings import MINILM, embed
+from tomlab.scoring.embeddings import MINILM
+from tomlab.scoring.similarity import similarity
 
 TEMPLATES = read_templates(DATA / "bigtom" / "templates.csv")
 ITEMS = bigtom.compose(TEMPLATES)
@@ -215,26 +219,27 @@ def test_exact_grade(text, grade):
         ("Both are possible.", 0.0, "none"),
     ],
 )
-def test_overlap_grade_needs_the_margin(text, margin, grade):
-    assert grading.overlap_grade(text, BABY, margin) == grade
+def test_shared_words_need_the_margin(text, margin, grade):
+    [alike] = similarity("token_f1", [text], BABY)
+    assert grading.nearer(alike, margin) == grade
 
 
 def test_embedding_scores_are_cosines_to_both_options():
     vectors = dict(zip(BABY, np.eye(2), strict=True)) | {"Asleep.": np.array([0.6, 0.8])}
-    alike = grading.embedding_scores("Asleep.", BABY, vectors)
+    [alike] = similarity("embedding", ["Asleep."], BABY, vectors)
     assert alike == pytest.approx((0.6, 0.8))
     assert (grading.nearer(alike, 0.1), grading.nearer(alike, 0.3)) == ("b", "none")
 
 
 def test_missing_vector_is_named():
     with pytest.raises(InputError, match=r"no vector for 'Asleep\.'"):
-        grading.embedding_scores("Asleep.", BABY, {})
+        similarity("embedding", ["Asleep."], BABY, {})
 
 
 def test_minilm_is_nearer_to_what_is_meant():
-    text = "The baby sleeps, she thinks."
-    vectors = dict(zip([text, *BABY], embed([text, *BABY], MINILM), strict=True))
-    assert grading.nearer(grading.embedding_scores(text, BABY, vectors), 0.05) == "b"
+    table = table_of(("The baby sleeps, she thinks.", "right"), ("", "none"))
+    grades = grading.grades(table, BABIES, "embedding", {"embedding": 0.05}, MINILM)
+    assert grades == ["b", "none"]
 
 
 WORDS = st.lists(
@@ -252,8 +257,8 @@ def test_order_of_the_options_changes_nothing(text, first, second, margin):
     }
     for grader in (
         grading.exact_grade,
-        lambda t, o: grading.overlap_grade(t, o, margin),
-        lambda t, o: grading.nearer(grading.embedding_scores(t, o, vectors), margin),
+        lambda t, o: grading.nearer(similarity("token_f1", [t], o)[0], margin),
+        lambda t, o: grading.nearer(similarity("embedding", [t], o, vectors)[0], margin),
     ):
         assert grader(text, [first, second]) == other[grader(text, [second, first])]
 
@@ -333,6 +338,23 @@ def test_two_grades_are_none(both, between):
     assert grading.parse_grade(between.join(both)) is None
 
 
+def test_language_models_answers_stand_beside_what_they_are_read_as(monkeypatch):
+    async def asked(requests, model, limits):
+        replies = [Reply("B", "stop"), Reply("B, I think.", "stop"), None]
+        return [Response("key", reply) for reply in replies[: len(requests)]]
+
+    monkeypatch.setattr(grading, "ask", asked)
+    table = rewordings.constructed(ITEMS, 3, seed=0)
+    said = asyncio.run(grading.by_language_model(table, ITEMS, None, None))
+    assert said["answer"].tolist() == ["B", "B, I think.", None]
+    assert said["grade"].tolist() == ["b", None, None]
+    # A run may be told to ask about no answer at all.
+    none = asyncio.run(grading.by_language_model(table.head(0), ITEMS, None, None))
+    decided = [grading.to_decisions(t, ITEMS, t["grade"], "llm") for t in (said, none)]
+    assert (len(decided[0]), len(decided[1])) == (6, 0)
+    assert pd.concat(decided)["truth"].dtype == bool
+
+
 # ---- Decisions -----------------------------------------------------------------------------------
 
 
@@ -367,7 +389,7 @@ def test_each_answer_is_decided_once_an_option():
     pd.testing.assert_series_equal(
         found["decision"], pd.Series(decision, dtype="boolean"), check_names=False
     )
-    [row] = report(found, resamples=50).to_dict("records")
+    [row] = agreement_by_judge(found, resamples=50).to_dict("records")
     assert (row["n"], row["undefined"]) == (8, 2)
 
 
@@ -403,7 +425,7 @@ def test_overlap_with_its_margin_agrees_more_than_exact_wording():
         grading.to_decisions(table, ITEMS, exact, "exact"),
         chosen.decisions.assign(judge="token_f1"),
     ]
-    best, other = report(pd.concat(decided), resamples=50).to_dict("records")
+    best, other = agreement_by_judge(pd.concat(decided), resamples=50).to_dict("records")
     assert (best["judge"], other["judge"]) == ("token_f1", "exact")
     assert other["precision"] == 1
 
@@ -441,7 +463,7 @@ def run():
 def test_what_names_no_option_is_graded_and_nothing_else(run):
     items, responses, scores = run
     before = scores.copy(deep=True)
-    found = grading.graded(scores, items, responses, grading.exact_grade)
+    found = grading.regraded(scores, items, responses, "exact", {})
     assert found["becomes"].tolist() == ["correct", "wrong", "unparsed", "unparsed"]
     # Of chain of thought, what follows "Answer:".
     assert found["text"][1] == responses["response"][1].split("Answer: ")[1]
@@ -449,18 +471,30 @@ def test_what_names_no_option_is_graded_and_nothing_else(run):
 
 
 def test_grader_without_a_grade_leaves_the_answer_unparsed(run):
-    found = grading.graded(run[2], run[0], run[1], lambda text, options: None)
+    never = {"token_f1": 1.0}  # no answer is nearer to one option by so much
+    found = grading.regraded(run[2], run[0], run[1], "token_f1", never)
     assert set(found["becomes"]) == {"unparsed"}
 
 
-def test_empty_answer_is_not_given_to_the_grader(run):
-    found = grading.graded(run[2], run[0], run[1], lambda text, options: "a" if text else 1 / 0)
+def test_empty_answer_is_not_given_to_the_grader(run, monkeypatch):
+    def embedded(texts, model):
+        assert "" not in texts
+        return np.eye(len(texts))
+
+    monkeypatch.setattr(grading, "embed", embedded)
+    found = grading.regraded(run[2], run[0], run[1], "embedding", {"embedding": -1.0})
     assert found[found["text"] == ""]["becomes"].tolist() == ["unparsed"]
+    assert found[found["text"] != ""]["grade"].isin(["a", "b"]).all()
+
+
+def test_unknown_grader_is_named(run):
+    with pytest.raises(InputError, match="found judge 'llm', expected one of exact, token_f1"):
+        grading.regraded(run[2], run[0], run[1], "llm", {"token_f1": 0.1})
 
 
 def test_changes_are_counted_by_model_and_method(run):
     items, responses, scores = run
-    found = grading.graded(scores, items, responses, grading.exact_grade)
+    found = grading.regraded(scores, items, responses, "exact", {})
     table = grading.changes(found, scores).set_index("method")
     assert table.loc["0-shot", "answers":"stays_unparsed"].tolist() == [4, 3, 1, 0, 2]
     assert table.loc["0-shot-cot", "answers":"stays_unparsed"].tolist() == [1, 1, 0, 1, 0]
@@ -472,11 +506,11 @@ def test_changes_are_counted_by_model_and_method(run):
 def test_run_without_unparsed_answers_changes_nothing(run):
     items, responses, scores = run
     known = scores[scores["outcome"] != "unparsed"]
-    found = grading.graded(known, items, responses, grading.exact_grade)
+    found = grading.regraded(known, items, responses, "exact", {})
     assert found.empty
     assert grading.changes(found, known)["unparsed"].tolist() == [0]
 
 
 def test_score_without_its_response_is_an_error(run):
     with pytest.raises(InputError, match="no response for the score of"):
-        grading.graded(run[2], run[0], run[1].iloc[1:], grading.exact_grade)
+        grading.regraded(run[2], run[0], run[1].iloc[1:], "exact", {})

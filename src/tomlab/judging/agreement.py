@@ -1,4 +1,4 @@
-"""How well automatic judges agree with labelled decisions, and what their errors do to a score.
+"""How well automatic judges agree with labelled decisions, and which is best.
 
 Judge calibration of OmniToM (App. B.4) and of every other task with a yes/no judge. A decisions
 table has one row a judge and unit: `judge, group, unit, truth` (bool, missing where nobody decided)
@@ -12,11 +12,13 @@ import pandas as pd
 from tomlab.errors import InputError
 from tomlab.scoring.stats import cluster_interval, cluster_statistic, ratio
 
-_CELLS = ["tp", "fp", "fn", "tn"]
+CELLS = ["tp", "fp", "fn", "tn"]  # of a judge's yes and no, true and false
 _NONE = (np.nan, np.nan, np.nan)
 
 
-def report(decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+def agreement_by_judge(
+    decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
     """One row a judge, the highest agreement first.
 
     agreement: share of units on which judge and truth agree, per group over the units where both
@@ -51,7 +53,7 @@ def report(decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0) -> pd.
 
 def winner(agreement: pd.DataFrame) -> str:
     """The judge of the highest agreement, undefined decisions against it, among those that were
-    shown all units. agreement: of `report`.
+    shown all units. agreement: of `agreement_by_judge`.
     """
     complete = agreement[agreement["n"] == agreement["n"].max()]
     return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
@@ -92,7 +94,7 @@ def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     yes, true = own["decision"] == 1, own["truth"] == 1
     cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
     counts = pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
-    return counts[["group", *_CELLS]]
+    return counts[["group", *CELLS]]
 
 
 def kappa(cells: np.ndarray) -> np.ndarray:
@@ -113,12 +115,13 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
-    numbers = {name: _numbers(decisions[name]) for name in ("truth", "decision")}
+    numbers = {name: as_numbers(decisions[name]) for name in ("truth", "decision")}
     known = decisions[needed].assign(**numbers)
     return known[known["truth"].notna()].reset_index(drop=True)
 
 
-def _numbers(values: pd.Series) -> np.ndarray:
+def as_numbers(values: pd.Series) -> np.ndarray:
+    """Yes, no and missing as 1, 0 and nan."""
     return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
 
 
@@ -149,11 +152,5 @@ def _kappa_interval(cells: pd.DataFrame, options: dict) -> tuple:
         return _NONE
     n = int(cells.to_numpy().sum())
     # From -1..1 to a share and back: where resampling moves nothing, the interval is one of shares.
-    found = cluster_statistic(cells[_CELLS], lambda c: (kappa(c) + 1) / 2, n=n, **options)
+    found = cluster_statistic(cells[CELLS], lambda c: (kappa(c) + 1) / 2, n=n, **options)
     return tuple(2 * value - 1 for value in (found.value, found.ci_low, found.ci_high))
-
-
-# ---- Choosing a threshold ------------------------------------------------------------------------
-
-
-# ---- A score that carries its judge's error ------------------------------------------------------

@@ -31,3 +31,8 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
             raise InputError(f"calibration: found {len(part)} texts of {name}, expected {share}")
     chosen = [part.head(share) for part, share in zip(parts, shares, strict=True)]
     return pd.concat(chosen).sort_index().reset_index(drop=True)
+
+
+def capital(text: str) -> str:
+    """`text` with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""A judge's error carried into a score: macro F1 with the judge's sensitivity and specificity."""
+"""A judge's error carried into a score, such as OmniToM's macro F1 (Sec. 5; judges: App. B.4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import _CELLS
+from tomlab.judging.agreement import CELLS
 from tomlab.scoring.stats import CONFIDENCE
 
 
@@ -45,7 +45,7 @@ def with_judge_error(
     """
     total, matched, strata = _story_counts(rows)
     value = float(_macro(_f1(matched, total), strata))
-    cells = confusion[_CELLS].to_numpy(float)
+    cells = confusion[CELLS].to_numpy(float)
     sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
     found = (sensitivity, specificity, len(total))
     if not sensitivity + specificity > 1:

@@ -1,12 +1,13 @@
 """Which of two options, if any, an answer means that names no option key (free-form grading).
 
-BigToM's released code turns to a language model there, SimpleToM's counts a wrong answer. Here
-graders are first held against answers whose meaning is known by construction (`constructed`), then
-applied to the `unparsed` answers of a run, whose scores they leave as they are.
+BigToM's released code turns to a language model there, SimpleToM's counts a wrong answer. Graders
+are first held against answers whose meaning is known by construction (`rewordings`), as OmniToM
+does with its judges (App. B.4), then applied to the `unparsed` answers of a run, whose scores they
+leave as they are. A grade is a, b or none; None where a grader gave none.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,16 +15,19 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.errors import InputError
 from tomlab.judging.rewordings import NONE
-from tomlab.models.specs import ModelSpec, Request
+from tomlab.judging.thresholds import cross_validated_thresholds
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, ModelSpec, Request
 from tomlab.scoring.answers import pairs, visible
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import plain, similarity
 
 KEYS = ("a", "b")  # of the two options, in the order in which they are shown
+BY_LIKENESS = ("token_f1", "embedding")
 MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
 
-# ---- Graders: from an answer and its options to a, b or none -------------------------------------
+# ---- Graders -------------------------------------------------------------------------------------
 
 
 def exact_grade(text: str, options: Sequence[str]) -> str:
@@ -42,38 +46,42 @@ def nearer(alike: Sequence[float], margin: float) -> str:
     return KEYS[int(gap < 0)] if abs(gap) > margin else NONE
 
 
-def overlap_grade(text: str, options: Sequence[str], margin: float) -> str:
-    """The option that shares more words with the answer, by token F1 (0 to 1) and a margin."""
-    return nearer(similarity("token_f1", [text], options)[0], margin)
-
-
-def embedding_scores(
-    text: str, options: Sequence[str], vectors: Mapping[str, np.ndarray]
-) -> tuple[float, float]:
-    """The cosines of the answer to both options, for `nearer`. vectors: of `texts_to_embed`."""
-    return tuple(similarity("embedding", [text], options, vectors)[0].tolist())
-
-
-def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
-    """The distinct texts that `likeness` needs vectors of: answers and options."""
-    texts = [t for text, options in with_options(table, items) for t in (text, *options)]
-    return list(dict.fromkeys(texts))
-
-
 def likeness(
-    table: pd.DataFrame,
-    items: pd.DataFrame,
-    kind: str,
-    vectors: Mapping[str, np.ndarray] | None = None,
+    table: pd.DataFrame, items: pd.DataFrame, kind: str, embedder: ModelSpec | None = None
 ) -> np.ndarray:
     """How like each answer of `table` is to both options, shape (answers, 2).
 
-    table: columns `item_id`, `text`; kind: token_f1 or embedding.
+    table: columns `item_id`, `text`; kind: token_f1, or embedding, which needs the embedder.
     """
-    found = [
-        similarity(kind, [t], options, vectors)[0] for t, options in with_options(table, items)
-    ]
+    said = with_options(table, items)
+    texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
+    vectors = None
+    if kind == "embedding" and texts:
+        vectors = dict(zip(texts, embed(texts, embedder), strict=True))
+    found = [similarity(kind, [text], options, vectors)[0] for text, options in said]
     return np.array(found).reshape(-1, 2)
+
+
+def grades(
+    table: pd.DataFrame,
+    items: pd.DataFrame,
+    judge: str,
+    margins: Mapping[str, float],
+    embedder: ModelSpec | None = None,
+) -> list[str]:
+    """What a grader says of each answer of `table`; none of an empty one.
+
+    judge: `exact`, or one of `margins`, which have the margin of each kind of `BY_LIKENESS`.
+    """
+    said = with_options(table, items)
+    if judge == "exact":
+        return [exact_grade(text, options) for text, options in said]
+    if judge not in margins:
+        known = ", ".join(["exact", *margins])
+        raise InputError(f"grading: found judge {judge!r}, expected one of {known}")
+    there = (table["text"] != "").to_numpy()
+    alike = iter(likeness(table[there], items, judge, embedder))
+    return [nearer(next(alike), margins[judge]) if text else NONE for text, _ in said]
 
 
 def grade_requests(
@@ -118,27 +126,41 @@ def with_options(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, li
     return list(zip(table["text"], chosen, strict=True))
 
 
-def grader(
-    judge: str, margins: Mapping[str, float], embedder: ModelSpec
-) -> Callable[[str, Sequence[str]], str]:
-    """The grader that a calibration named: `exact`, `token_f1` or `embedding`, with its margin."""
-    if judge == "exact":
-        return exact_grade
-    if judge == "token_f1":
-        return lambda text, options: overlap_grade(text, options, margins[judge])
-    if judge != "embedding":
-        known = "exact, token_f1, embedding"
-        raise InputError(f"grading: found judge {judge!r}, expected one of {known}")
-
-    def by_embedding(text: str, options: Sequence[str]) -> str:
-        texts = list(dict.fromkeys([text, *options]))
-        vectors = dict(zip(texts, embed(texts, embedder), strict=True))
-        return nearer(embedding_scores(text, options, vectors), margins[judge])
-
-    return by_embedding
+# ---- Calibration ---------------------------------------------------------------------------------
 
 
-# ---- What `judging` needs ------------------------------------------------------------------------
+def calibrated(
+    made: pd.DataFrame, items: pd.DataFrame, embedder: ModelSpec, folds: int
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """The decisions of `exact` and of each kind of `BY_LIKENESS` on answers known by construction,
+    each by a margin chosen on other groups; and the margins to use from now on.
+    """
+    exact = grades(made, items, "exact", {})
+    decided, margins = [to_decisions(made, items, exact, "exact")], {}
+    for kind in BY_LIKENESS:
+        alike = likeness(made, items, kind, embedder)
+        chosen = cross_validated_thresholds(margin_decisions(made, items, alike), folds)
+        margins[kind] = chosen.final
+        decided.append(chosen.decisions.assign(judge=kind))
+    return pd.concat(decided, ignore_index=True), margins
+
+
+async def by_language_model(
+    table: pd.DataFrame,
+    items: pd.DataFrame,
+    model: ModelSpec,
+    limits: Limits,
+    replaced: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """`table` with a language model's `answer` as it came (None: it failed) and `grade`.
+
+    replaced: as in `prompts.load`.
+    """
+    replies = await ask(grade_requests(table, items, replaced), model, limits=limits)
+    answers = [response.reply and response.reply.text for response in replies]
+    read = [None if answer is None else parse_grade(answer) for answer in answers]
+    said = pd.DataFrame({"answer": answers, "grade": read}, index=table.index, dtype=object)
+    return table.join(said)
 
 
 def to_decisions(
@@ -150,11 +172,9 @@ def to_decisions(
     means that option. grades: one an answer; None: not readable, so undecided for both options.
     """
     known = _units(table)
-    keys = _keys(table, items)
-    said = pd.Series(list(grades), index=table.index, dtype=object)
     decision = [
         pd.NA if pd.isna(grade) else grade == key
-        for grade, both in zip(said, keys, strict=True)
+        for grade, both in zip(grades, _keys(table, items), strict=True)
         for key in both
     ]
     decided = known.assign(judge=judge, decision=pd.array(decision, dtype="boolean"))
@@ -167,8 +187,8 @@ def margin_decisions(
     alike: np.ndarray,
     margins: Sequence[float] = MARGINS,
 ) -> pd.DataFrame:
-    """The decisions at each margin, for `judging.cross_validated_thresholds`: `group, unit, truth`
-    and a bool column a margin. alike: `likeness` of the table. Folds of groups keep templates whole.
+    """The decisions at each margin, for `cross_validated_thresholds`: `group, unit, truth` and a
+    bool column a margin. alike: `likeness` of the table.
     """
     decided = {
         margin: to_decisions(table, items, [nearer(a, margin) for a in alike], "")["decision"]
@@ -192,7 +212,7 @@ def _units(table: pd.DataFrame) -> pd.DataFrame:
         for row in table.itertuples()
         for option in options
     ]
-    return pd.DataFrame(rows, columns=["group", "unit", "truth"])
+    return pd.DataFrame(rows, columns=["group", "unit", "truth"]).astype({"truth": bool})
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -225,29 +245,29 @@ def unparsed_answers(
     return pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
 
 
-def graded(
+def regraded(
     scores: pd.DataFrame,
     items: pd.DataFrame,
     responses: pd.DataFrame,
-    grader: Callable[[str, Sequence[str]], str | None],
+    judge: str,
+    margins: Mapping[str, float],
+    embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """What a grader would make of a run's `unparsed` answers; the scores stay as they are.
+    """What a grader (see `grades`) would make of a run's `unparsed` answers.
 
-    grader: from an answer and its options to a, b, none, or None where it gave no grade. Returns
-    `unparsed_answers` with `grade` and `becomes`: correct, wrong or, as before, unparsed.
+    Returns `unparsed_answers` with `grade` and `becomes`: correct, wrong or, as before, unparsed.
     """
     found = unparsed_answers(scores, items, responses)
-    # An empty answer means nothing, whatever a grader would say of it.
-    grades = [grader(t, options) if t else NONE for t, options in with_options(found, items)]
+    said = grades(found, items, judge, margins, embedder)
     becomes = [
-        "unparsed" if grade not in KEYS else "correct" if grade == right else "wrong"
-        for grade, (right, _) in zip(grades, _keys(found, items), strict=True)
+        "unparsed" if grade == NONE else "correct" if grade == right else "wrong"
+        for grade, (right, _) in zip(said, _keys(found, items), strict=True)
     ]
-    return found.assign(grade=grades, becomes=becomes)
+    return found.assign(grade=said, becomes=becomes)
 
 
 def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what a grader would change, by model and method. regraded: by `graded`.
+    """Counts of what a grader would change, by model and method. regraded: by `regraded`.
 
     `answers` (all scored), `unparsed` (before), of which `becomes_correct`, `becomes_wrong` and
     `stays_unparsed`; `accuracy` over all answers as scored, and `accuracy_graded`.
@@ -255,18 +275,9 @@ def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         own = regraded[(regraded["model"] == model) & (regraded["method"] == method)]["becomes"]
-        correct = int((own == "correct").sum())
-        rows.append(
-            {
-                "model": model,
-                "method": method,
-                "answers": len(part),
-                "unparsed": len(own),
-                "becomes_correct": correct,
-                "becomes_wrong": int((own == "wrong").sum()),
-                "stays_unparsed": int((own == "unparsed").sum()),
-                "accuracy": part["score"].mean(),
-                "accuracy_graded": (part["score"].sum() + correct) / len(part),
-            }
-        )
+        correct, wrong, unparsed = (int((own == o).sum()) for o in ("correct", "wrong", "unparsed"))
+        row = {"model": model, "method": method, "answers": len(part), "unparsed": len(own)}
+        row |= {"becomes_correct": correct, "becomes_wrong": wrong, "stays_unparsed": unparsed}
+        row["accuracy"] = part["score"].mean()
+        rows.append(row | {"accuracy_graded": (part["score"].sum() + correct) / len(part)})
     return pd.DataFrame(rows)

@@ -1,8 +1,8 @@
-"""Answers whose meaning is known by construction, for the calibration of graders of free words.
+"""Answers to two-option items in free words whose meaning is known by construction (for graders of
+what names no option: BigToM's released code, SimpleToM Sec. 4; as in OmniToM, App. B.4).
 
-Options of items with two options (BigToM, SimpleToM) are rewritten by listed operations, and the operation is the label: it says
-which option the answer means, or that it means neither. Nobody judged these answers; their column
-`source` says so.
+Options are rewritten by listed operations, and the operation is the label: it says which option the
+answer means, or that it means neither. Nobody judged these answers; their column `source` says so.
 """
 
 import random
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN, balanced
+from tomlab.judging.constructed import KNOWN, balanced, capital
 from tomlab.scoring.similarity import shared
 
 NONE = "none"
+_Wordings = Sequence[str] | Mapping[str, Sequence[str]]
 
 # What is said of an option by the verb that it is put with: of what somebody believes, or will do.
 _OTHER_VERB = {
@@ -145,25 +146,21 @@ class _Case:
         end = _shared_words(one[start:][::-1], two[start:][::-1])
         return tuple(" ".join(words[start : len(words) - end]) for words in (one, two))
 
-    def filled(self, wordings: Sequence[str] | Mapping[str, Sequence[str]]) -> str | None:
+    def filled(self, wordings: _Wordings) -> str | None:
         """One of the wordings about this option; None where it has no such parts."""
         parts = self.parts
         if isinstance(wordings, Mapping):
             wordings = wordings.get(parts.get("verb"), ())
         if not wordings or ("{who}" in "".join(wordings) and not parts):
             return None
-        more = {"Rest": _capital(parts["rest"])} if parts else {}
+        more = {"Rest": capital(parts["rest"])} if parts else {}
         text = self.draw.choice(wordings)
-        return _capital(text.format(option=self.option, other=self.other, **parts, **more))
+        return capital(text.format(option=self.option, other=self.other, **parts, **more))
 
 
 def _shared_words(one: Sequence[str], two: Sequence[str]) -> int:
     both = enumerate(zip(one, two, strict=False))
     return next((i for i, (a, b) in both if a != b), min(len(one), len(two)))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _first_rule(case: _Case, rules: Sequence[tuple[str, str]]) -> str | None:
@@ -176,7 +173,7 @@ def _fragment(case: _Case) -> str | None:
     """The option from the first word on that the other one has not."""
     one, two = case.option.split(), case.other.split()
     words = " ".join(one[_shared_words(one, two) :])
-    return _capital(words) + "." if words else None
+    return capital(words) + "." if words else None
 
 
 def _other_denied(case: _Case) -> str | None:
@@ -206,23 +203,24 @@ def _sentences(story: str, count: int) -> str:
     return " ".join(re.split(r"(?<=[.!?])\s+", story)[:count])
 
 
-# How an answer is made that means an option, and how one that means neither; None: not of this one.
-MEANS: dict[str, Callable[[_Case], str | None]] = {
+# How an answer is made that means an option, and how one that means neither: by one of some
+# wordings, or by a function (None: not of this one).
+MEANS: dict[str, _Wordings | Callable[[_Case], str | None]] = {
     "verbatim": lambda case: case.option + ".",
-    "other verb": lambda case: case.filled(_OTHER_VERB),
-    "convinced": lambda case: case.filled(_CONVINCED),
-    "clause order": lambda case: case.filled(_TURNED),
+    "other verb": _OTHER_VERB,
+    "convinced": _CONVINCED,
+    "clause order": _TURNED,
     "contraction": lambda case: _first_rule(case, _CONTRACTIONS),
     "synonym": lambda case: _first_rule(case, _SYNONYMS),
     "fragment": _fragment,
-    "longer sentence": lambda case: case.filled(_LONGER),
-    "hedged": lambda case: case.filled(_HEDGED),
+    "longer sentence": _LONGER,
+    "hedged": _HEDGED,
     "complement denied": _other_denied,
 }
-MEANS_NONE: dict[str, Callable[[_Case], str | None]] = {
-    "both options": lambda case: case.filled(_BOTH),
+MEANS_NONE: dict[str, _Wordings | Callable[[_Case], str | None]] = {
+    "both options": _BOTH,
     "one denied": _denied,
-    "cannot say": lambda case: case.filled(_DECLINED),
+    "cannot say": _DECLINED,
     "other template": lambda case: case.stranger and _sentences(case.stranger.story, 1),
     "other template's option": _of_another,
     "beginning of the story": lambda case: _sentences(case.story, 2),
@@ -267,7 +265,8 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
         makers += [(NONE, *made) for made in MEANS_NONE.items()]
         for truth, operation, make in makers:
             stranger = draw.choice(strangers) if strangers else None
-            if text := make(_Case(*map(_bare, options), item["story"], stranger, draw)):
+            case = _Case(*map(_bare, options), item["story"], stranger, draw)
+            if text := make(case) if callable(make) else case.filled(make):
                 unit = f"{about}/{operation}/{meant}"
                 keys = {"unit": unit, "group": item["group_id"], "item_id": item["item_id"]}
                 told = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}

@@ -1,4 +1,6 @@
-"""Thresholds for judges that give scores, chosen on other groups than those they decide."""
+"""Thresholds for judges that give scores, chosen on other groups than those they decide (for
+calibrations as in OmniToM, App. B.4).
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +9,7 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import _numbers
+from tomlab.judging.agreement import as_numbers
 
 # More than so many candidate thresholds from scores are thinned to as many quantiles.
 _MOST_CANDIDATES = 500
@@ -63,7 +65,7 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     if not 2 <= folds <= len(pd.unique(groups)):
         found = len(pd.unique(groups))
         raise InputError(f"thresholds: found {found} groups for {folds} folds, expected 2 or more")
-    truth = _numbers(decided["truth"])
+    truth = as_numbers(decided["truth"])
     said = decided[list(candidates)].to_numpy(float)
     defined = ~np.isnan(said) & ~np.isnan(truth)[:, None]
     right = pd.DataFrame(np.where(defined, said == truth[:, None], np.nan), columns=candidates)

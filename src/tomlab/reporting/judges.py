@@ -1,6 +1,10 @@
-"""How well judges agree with decisions known by construction, as a table (after OmniToM, App. B.4)."""
+"""How well judges agree with decisions known by construction, as a table (after OmniToM, App. B.4),
+and the files that a calibration leaves.
+"""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pandas as pd
 
@@ -27,7 +31,7 @@ _TRUTH = (
 def agreement(name: str, found: pd.DataFrame, title: str) -> report.Table:
     """One row a judge, its qualities with their intervals.
 
-    name: of the table's files; found: of `judging.report`; title: the task, for the caption.
+    name: of the table's files; found: of `judging.agreement_by_judge`; title: the task, for the caption.
     """
     cells = pd.concat(_cells(found), ignore_index=True)
     columns = {"judge": found["judge"]}
@@ -55,3 +59,15 @@ def _cells(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
         kept = found[["judge", "n", "n_groups"]]
         values = {to: found[of] for to, of in numbers.items()}
         yield kept.assign(quality=quality, **values, source=report.RUN, mark="")
+
+
+def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> str:
+    """Write what a calibration found: `winner.json`, and each table as `<name>.csv`.
+
+    winner: the judge in use and what it was chosen by. Returns the text of `winner.json`.
+    """
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    text = json.dumps(winner, indent=1) + "\n"
+    (folder / "winner.json").write_text(text, encoding="utf-8")
+    return text

@@ -5,9 +5,11 @@ shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch
 colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
 """
 
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib
@@ -289,6 +291,28 @@ def source_handles(
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     """A word in a row that has no point."""
     axes.text(x, y, what, ha="center", va="center", color="#6b6b6b", fontsize=7)
+
+
+# Of unlike length, so that colour and marker together stay distinct.
+_SERIES = [colour for name, colour in COLOURS.items() if name not in ("grey", "yellow")]
+_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
+
+
+def looks(names: Sequence[str], spread: float = 0.0) -> dict[str, Look]:
+    """A look a name, in rows from `spread` above the middle to as much below."""
+    dodges = np.linspace(-spread, spread, len(names)) if len(names) > 1 else [0.0]
+    kinds = zip(names, cycle(_SERIES), cycle(_MARKERS), dodges, strict=False)
+    return {n: Look(n, colour, marker, dodge=float(d)) for n, colour, marker, d in kinds}
+
+
+def dots(axes: Axes, x: pd.Series, y: pd.Series, look: Look, gid: str) -> None:
+    """Dots without intervals."""
+    axes.plot(x, y, look.marker, color=look.colour, ms=DOT, linestyle="none", gid=gid)
+
+
+def fitting(names: Iterable[str]) -> int:
+    """How many columns of a legend fit on the page, at most three."""
+    return max(1, min(3, 105 // (max(map(len, names)) + 8)))
 
 
 def dots_legend(

@@ -1,4 +1,6 @@
-"""How alike two texts are: word by word, by shared words, by sentence vectors."""
+"""How alike two texts are: word by word, by shared words, by sentence vectors (OmniToM, App. C.4, and
+the graders of free answers).
+"""
 
 import re
 import unicodedata
@@ -10,7 +12,7 @@ import numpy as np
 from tomlab.errors import InputError
 
 KINDS = ("exact", "token_f1", "embedding")
-_APOSTROPHES = re.compile(r"['’‘`]")
+APOSTROPHES = re.compile(r"['’‘`]")
 _FUNCTION_WORD = re.compile(
     r"\b(a|an|the|is|are|was|were|be|been|to|of|that|has|have|had|does|do|did)\b"
 )
@@ -19,7 +21,7 @@ _FUNCTION_WORD = re.compile(
 def plain(text: str) -> str:
     """`text` without case and punctuation, one space between words."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    words = re.findall(r"[^\W_]+", _APOSTROPHES.sub("", folded))
+    words = re.findall(r"[^\W_]+", APOSTROPHES.sub("", folded))
     return " ".join(words) or folded.strip()
 
 

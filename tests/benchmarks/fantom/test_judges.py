@@ -16,7 +16,7 @@ from tomlab.benchmarks.fantom.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.grammar import generate
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
-from tomlab.judging.agreement import report
+from tomlab.judging.agreement import agreement_by_judge
 from tomlab.paths import DATA
 from tomlab.scoring.embeddings import MINILM, embed
 
@@ -285,7 +285,9 @@ def test_both_margins_of_each_candidate_are_reported(grammar):
         # A score that knows the truth, but is off by a half.
         "shifted": table["truth"].astype(float) + 0.5,
     }
-    found = report(distance.to_decisions(table, scores, folds=3), resamples=50).set_index("judge")
+    found = agreement_by_judge(
+        distance.to_decisions(table, scores, folds=3), resamples=50
+    ).set_index("judge")
     names = [f"{name}, margin {rule}" for name in scores for rule in ("0", "chosen")]
     assert set(found.index) == set(names)
     assert found["agreement"]["shifted, margin chosen"] == 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, align, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import (
@@ -16,14 +17,13 @@ from tomlab.benchmarks.omnitom.calibration import (
     PROFILES,
     calibration_set,
     decisions,
-    edited,
     labelled_rows,
     read_human,
     threshold_decisions,
 )
 from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row, read_records
 from tomlab.errors import InputError
-from tomlab.judging.agreement import report
+from tomlab.judging.agreement import agreement_by_judge
 from tomlab.judging.constructed import KNOWN
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.paths import ROOT
@@ -61,6 +61,11 @@ RING = record(
 )
 # Nothing in it is like anything in RING.
 STORM = record(2, "world: Cleo repairs a sail", "Cleo: Thunder rolls over the harbour")
+
+
+def edited(record: dict, seed: int, others=()) -> list[calibration.LabelledTable]:
+    """The record edited in the manner of each profile."""
+    return [calibration.edited(record, profile, str(seed), others) for profile in PROFILES]
 
 
 @pytest.fixture
@@ -261,7 +266,7 @@ def test_decisions_stand_beside_what_is_known():
     assert list(said) == ["judge", "group", "unit", "truth", "decision"]
     assert said["unit"].is_unique and (said["unit"] == known["unit"]).all()
     assert said["decision"].isna().sum() == len(tables[2].predicted) + len(tables[2].gold)
-    [row] = report(said, resamples=50).to_dict("records")
+    [row] = agreement_by_judge(said, resamples=50).to_dict("records")
     assert row["undefined"] == said["decision"].isna().sum()
     assert row["precision"] == 1  # verbatim beliefs only
 

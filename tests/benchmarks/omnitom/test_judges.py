@@ -1,7 +1,5 @@
 """Judges at work: requests, what is read of their answers, the best one, its error in a score."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,7 +47,7 @@ def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     assert found[1:] == [None, None]
     assert reasons.tolist() == ["read", "no table of matches", "failed"]
     decisions = calibration.decisions(TABLES[:3], found, "toy")
-    [row] = judging.report(decisions, resamples=50).to_dict("records")
+    [row] = judging.agreement_by_judge(decisions, resamples=50).to_dict("records")
     assert row["agreement"] == 1
     assert row["undefined"] == sum(len(t.predicted) + len(t.gold) for t in TABLES[1:3])
     assert row["agreement_all"] < 1
@@ -114,7 +112,7 @@ def test_sensitivity_has_every_judge_and_model():
         judges.sensitivity({})
 
 
-def test_the_winner_is_the_judge_that_decided_all_and_agreed_most(tmp_path):
+def test_the_winner_is_the_judge_that_decided_all_and_agreed_most():
     agreement = pd.DataFrame(
         [
             ("exact", 0.6, 0.6, 100),
@@ -125,10 +123,9 @@ def test_the_winner_is_the_judge_that_decided_all_and_agreed_most(tmp_path):
         columns=["judge", "agreement", "agreement_all", "n"],
     ).assign(ci_low=0.1, ci_high=1.0, n_groups=5)
     assert judging.winner(agreement) == "embedding"
-    path = tmp_path / "winner.json"
-    judge = scoring.Judge("embedding", 0.78)
-    judges.write_winner(path, "embedding", judge, agreement, "here")
-    assert json.loads(path.read_text())["threshold"] == 0.78
+    chosen = judges.in_use("embedding", scoring.Judge("embedding", 0.78), agreement, "here")
+    assert chosen["threshold"] == 0.78
+    assert (chosen["agreement"], chosen["n"], chosen["truth"]) == (0.9, 100, "here")
 
 
 def test_a_language_model_that_won_judges_the_tables_of_the_run():

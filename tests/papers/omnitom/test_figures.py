@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from matplotlib.colors import same_color
 
 from drawn import artists, by_row, legend, rows
+from tomlab.benchmarks.omnitom import judge_tables as calibrated
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
-from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
+from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION, WORDING
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, statistics
 from tomlab.errors import InputError
 from tomlab.papers.omnitom import figures
@@ -27,7 +28,7 @@ from tomlab.reporting import printed as report
 BUCKETS = ("order 0", "order 1", "order 2+")
 OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
 METHODS = ("stage1-L3", "stage2-L3", "stage1-L1", "stage2-L1", "linked")
-EVERY_METHOD = [f"stage{n}-{level}" for n in (1, 2) for level in printed.LEVELS]
+EVERY_METHOD = [f"stage{n}-{level}" for n in (1, 2) for level in LEVELS]
 NAMES = [
     *("smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o", "my-vllm"),
     *("meta-llama/Llama-3.3-70B-Instruct", "o3"),
@@ -312,7 +313,7 @@ def test_figure8_computes_the_papers_f1_points_and_says_so(one):
 
 def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
     names = NAMES[:3]
-    figure, caption = figures.judge_sensitivity(sensitivity(*names))
+    figure, caption = calibrated.judge_sensitivity(sensitivity(*names))
     y = dict(rows(figure))
     f1, rank = figure.axes
     assert by_row(f1, "exact filled") == {
@@ -327,14 +328,14 @@ def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
 
 
 def test_one_model_has_no_rank():
-    figure, caption = figures.judge_sensitivity(sensitivity("random"))
+    figure, caption = calibrated.judge_sensitivity(sensitivity("random"))
     assert [axes.get_title() for axes in figure.axes] == ["F1 of extraction"]
     assert "there is no ranking to compare" in caption
 
 
 def test_models_that_are_all_alike_have_one_rank_and_no_tau():
     alike = sensitivity("random", "o3", by=("exact", "llm")).assign(value=0.5)
-    figure, caption = figures.judge_sensitivity(alike)
+    figure, caption = calibrated.judge_sensitivity(alike)
     assert set(by_row(figure.axes[1], "llm rank").values()) == {1}
     assert "tau" not in caption
 
@@ -342,11 +343,11 @@ def test_models_that_are_all_alike_have_one_rank_and_no_tau():
 def test_a_judge_sensitivity_that_cannot_be_read_is_refused():
     rows = sensitivity("random")
     with pytest.raises(InputError, match="column 'judge' is missing"):
-        figures.judge_sensitivity(rows.drop(columns="judge"))
+        calibrated.judge_sensitivity(rows.drop(columns="judge"))
     with pytest.raises(InputError, match="exact, random is there twice"):
-        figures.judge_sensitivity(pd.concat([rows, rows.head(1)]))
+        calibrated.judge_sensitivity(pd.concat([rows, rows.head(1)]))
     with pytest.raises(InputError, match="no rows of a method of stage1"):
-        figures.judge_sensitivity(rows.assign(method="stage2-L3"))
+        calibrated.judge_sensitivity(rows.assign(method="stage2-L3"))
 
 
 def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
@@ -401,7 +402,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
 
 
 def of_models(draw, models):
-    if draw is figures.judge_sensitivity:
+    if draw is calibrated.judge_sensitivity:
         return draw(sensitivity(*NAMES[:models]))[0]
     return draw(metrics(*NAMES[:models]))[0]
 
@@ -412,7 +413,7 @@ def of_models(draw, models):
     [
         figures.figure5,
         figures.figure8,
-        figures.judge_sensitivity,
+        calibrated.judge_sensitivity,
         figures.beyond_accuracy,
         of_outcomes,
     ],
@@ -668,7 +669,7 @@ def test_table12_has_a_row_a_model_and_level(one):
 
 
 def test_judges_of_this_run_are_never_said_to_be_held_against_people():
-    table = judges.judge_agreement(agreements())
+    table = calibrated.judge_agreement(agreements())
     held = table.printed.groupby("Source")["Held against"].unique()
     assert list(held["paper"]) == ["people"]
     assert list(held["this run"]) == ["known by construction"]
@@ -686,16 +687,16 @@ def test_judges_of_this_run_are_never_said_to_be_held_against_people():
 
 def test_intervals_of_precision_recall_and_kappa_are_printed_if_known():
     known = agreements().assign(kappa_low=-0.2, kappa_high=0.9)
-    table = judges.judge_agreement(known)
+    table = calibrated.judge_agreement(known)
     assert cell(table, "this run", "llm", "Kappa") == "0.80\n[−0.20, 0.90]"
     assert cell(table, "this run", "llm", "Recall") == "90.0"
 
 
 def test_a_report_of_judges_that_cannot_be_read_is_refused():
     with pytest.raises(InputError, match="column 'kappa' is missing"):
-        judges.judge_agreement(agreements().drop(columns="kappa"))
+        calibrated.judge_agreement(agreements().drop(columns="kappa"))
     with pytest.raises(InputError, match="exact is there twice"):
-        judges.judge_agreement(pd.concat([agreements(), agreements().head(1)]))
+        calibrated.judge_agreement(pd.concat([agreements(), agreements().head(1)]))
 
 
 def test_a_run_of_one_stage_leaves_the_paper_alone_in_the_others_tables(one):
@@ -712,7 +713,7 @@ def test_a_run_of_one_stage_leaves_the_paper_alone_in_the_others_tables(one):
 def every_table(run):
     yield from (printed.table3(run), printed.table10(run), judges.table5(run), judges.table6())
     yield from (judges.table9(run), judges.table11(run), judges.table12(run))
-    yield judges.judge_agreement(agreements())
+    yield calibrated.judge_agreement(agreements())
 
 
 def test_latex_is_balanced_and_without_symbols(two):

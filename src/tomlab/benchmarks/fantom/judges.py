@@ -26,9 +26,6 @@ TOKEN_F1 = "token_f1"
 PAPERS_MARGIN = 0.0  # nearer to the right belief than to the other, by however little
 MARGINS = tuple(n / 100 for n in range(-20, 21, 2))  # to see what a margin does
 
-# ---- Answers known by construction ---------------------------------------------------------------
-
-
 # ---- Distances -----------------------------------------------------------------------------------
 
 

@@ -2,13 +2,12 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN, balanced
+from tomlab.judging.constructed import KNOWN, balanced, capital
 
 _NAME = r"[^\W\d_][\w-]*"
 _LEAD = rf"(?:(?P<over>{_NAME}) (?:believes|thinks)(?: that)? )?(?P<who>{_NAME}) "
@@ -18,119 +17,94 @@ _UNAWARE = re.compile(
 )
 _KNOWING = re.compile(_LEAD + r"(?:believes|thinks|knows)(?: that)? (?P<claim>.+?)\.?")
 
-
-@dataclass(frozen=True)
-class _Case:
-    """The two beliefs of an item, taken apart.
-
-    over: whose belief about PersonX's is asked (second order), "" in the first order; who: PersonX;
-    topic: what PersonX may not know about; claim: what PersonX believes who knows; fact: the full
-    answer to the fact question; value: the words of it that the question lacks; other: the claim
-    with another value, "" where no other item has one. unaware: PersonX knows nothing in truth.
-    """
-
-    over: str
-    who: str
-    topic: str
-    claim: str
-    fact: str
-    value: str
-    other: str
-    unaware: bool
-    draw: random.Random
-
-    def say(self, *wordings: str) -> str:
-        """One of the wordings as a sentence, under "… believes that" in the second order."""
-        lead = f"{self.over} believes that " if self.over else ""
-        return lead + self.plainly(*wordings)
-
-    def plainly(self, *wordings: str) -> str:
-        """One of the wordings, as it stands."""
-        return self.draw.choice(wordings).format(
-            who=self.who,
-            topic=self.topic,
-            claim=self.claim,
-            Claim=_capital(self.claim),
-            other=self.other,
-            fact=self.fact.rstrip("."),
-            value=_capital(self.value),
-        )
-
-
-_CONTEXT = (
-    "People come and go in this conversation. {}",
-    "Looking at who was there when, I would say this: {}",
-    "{} That is what follows from the conversation above.",
-    "The others talk about a number of things. {} Later they turn to something else.",
-)
-# What is made of the belief of somebody who knows nothing; None: not of this one.
-UNAWARE: dict[str, Callable[[_Case], str | None]] = {
-    "as it stands": lambda c: c.say("{who} does not know anything about {topic}."),
-    "has no idea": lambda c: c.say(
-        "{who} has no idea about {topic}.",
-        "{who} does not have the slightest idea about {topic}.",
-        "{who} is completely in the dark about {topic}.",
-    ),
-    "was not told": lambda c: c.say(
-        "{who} was not told about {topic}.",
-        "nobody has told {who} about {topic}.",
-        "{who} has heard nothing about {topic}.",
-    ),
-    "could not say": lambda c: c.say(
-        "{who} could not say anything about {topic}.",
-        "{who} would not be able to answer that, let alone say anything about {topic}.",
-    ),
-    "was away": lambda c: c.say(
-        "{who} would not know about {topic}, since {who} was away when it came up.",
-        "{who} missed what was said about {topic}, and so holds no belief about it.",
-    ),
-    "quoted": lambda c: c.say(
-        '{who} would say: "I was not there, so I do not know."',
-        'if asked, {who} would answer: "I have no idea what you are talking about."',
-        '{who} would say: "Sorry, I must have missed that."',
-    ),
-    "more sentences": lambda c: _in_context(c, "{who} has no knowledge of {topic}."),
+# Wordings of which one is drawn, or two lists of them: one drawn of each, the second put in the
+# first as {next}. A capital begins a field's text with one. An operation is left out of an item
+# where a field is empty. Fields: {lead} "… believes that " in the second order, else nothing; {who}
+# PersonX; {topic} what PersonX may not know about; {claim} what PersonX believes who knows; {fact}
+# the full answer to the fact question; {value} the words of it that the question lacks; {other} the
+# claim with the value of another item, of somebody who knows nothing alone.
+_IN_CONTEXT = [
+    "People come and go in this conversation. {Next}",
+    "Looking at who was there when, I would say this: {Next}",
+    "{Next} That is what follows from the conversation above.",
+    "The others talk about a number of things. {Next} Later they turn to something else.",
+]
+# What is made of the belief of somebody who knows nothing.
+UNAWARE: dict[str, list[str] | tuple[list[str], list[str]]] = {
+    "as it stands": ["{lead}{who} does not know anything about {topic}."],
+    "has no idea": [
+        "{lead}{who} has no idea about {topic}.",
+        "{lead}{who} does not have the slightest idea about {topic}.",
+        "{lead}{who} is completely in the dark about {topic}.",
+    ],
+    "was not told": [
+        "{lead}{who} was not told about {topic}.",
+        "{lead}nobody has told {who} about {topic}.",
+        "{lead}{who} has heard nothing about {topic}.",
+    ],
+    "could not say": [
+        "{lead}{who} could not say anything about {topic}.",
+        "{lead}{who} would not be able to answer that, let alone say anything about {topic}.",
+    ],
+    "was away": [
+        "{lead}{who} would not know about {topic}, since {who} was away when it came up.",
+        "{lead}{who} missed what was said about {topic}, and so holds no belief about it.",
+    ],
+    "quoted": [
+        '{lead}{who} would say: "I was not there, so I do not know."',
+        '{lead}if asked, {who} would answer: "I have no idea what you are talking about."',
+        '{lead}{who} would say: "Sorry, I must have missed that."',
+    ],
+    "more sentences": (_IN_CONTEXT, ["{lead}{who} has no knowledge of {topic}."]),
     # The value stands in the answer, and PersonX does not believe it for all that.
-    "fact told": lambda c: c.plainly("{fact}. ") + c.say("{who} did not hear of it, though."),
-    "fragment": lambda c: c.plainly("No idea.", "Nothing.", "{who} does not know.", "Unknown."),
+    "fact told": (["{fact}. {next}"], ["{lead}{who} did not hear of it, though."]),
+    "fragment": ["No idea.", "Nothing.", "{who} does not know.", "Unknown."],
 }
 # The same for the belief of somebody who was there. "other value": an omniscient belief in kind.
-KNOWING: dict[str, Callable[[_Case], str | None]] = {
-    "as it stands": lambda c: c.say("{who} believes that {claim}."),
-    "other verb": lambda c: c.say(
-        "{who} thinks that {claim}.",
-        "{who} is of the opinion that {claim}.",
-        "{who} is sure that {claim}.",
-    ),
-    "knows": lambda c: c.say("{who} knows that {claim}.", "{who} is aware that {claim}."),
-    "was told": lambda c: c.say(
-        "{who} was told that {claim}.",
-        "{who} has heard that {claim}.",
-        "{who} has picked up that {claim}.",
-    ),
-    "would answer": lambda c: c.say(
-        "{who}, if asked, would answer that {claim}.",
-        "{who} would not hesitate to say that {claim}.",
-    ),
-    "quoted": lambda c: c.say('{who} would say: "{Claim}."', '{who} would answer: "{Claim}."'),
-    "more sentences": lambda c: _in_context(c, "{who} is convinced that {claim}."),
+KNOWING: dict[str, list[str] | tuple[list[str], list[str]]] = {
+    "as it stands": ["{lead}{who} believes that {claim}."],
+    "other verb": [
+        "{lead}{who} thinks that {claim}.",
+        "{lead}{who} is of the opinion that {claim}.",
+        "{lead}{who} is sure that {claim}.",
+    ],
+    "knows": ["{lead}{who} knows that {claim}.", "{lead}{who} is aware that {claim}."],
+    "was told": [
+        "{lead}{who} was told that {claim}.",
+        "{lead}{who} has heard that {claim}.",
+        "{lead}{who} has picked up that {claim}.",
+    ],
+    "would answer": [
+        "{lead}{who}, if asked, would answer that {claim}.",
+        "{lead}{who} would not hesitate to say that {claim}.",
+    ],
+    "quoted": ['{lead}{who} would say: "{Claim}."', '{lead}{who} would answer: "{Claim}."'],
+    "more sentences": (_IN_CONTEXT, ["{lead}{who} is convinced that {claim}."]),
     # Absence is spoken of, and PersonX believes the fact for all that.
-    "absence told": lambda c: (
-        c.plainly("{who} was away for a while. ") + c.say("{who} does know that {claim}, though.")
+    "absence told": (
+        ["{who} was away for a while. {next}"],
+        ["{lead}{who} does know that {claim}, though."],
     ),
-    "other value": lambda c: (
-        c.say("{who} believes that {other}.") if c.other and c.unaware else None
-    ),
-    "fragment": lambda c: c.plainly("{value}.", "{fact}.") if c.value else None,
+    "other value": ["{lead}{who} believes that {other}."],
+    "fragment": ["{Value}.", "{fact}."],
 }
 
 
-def _in_context(case: _Case, wording: str) -> str:
-    return case.draw.choice(_CONTEXT).format(_capital(case.say(wording)))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _worded(
+    wordings: Sequence[str] | tuple[Sequence[str], Sequence[str]],
+    fields: Mapping[str, str],
+    draw: random.Random,
+) -> str | None:
+    """One of an operation's wordings; None where a field that it may need is empty."""
+    lists = wordings if isinstance(wordings, tuple) else (wordings,)
+    needed = re.findall(r"{(\w+)}", " ".join(text for texts in lists for text in texts))
+    if not all(fields[name.lower()] for name in needed if name.lower() not in ("lead", "next")):
+        return None
+    text = ""
+    for wording in reversed([draw.choice(texts) for texts in lists]):
+        every = {**fields, "next": text}
+        text = wording.format(**every, **{k.capitalize(): capital(t) for k, t in every.items()})
+    return capital(text)
 
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
@@ -157,18 +131,18 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
 
 def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[dict]:
-    case = _taken_apart(item, values, draw)
-    if case is None:
+    is_unaware = _UNAWARE.fullmatch(item["answer"]) is not None
+    fields = _taken_apart(item, is_unaware, values, draw)
+    if fields is None:
         return
-    for unaware, operations in ((True, UNAWARE), (False, KNOWING)):
-        for operation, make in operations.items():
-            truth = unaware == case.unaware
-            if text := make(case):
+    for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
+        for operation, wordings in operations.items():
+            if text := _worded(wordings, fields, draw):
                 yield {
                     "unit": f"{item['item_id']}/{operation}/{truth}",
                     "group": item["conversation_id"],
                     "item_id": item["item_id"],
-                    "text": _capital(text),
+                    "text": text,
                     "truth": truth,
                     "operation": operation,
                     "scenario": item["scenario"],
@@ -176,26 +150,26 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
                 }
 
 
-def _taken_apart(item: Mapping, values: Mapping, draw: random.Random) -> _Case | None:
-    unaware = _UNAWARE.fullmatch(item["answer"]) is not None
-    nothing, full = (item[key] for key in ("answer", "wrong_answer")[:: 1 if unaware else -1])
+def _taken_apart(
+    item: Mapping, is_unaware: bool, values: Mapping, draw: random.Random
+) -> dict[str, str] | None:
+    """The fields of wordings about an item; None where its two beliefs are in other forms."""
+    nothing, full = (item[key] for key in ("answer", "wrong_answer")[:: 1 if is_unaware else -1])
     missed, known = _UNAWARE.fullmatch(nothing), _KNOWING.fullmatch(full)
     if not (missed and known and missed.group("over", "who") == known.group("over", "who")):
         return None
     owner, question, answer = _template(item)
     others = sorted(values.get(question, set()) - {answer})
     other = draw.choice(others).format(owner).rstrip(".") if others else ""
-    return _Case(
-        over=missed["over"] or "",
-        who=missed["who"],
-        topic=missed["topic"],
-        claim=known["claim"],
-        fact=item["fact_answer"],
-        value=_value(item["fact_question"], item["fact_answer"]),
-        other=other,
-        unaware=unaware,
-        draw=draw,
-    )
+    return {
+        "lead": f"{missed['over']} believes that " if missed["over"] else "",
+        "who": missed["who"],
+        "topic": missed["topic"],
+        "claim": known["claim"],
+        "fact": item["fact_answer"].rstrip("."),
+        "value": _value(item["fact_question"], item["fact_answer"]),
+        "other": other if is_unaware else "",
+    }
 
 
 def _template(item: Mapping) -> tuple[str, str, str]:

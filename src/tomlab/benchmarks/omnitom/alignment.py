@@ -20,7 +20,7 @@ from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.records import WORLD, Row
 from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
-from tomlab.scoring.similarity import _APOSTROPHES, plain, similarity
+from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
 LEVELS = ("L1", "L2", "L3", "L4")
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
@@ -61,7 +61,7 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
         return known.get("".join(own), WORLD)
     named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
     near = [actor for actor in named if _shortens(own, _words(actor))]
-    if not _GROUP.search(name) and not _APOSTROPHES.search(name) and _capitals(name):
+    if not _GROUP.search(name) and not APOSTROPHES.search(name) and _capitals(name):
         near += [actor for actor in named if _shortens(_words(actor), own)]
     return near[0] if len(near) == 1 else None
 

@@ -92,17 +92,6 @@ class LabelledTable:
 # ---- Known by construction -----------------------------------------------------------------------
 
 
-def edited(record: Mapping, seed: int, others: Sequence[Mapping] = ()) -> list[LabelledTable]:
-    """Tables with alignments known by construction, one a profile.
-
-    others: records that foreign beliefs are taken from; without any there are none. A paraphrase is
-    one of the belief's own `paraphrases`, else made by rule. Near misses, misplaced and foreign
-    beliefs are held against all beliefs of the actor, so that none states one of them; what only a
-    reader sees, such as antonyms, this does not.
-    """
-    return [_edited(record, profile, str(seed), others) for profile in PROFILES]
-
-
 def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[LabelledTable]:
     """So many edited tables, the records taken in turn, and the profiles with each turn."""
     if not records or tables < 1:
@@ -117,7 +106,7 @@ def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[
     )
     made = []
     for again, record, profile in islice(turns, tables):
-        table = _edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
+        table = edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
         made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
     return made
 
@@ -131,7 +120,16 @@ class _Block:
     gold: list[tuple[Row, int]]
 
 
-def _edited(record: Mapping, profile: str, seed: str, others: Sequence[Mapping]) -> LabelledTable:
+def edited(
+    record: Mapping, profile: str, seed: str, others: Sequence[Mapping] = ()
+) -> LabelledTable:
+    """A record's table edited in the manner of a profile: its alignment is known by construction.
+
+    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own
+    `paraphrases`, else made by rule. Near misses, misplaced and foreign beliefs are held against all
+    beliefs of the actor, so that none states one of them; what only a reader sees, such as
+    antonyms, this does not.
+    """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
     story, left = _Story(record, others), list(range(len(record["beliefs"])))
     weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
@@ -190,19 +188,19 @@ class _Story:
         row = self.rows[first]
         match operation:
             case "keep":
-                return _Block(operation, [(row, 1)], [(row, 1)])
+                predicted = [(row, 1)]
             case "paraphrase":
-                return _Block(operation, [(self._other_words(first, draw), 1)], [(row, 1)])
+                predicted = [(self._other_words(first, draw), 1)]
             case "duplicate":
-                again = self._other_words(first, draw)
-                return _Block(operation, [(row, 1), (again, 0)], [(row, 1)])
+                predicted = [(row, 1), (self._other_words(first, draw), 0)]
             case "drop":
                 return _Block(operation, [], [(row, 0)])
             case "split" | "merge":
-                numbers = (first, second)
-                return None if second is None else self._of_two(operation, numbers, draw)
-        missed = self._misses(operation, first)
-        return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+                return None if second is None else self._of_two(operation, (first, second), draw)
+            case _:
+                missed = self._misses(operation, first)
+                return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+        return _Block(operation, predicted, [(row, 1)])
 
     def _of_two(self, operation: str, numbers: Sequence[int], draw: random.Random) -> _Block:
         as_they_stand = [self.rows[i] for i in numbers]
@@ -346,18 +344,22 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     lines = []
     for table in tables:
         done = {
-            (side, i): edit.operation
-            for edit in table.operations
-            for side in ("predicted", "gold")
-            for i in getattr(edit, side)
+            ("predicted", i): edit.operation for edit in table.operations for i in edit.predicted
         }
-        for side in ("predicted", "gold"):
-            counts = getattr(table, f"mc_{side}")
-            for i, (row, n) in enumerate(zip(getattr(table, side), counts, strict=True)):
-                keys = {"group": table.group, "unit": f"{table.table_id}/{side}/{i}"}
-                keys |= {"table_id": table.table_id, "side": side}
-                said = {"actor": row.actor, "belief": row.belief, "match_count": n}
-                lines.append({**keys, **said, "operation": done.get((side, i), "")})
+        done |= {("gold", i): edit.operation for edit in table.operations for i in edit.gold}
+        predicted = zip(table.predicted, table.mc_predicted, strict=True)
+        gold = zip(table.gold, table.mc_gold, strict=True)
+        for side, rows_of_side in (("predicted", predicted), ("gold", gold)):
+            for i, (row, n) in enumerate(rows_of_side):
+                unit = f"{table.table_id}/{side}/{i}"
+                line = {
+                    "group": table.group,
+                    "unit": unit,
+                    "table_id": table.table_id,
+                    "side": side,
+                }
+                line |= {"actor": row.actor, "belief": row.belief, "match_count": n}
+                lines.append(line | {"operation": done.get((side, i), "")})
     found = pd.DataFrame(lines).astype({"match_count": "Int64"})
     return found.assign(truth=found["match_count"] > 0)
 
@@ -371,8 +373,8 @@ def decisions(
     """
     said: list[int | None] = []
     for table, one in zip(tables, found, strict=True):
-        none = [None] * (len(table.predicted) + len(table.gold))
-        said += none if one is None else [*one.mc_predicted, *one.mc_gold]
+        rows_of_both = len(table.predicted + table.gold)
+        said += [*one.mc_predicted, *one.mc_gold] if one else [None] * rows_of_both
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
     return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
@@ -388,11 +390,10 @@ def threshold_decisions(
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
     """
     by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
+    at_each = zip(*by_table, strict=True)  # of each threshold, the alignments of all tables
     matched = {
-        threshold: [
-            n > 0 for found in by_table for n in (*found[i].mc_predicted, *found[i].mc_gold)
-        ]
-        for i, threshold in enumerate(thresholds)
+        threshold: [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
+        for threshold, found in zip(thresholds, at_each, strict=True)
     }
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     return known.join(pd.DataFrame(matched))

@@ -1,8 +1,6 @@
 """OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
@@ -13,7 +11,8 @@ from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.judging.error import with_judge_error
-from tomlab.models.specs import ModelSpec, Request, Response
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
 
@@ -31,6 +30,18 @@ def requests(
         Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
         for text in texts
     ]
+
+
+async def asked(
+    tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
+) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
+    """A language model's alignments, None where its answer could not be read, and its answers.
+
+    how: as in `requests`. Between them, what became of each answer, as in `read`.
+    """
+    replies = await ask(requests(tables, level, **how), model, limits=limits)
+    found, reasons = read(replies, tables)
+    return found, reasons, replies
 
 
 def tables_of(
@@ -59,15 +70,14 @@ def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    found: list[Alignment | None] = []
-    reasons = []
-    for response, table in zip(responses, tables, strict=True):
-        if response.reply is None:
-            aligned: Alignment | str = "failed"
-        else:
-            aligned = parse_judgement(response.reply.text, table.predicted, table.gold)
-        found.append(None if isinstance(aligned, str) else aligned)
-        reasons.append(aligned if isinstance(aligned, str) else "read")
+    said = [
+        parse_judgement(response.reply.text, table.predicted, table.gold)
+        if response.reply
+        else "failed"
+        for response, table in zip(responses, tables, strict=True)
+    ]
+    found = [None if isinstance(one, str) else one for one in said]
+    reasons = [one if isinstance(one, str) else "read" for one in said]
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
@@ -75,8 +85,8 @@ def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
     """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
     replies = [response.reply for response in responses if response.reply is not None]
     tokens = {
-        name: sum(getattr(reply, name) for reply in replies)
-        for name in ("prompt_tokens", "completion_tokens")
+        "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
+        "completion_tokens": sum(reply.completion_tokens for reply in replies),
     }
     price = float("nan") if spec.price is None else spec.price.usd(**tokens)
     return {"answers": len(replies), **tokens, "list_price_usd": price}
@@ -142,15 +152,13 @@ def with_error(
     return pd.DataFrame(rows)
 
 
-def write_winner(path: Path, name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> None:
-    """Name the judge in use, its agreement and what that was measured on.
+def in_use(name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> dict:
+    """The judge in use, its agreement and what that was measured on, for `winner.json`.
 
     judge: the similarity with its threshold that decides, alone or where the language model that
-    `name` stands for gave no answer that could be read.
+    `name` stands for gave no answer that could be read. truth: as in `LabelledTable`.
     """
     own = agreement[agreement["judge"] == name].iloc[0]
-    numbers = {name: round(float(own[name]), 4) for name in ("agreement", "ci_low", "ci_high")}
-    counts = {name: int(own[name]) for name in ("n", "n_groups")}
-    chosen = {"judge": name, "similarity": judge.kind, "threshold": judge.threshold}
-    chosen |= {"truth": truth}
-    path.write_text(json.dumps(chosen | numbers | counts, indent=1) + "\n", encoding="utf-8")
+    chosen = {"judge": name, "similarity": judge.kind, "threshold": judge.threshold, "truth": truth}
+    shares = {key: round(float(own[key]), 4) for key in ("agreement", "ci_low", "ci_high")}
+    return chosen | shares | {key: int(own[key]) for key in ("n", "n_groups")}

@@ -1,5 +1,5 @@
-"""Belief sentences rewritten by rule, for alignments known by construction (see
-`calibration`): in other words, joined, or turned into a near miss.
+"""OmniToM's beliefs rewritten by rule, for judges' calibration (App. B.4): in other words, joined, or
+turned into a near miss.
 """
 
 import random

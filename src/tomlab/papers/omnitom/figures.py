@@ -6,14 +6,11 @@ Bawatneh et al. (2026), and `tables`.
 """
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import combinations, cycle
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.stats import kendalltau
 
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.records import DIMENSIONS
@@ -54,9 +51,6 @@ COLUMNS = (
     ("content_type", "mental_source"),
 )
 BAR = Look("this run", COLOURS["sky"])
-# Of unlike length, so that colour and marker together stay distinct.
-SERIES = [colour for name, colour in COLOURS.items() if name not in ("grey", "yellow")]
-MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
 ENDS = ["ci_low", "ci_high"]
 NARROW = 28  # characters of a model's name that leave room for four panels beside it
 
@@ -139,9 +133,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     _demand(rows, wanted)
     wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
     wide, paper = wide.loc[rows["model"].unique()], volume_of_paper()
-    looks = _looks(wide.index)
+    looks = plotting.looks(wide.index)
     with plotting.style():
-        columns = _fitting(looks)
+        columns = plotting.fitting(looks)
         height = 2.8 + 0.17 * (len(looks) // columns + 1)
         figure = Figure(figsize=(plotting.WIDTH, height), layout="constrained")
         panels = figure.subplots(1, len(VOLUME), sharey=True, sharex=True)
@@ -166,49 +160,6 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     )
     run = numbers.run_sentences(rows, metrics, "outputs a point")
     return figure, " ".join([about, *run])
-
-
-def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """F1 and rank of each model by who says which beliefs match (no figure of the paper).
-
-    `sensitivity`: one row a judge, model and method: judge, model, method, value (F1 of
-    extraction), ci_low, ci_high, n, n_groups. `level`: of prompts, see `tables.at_level`.
-    InputError: a missing column, a number that is there twice, an unknown level, no extraction.
-    """
-    needed = ["judge", "model", "method", "value", *ENDS, "n", "n_groups"]
-    beside.demand_columns(sensitivity, needed, "judge sensitivity")
-    rows = numbers.at_level(numbers.with_level(sensitivity), "stage1", level)
-    if rows.empty:
-        raise InputError("judge sensitivity: no rows of a method of stage1")
-    beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
-    models = list(rows["model"].unique())
-    looks = _looks(rows["judge"].unique(), spread=0.34)
-    positions = plotting.row_positions({"": models})
-    rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
-    rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")
-    with plotting.style():
-        titles = ["F1 of extraction", "Rank of the model"][: len(models)]
-        columns, height = _fitting(looks), max(0.26, 0.09 * len(looks) + 0.08)
-        extra = 1.2 + 0.17 * len(looks) / columns
-        figure, panels = plotting.panels(titles, positions, height, extra)
-        plotting.share_axis(panels[0], "F1 (share)")
-        for axes in panels[1:]:
-            axes.set(xlim=(len(models) + 0.5, 0.5), xticks=range(1, len(models) + 1))
-            axes.set_xlabel("Rank (1 = highest F1)")
-            axes.tick_params(axis="x", bottom=True, length=2.5)
-        for judge, look in looks.items():
-            own = rows[rows["judge"] == judge]
-            plotting.interval_dots(panels[0], own, look)
-            for axes in panels[1:]:
-                _dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
-        plotting.dots_legend(figure, looks, {}, columns)
-    about = (
-        f"OmniToM: F1 of extraction ({', '.join(rows['method'].unique())}) and rank of the models "
-        f"by who says which beliefs match: {', '.join(looks)} (no figure of the paper, which has "
-        f"one judge). n = {printed.span(rows['n'])} outputs a point from "
-        f"{printed.span(rows['n_groups'])} stories; 95 % intervals, by story."
-    )
-    return figure, f"{about} {_ranking(rows)}"
 
 
 def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
@@ -292,18 +243,6 @@ def _demand(rows: pd.DataFrame, metrics: list[str]) -> None:
 # ---- drawing -------------------------------------------------------------------------------------
 
 
-def _looks(names: Iterable[str], spread: float = 0.0) -> dict[str, Look]:
-    """A look a name, in rows from `spread` above the middle to as much below."""
-    dodges = np.linspace(-spread, spread, len(names)) if len(names) > 1 else [0.0]
-    kinds = zip(names, cycle(SERIES), cycle(MARKERS), dodges, strict=False)
-    return {n: Look(n, colour, marker, dodge=float(d)) for n, colour, marker, d in kinds}
-
-
-def _fitting(names: Iterable[str]) -> int:
-    """How many columns of a legend fit on the page, at most three."""
-    return max(1, min(3, 105 // (max(map(len, names)) + 8)))
-
-
 def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Figure, list[Axes]]:
     """Panels of shares in lines of `columns`, each line with its row labels."""
     rows = len(positions) * -(-len(titles) // columns)
@@ -327,10 +266,6 @@ def _label_bars(axes: Axes, dimension: str, rows: pd.DataFrame) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _dots(axes: Axes, x: pd.Series, y: pd.Series, look: Look, gid: str) -> None:
-    axes.plot(x, y, look.marker, color=look.colour, ms=plotting.DOT, linestyle="none", gid=gid)
-
-
 def _hollow(axes: Axes, x: pd.Series, y: pd.Series) -> None:
     face = {"mfc": "white", "mec": INK, "ms": plotting.DOT}
     axes.plot(x, y, "o", **face, linestyle="none", clip_on=False, zorder=3, gid="paper hollow")
@@ -340,27 +275,4 @@ def _cross(axes: Axes, across: pd.Series, up: pd.Series, look: Look) -> None:
     """A dot with its intervals in both directions."""
     axes.hlines(up["value"], *across[ENDS], look.colour, linewidth=1)
     axes.vlines(across["value"], *up[ENDS], look.colour, linewidth=1)
-    _dots(axes, [across["value"]], [up["value"]], look, look.label)
-
-
-# ---- sentences -----------------------------------------------------------------------------------
-
-
-def _ranking(rows: pd.DataFrame) -> str:
-    """Which model leads under which judge, and how far the judges' rankings agree."""
-    wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
-    if min(wide.shape) < 2:
-        return "With one judge or one model there is no ranking to compare."
-    best = wide.idxmax()
-    led = [f"{model} under {', '.join(best.index[best == model])}" for model in best.unique()]
-    pairs = {
-        (one, other): kendalltau(wide[one], wide[other], nan_policy="omit").statistic
-        for one, other in combinations(wide, 2)
-    }
-    taus = pd.Series(pairs).dropna()
-    if taus.empty:
-        return f"Highest F1: {'; '.join(led)}."
-    least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())
-    return (
-        f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least} ({pair})."
-    )
+    plotting.dots(axes, [across["value"]], [up["value"]], look, look.label)

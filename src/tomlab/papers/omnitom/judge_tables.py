@@ -1,36 +1,23 @@
-"""OmniToM's tables on prompts, annotators, judges and audits: Tables 5, 6, 9, 11, 12, App. B.4.
+"""OmniToM's tables on prompts, annotators and audits: Tables 5, 6, 9, 11, 12.
 
 Each public function is one table, as in `tables`, whose helpers it uses. The paper's labels
 and judges were held against people's; this run's judges are held against alignments known by
 construction. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.errors import refuse
 from tomlab.papers.omnitom import tables as numbers
 from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, count
 from tomlab.reporting import printed as report
+from tomlab.reporting.beside import known_first
 from tomlab.reporting.printed import PAPER, RUN
 
 TASKS = {"stage1": STAGES["stage1"], "judge": "Judge: agreement", "stage2": STAGES["stage2"]}
 RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
-QUALITY = {
-    "agreement": "Agreement",
-    "precision": "Precision",
-    "recall": "Recall",
-    "kappa": "Kappa",
-    "n": "n",
-    "undefined": "Undefined",
-    "n_groups": "Stories",
-}
-HELD_AGAINST = {PAPER: "people", RUN: "known by construction"}
-# App. B.4, text only: decisions that more than one person took, and how many of them are alike.
-DECIDED, ALIKE = 4451, 3955
 ALL = "All models"
 
 
@@ -99,7 +86,7 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> report.
     frames = [frame.assign(column=frame["level"]) for frame in frames]
     cells = numbers.stack(["task", "level", "model", "method"], *frames)
     cells = numbers.in_order(cells, "task", TASKS)
-    heads = {level: level for level in numbers.in_level_order(cells["column"])}
+    heads = {level: level for level in known_first(LEVELS, cells["column"])}
     printed = numbers.layout(cells, {"task": "Task", "model": "Model"}, heads, n=True)
     printed["Task"] = printed["Task"].map(TASKS)
     printed = report.once(printed, [["Task"]])
@@ -155,36 +142,6 @@ def table12(metrics: pd.DataFrame) -> report.Table:
     caption = "OmniToM, Table 12: unusable outputs in percent, by stage."
     about = numbers.notes(cells, metrics, "outputs")
     return report.Table("table12", cells, printed, caption, about)
-
-
-def judge_agreement(agreements: pd.DataFrame) -> report.Table:
-    """App. B.4: how well do judges of matching beliefs agree with what they are held against?
-
-    `agreements`: of this run's judges, one row each, as `judging.report` has them: judge,
-    agreement, ci_low, ci_high, precision, recall, kappa (with <name>_low and <name>_high if known),
-    n, undefined, n_groups. They are held against alignments known by construction, never against
-    people's. InputError: a column that is missing, or a judge that is there twice.
-    """
-    numbers.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
-    numbers.demand_known(agreements, {"judge": None}, "judges")
-    paper = numbers.of_paper("judge_agreement", "agreement_percent")
-    paper = paper.assign(judge=paper["model"], column="agreement")
-    cells = numbers.stack(["judge", "level"], paper, *_qualities(agreements))
-    forms = {"kappa": report.signed} | dict.fromkeys(["n", "undefined", "n_groups"], count)
-    printed = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
-    printed.insert(len(QUALITY) + 1, "Held against", printed["Source"].map(HELD_AGAINST))
-    caption = (
-        "OmniToM, App. B.4: agreement of judges with alignments of predicted and gold beliefs, in "
-        "percent: per story, over the decisions that are defined on both sides, averaged over "
-        "stories."
-    )
-    run = (
-        "This run: alignments known by construction, gold tables edited by listed operations; 95 % "
-        "intervals by story. Precision, recall and kappa (Cohen's) are over all decisions. n: "
-        "decisions; Undefined: those that the judge left open."
-    )
-    about = [*numbers.paper_sentence(cells), _people(), run]
-    return report.Table("judge_agreement", cells, printed, caption, about)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -256,18 +213,6 @@ def _shares_of_paper(counts: pd.DataFrame) -> pd.DataFrame:
     return numbers.in_order(pd.concat(rows).assign(**texts), "model", models)
 
 
-def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """A frame a column of `QUALITY`, shares in percent."""
-    for name in QUALITY:
-        ends = "ci" if name == "agreement" else name
-        known = {"value": name, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
-        values = {to: agreements[of] for to, of in known.items() if of in agreements}
-        if name in ("agreement", "precision", "recall"):
-            values = {to: (100 * of).round(6) for to, of in values.items()}
-        texts = {"column": name, "source": RUN, "mark": ""}
-        yield agreements[["judge", "n", "n_groups"]].assign(**values, **texts)
-
-
 # ---- sentences -----------------------------------------------------------------------------------
 
 
@@ -277,16 +222,3 @@ def _annotators(agreement: pd.DataFrame | None) -> str:
         return "no annotations"
     kinds = agreement["annotator_type"].unique() if "annotator_type" in agreement else []
     return ", ".join(["its annotation file", *(f"annotators of type {kind}" for kind in kinds)])
-
-
-def _people() -> str:
-    """What the paper's judges were held against."""
-    rows = PUBLICATION.read("human_matchcount")
-    counts = rows[rows["statistic"] == "beliefs"].set_index("matchcount")["value"]
-    percent = rows[rows["statistic"] == "percent"].set_index("matchcount")["value"]
-    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
-    return (
-        f"The paper's judges, with L4 prompts, are held against people's alignments of "
-        f"{counts.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
-        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
-    )

@@ -6,13 +6,22 @@ paper, or one beside an interval. `judge_tables` has the tables of prompts, judg
 audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import pandas as pd
 
+from tomlab.benchmarks.omnitom.beside import (
+    COMPUTED,
+    at_level,
+    count,
+    layout,
+    paper_sentence,
+    stack,
+    with_level,
+)
 from tomlab.benchmarks.omnitom.labels import DIMENSION_NAMES
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
-from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
@@ -20,9 +29,7 @@ from tomlab.reporting.beside import (
     NUMBERS,
     demand_columns,
     demand_known,
-    demand_level,
     in_order,
-    known_first,
     percent,
 )
 from tomlab.reporting.plotting import MARK
@@ -30,11 +37,9 @@ from tomlab.reporting.printed import PAPER, RUN
 
 STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, accuracy"}
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
-PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
 OVERALL = {"all": "Over stories", "categories": "Over categories"}
 JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
-COMPUTED = "†"
 STATISTICS = {
     "stories": "Stories",
     "beliefs": "Beliefs",
@@ -44,7 +49,6 @@ STATISTICS = {
     "order_2_plus": "Order 2+",
 }
 TOTAL = "total"
-_TIDY = ["column", *printed.TIDY_COLUMNS[1:], "ci_method", "reason", "printed_in"]
 
 
 def table3(
@@ -142,48 +146,14 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     return rows.join(split_condition(rows["condition"]))
 
 
-def with_level(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with stage (stage1, stage2; linked) and level (L1 to L4, L3-json) of their method."""
-    method = rows["method"].str.extract("^([^-]*)-?(.*)$")
-    return rows.assign(stage=method[0], level=method[1])
-
-
-def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.DataFrame:
-    """The rows of one stage at one prompt level, of rows `with_level`.
-
-    By default that is L3, as in the paper's main results; where a stage was not asked so, L3-json
-    or else the least detailed one. Without an answer of that stage, no rows. InputError: a level
-    that the run has for no stage.
-    """
-    there = in_level_order(run.loc[run["stage"].isin(STAGES), "level"])
-    if level is not None:
-        demand_level("level", level, there)
-    rows = run[run["stage"] == stage]
-    asked = set(rows["level"])
-    chosen = level or next((each for each in (*PREFERRED, *there) if each in asked), "")
-    return rows[rows["level"] == chosen]
-
-
 def main_scores(run: pd.DataFrame) -> pd.DataFrame:
     """The score of each stage over all stories, unusable outputs as 0."""
     return run[run["condition"].eq("all") & run["metric"].eq(run["stage"].map(SCORES))]
 
 
-def in_level_order(levels: Iterable[str]) -> list[str]:
-    """The distinct levels, those of the paper first."""
-    return known_first(LEVELS, levels)
-
-
 def of_paper(table: str, value: str = "value") -> pd.DataFrame:
     """A published table as printed; a cell that fails a check has mark and reason."""
     return beside.of_paper(PUBLICATION, table, value)
-
-
-def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:
-    """A `Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
-    cells = beside.stack(["source", *keys, *_TIDY], *frames)
-    texts = [*keys, "column", "mark", "ci_method", "reason", "printed_in"]
-    return cells.astype(dict.fromkeys(texts, "str")).fillna(dict.fromkeys(texts, ""))
 
 
 def _printed_extraction() -> pd.DataFrame:
@@ -233,18 +203,6 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
 # ---- printed cells -------------------------------------------------------------------------------
 
 
-def layout(
-    cells: pd.DataFrame, labels: Mapping[str, str], heads: Mapping[str, str], **how
-) -> pd.DataFrame:
-    """`beside.layout` with the paper's numbers as it prints them, with two decimals."""
-    return beside.layout(cells, labels, heads, paper="{:.2f}".format, **how)
-
-
-def count(value: float) -> str:
-    """A count as the paper prints it: 22,343."""
-    return f"{value:,.0f}"
-
-
 def _two_panels(
     cells: pd.DataFrame, columns: dict[str, str], labels: dict[str, str]
 ) -> pd.DataFrame:
@@ -269,13 +227,6 @@ def _two_panels(
 def notes(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
     """Where published numbers are from, what was run, which fail a check; n counts each `unit`."""
     return [*paper_sentence(cells), *run_sentences(cells, metrics, unit), *failing(cells)]
-
-
-def paper_sentence(cells: pd.DataFrame) -> list[str]:
-    """Where published numbers are from, and that no interval is known."""
-    paper = cells[(cells["source"] == PAPER) & (cells["mark"] != COMPUTED)]
-    places = "; ".join(dict.fromkeys(paper["printed_in"]))
-    return [f"Paper: {places}. It prints no intervals. Its stories and gold are its own."]
 
 
 def run_sentences(

@@ -1,0 +1,61 @@
+"""OmniToM's numbers beside its paper's: by stage and prompt level (Sec. 6, App. C), as it prints them."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from tomlab.benchmarks.omnitom.paper import LEVELS, STAGES
+from tomlab.reporting import beside, printed
+from tomlab.reporting.printed import PAPER
+
+PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
+COMPUTED = "†"  # marks a number that is computed from the paper's
+_TIDY = ["column", *printed.TIDY_COLUMNS[1:], "ci_method", "reason", "printed_in"]
+
+
+def with_level(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with stage (stage1, stage2; linked) and level (L1 to L4, L3-json) of their method."""
+    method = rows["method"].str.extract("^([^-]*)-?(.*)$")
+    return rows.assign(stage=method[0], level=method[1])
+
+
+def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.DataFrame:
+    """The rows of one stage at one prompt level, of rows `with_level`.
+
+    By default that is L3, as in the paper's main results; where a stage was not asked so, L3-json
+    or else the least detailed one. Without an answer of that stage, no rows. InputError: a level
+    that the run has for no stage.
+    """
+    there = beside.known_first(LEVELS, run.loc[run["stage"].isin(STAGES), "level"])
+    if level is not None:
+        beside.demand_level("level", level, there)
+    rows = run[run["stage"] == stage]
+    asked = set(rows["level"])
+    chosen = level or next((each for each in (*PREFERRED, *there) if each in asked), "")
+    return rows[rows["level"] == chosen]
+
+
+def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:
+    """A `Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
+    cells = beside.stack(["source", *keys, *_TIDY], *frames)
+    texts = [*keys, "column", "mark", "ci_method", "reason", "printed_in"]
+    return cells.astype(dict.fromkeys(texts, "str")).fillna(dict.fromkeys(texts, ""))
+
+
+def layout(
+    cells: pd.DataFrame, labels: Mapping[str, str], heads: Mapping[str, str], **how
+) -> pd.DataFrame:
+    """`beside.layout` with the paper's numbers as it prints them, with two decimals."""
+    return beside.layout(cells, labels, heads, paper="{:.2f}".format, **how)
+
+
+def count(value: float) -> str:
+    """A count as the paper prints it: 22,343."""
+    return f"{value:,.0f}"
+
+
+def paper_sentence(cells: pd.DataFrame) -> list[str]:
+    """Where published numbers are from, and that no interval is known."""
+    paper = cells[(cells["source"] == PAPER) & (cells["mark"] != COMPUTED)]
+    places = "; ".join(dict.fromkeys(paper["printed_in"]))
+    return [f"Paper: {places}. It prints no intervals. Its stories and gold are its own."]

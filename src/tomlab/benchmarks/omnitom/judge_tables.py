@@ -1,0 +1,152 @@
+"""What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import kendalltau
+
+from tomlab.benchmarks.omnitom.beside import (
+    at_level,
+    count,
+    layout,
+    paper_sentence,
+    stack,
+    with_level,
+)
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.errors import InputError
+from tomlab.reporting import beside, plotting, printed
+from tomlab.reporting.printed import PAPER, RUN
+
+QUALITY = {
+    "agreement": "Agreement",
+    "precision": "Precision",
+    "recall": "Recall",
+    "kappa": "Kappa",
+    "n": "n",
+    "undefined": "Undefined",
+    "n_groups": "Stories",
+}
+HELD_AGAINST = {PAPER: "people", RUN: "known by construction"}
+# App. B.4, text only: decisions that more than one person took, and how many of them are alike.
+DECIDED, ALIKE = 4451, 3955
+
+
+def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
+    """App. B.4: how well do judges of matching beliefs agree with what they are held against?
+
+    `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them: judge,
+    agreement, ci_low, ci_high, precision, recall, kappa (with <name>_low and <name>_high if known),
+    n, undefined, n_groups. They are held against alignments known by construction, never against
+    people's. InputError: a column that is missing, or a judge that is there twice.
+    """
+    beside.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
+    beside.demand_known(agreements, {"judge": None}, "judges")
+    paper = beside.of_paper(PUBLICATION, "judge_agreement", "agreement_percent")
+    paper = paper.assign(judge=paper["model"], column="agreement")
+    cells = stack(["judge", "level"], paper, *_qualities(agreements))
+    forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], count)
+    shown = layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
+    shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(HELD_AGAINST))
+    caption = (
+        "OmniToM, App. B.4: agreement of judges with alignments of predicted and gold beliefs, in "
+        "percent: per story, over the decisions that are defined on both sides, averaged over "
+        "stories."
+    )
+    run = (
+        "This run: alignments known by construction, gold tables edited by listed operations; 95 % "
+        "intervals by story. Precision, recall and kappa (Cohen's) are over all decisions. n: "
+        "decisions; Undefined: those that the judge left open."
+    )
+    about = [*paper_sentence(cells), _people(), run]
+    return printed.Table("judge_agreement", cells, shown, caption, about)
+
+
+def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
+    """F1 and rank of each model by who says which beliefs match (no figure of the paper).
+
+    `sensitivity`: one row a judge, model and method: judge, model, method, value (F1 of
+    extraction), ci_low, ci_high, n, n_groups. `level`: of prompts, see `beside.at_level`.
+    InputError: a missing column, a number that is there twice, an unknown level, no extraction.
+    """
+    needed = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    beside.demand_columns(sensitivity, needed, "judge sensitivity")
+    rows = at_level(with_level(sensitivity), "stage1", level)
+    if rows.empty:
+        raise InputError("judge sensitivity: no rows of a method of stage1")
+    beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
+    models = list(rows["model"].unique())
+    looks = plotting.looks(rows["judge"].unique(), spread=0.34)
+    positions = plotting.row_positions({"": models})
+    rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
+    rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")
+    with plotting.style():
+        titles = ["F1 of extraction", "Rank of the model"][: len(models)]
+        columns, height = plotting.fitting(looks), max(0.26, 0.09 * len(looks) + 0.08)
+        extra = 1.2 + 0.17 * len(looks) / columns
+        figure, panels = plotting.panels(titles, positions, height, extra)
+        plotting.share_axis(panels[0], "F1 (share)")
+        for axes in panels[1:]:
+            axes.set(xlim=(len(models) + 0.5, 0.5), xticks=range(1, len(models) + 1))
+            axes.set_xlabel("Rank (1 = highest F1)")
+            axes.tick_params(axis="x", bottom=True, length=2.5)
+        for judge, look in looks.items():
+            own = rows[rows["judge"] == judge]
+            plotting.interval_dots(panels[0], own, look)
+            for axes in panels[1:]:
+                plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
+        plotting.dots_legend(figure, looks, {}, columns)
+    about = (
+        f"OmniToM: F1 of extraction ({', '.join(rows['method'].unique())}) and rank of the models "
+        f"by who says which beliefs match: {', '.join(looks)} (no figure of the paper, which has "
+        f"one judge). n = {printed.span(rows['n'])} outputs a point from "
+        f"{printed.span(rows['n_groups'])} stories; 95 % intervals, by story."
+    )
+    return figure, f"{about} {_ranking(rows)}"
+
+
+def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """A frame a column of `QUALITY`, shares in percent."""
+    for name in QUALITY:
+        ends = "ci" if name == "agreement" else name
+        known = {"value": name, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
+        values = {to: agreements[of] for to, of in known.items() if of in agreements}
+        if name in ("agreement", "precision", "recall"):
+            values = {to: (100 * of).round(6) for to, of in values.items()}
+        texts = {"column": name, "source": RUN, "mark": ""}
+        yield agreements[["judge", "n", "n_groups"]].assign(**values, **texts)
+
+
+def _people() -> str:
+    """What the paper's judges were held against."""
+    rows = PUBLICATION.read("human_matchcount")
+    counts = rows[rows["statistic"] == "beliefs"].set_index("matchcount")["value"]
+    percent = rows[rows["statistic"] == "percent"].set_index("matchcount")["value"]
+    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
+    return (
+        f"The paper's judges, with L4 prompts, are held against people's alignments of "
+        f"{counts.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
+        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
+    )
+
+
+def _ranking(rows: pd.DataFrame) -> str:
+    """Which model leads under which judge, and how far the judges' rankings agree."""
+    wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
+    if min(wide.shape) < 2:
+        return "With one judge or one model there is no ranking to compare."
+    best = wide.idxmax()
+    led = [f"{model} under {', '.join(best.index[best == model])}" for model in best.unique()]
+    pairs = {
+        (one, other): kendalltau(wide[one], wide[other], nan_policy="omit").statistic
+        for one, other in combinations(wide, 2)
+    }
+    taus = pd.Series(pairs).dropna()
+    if taus.empty:
+        return f"Highest F1: {'; '.join(led)}."
+    least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())
+    return (
+        f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least} ({pair})."
+    )
