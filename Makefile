@@ -9,6 +9,14 @@ BIN := $(VENV)/bin
 # `make figures UV=` sets up with plain pip.
 UV ?= 0.13.9
 READY := $(VENV)/.ready
+# How many benchmarks run side by side.
+CHAINS ?= 2
+# The system's certificates: a company's own is not among those that uv brings along.
+BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
+	uv pip sync --quiet --require-hashes requirements.lock && \
+	uv pip install --quiet --no-deps --no-build-isolation -e .
+BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
+	python -m pip install --quiet --no-deps --no-build-isolation -e .
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -16,7 +24,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DELETE_ON_ERROR:
 
 figures: data
-	dvc repro
+	@python -m tomlab.pipeline.chains --chains $(CHAINS)
 
 test: data
 	pytest -n 2 --dist loadfile
@@ -38,14 +46,10 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@test -z "$(UV)" || python -m pip install --quiet uv==$(UV) \
 		|| echo 'uv is not to be had here; going on with plain pip'
-	@if test -n "$(UV)" && test -x $(BIN)/uv; then \
-		VIRTUAL_ENV=$(VENV) uv pip sync --quiet --require-hashes requirements.lock && \
-		VIRTUAL_ENV=$(VENV) uv pip install --quiet --no-deps --no-build-isolation -e . ; \
-	else \
-		python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
-		python -m pip install --quiet --no-deps --no-build-isolation -e . ; \
-	fi
-	@touch $(READY)
+	@rm -f $(READY)
+	@test -z "$(UV)" || ! test -x $(BIN)/uv || { $(BY_UV) && touch $(READY); } \
+		|| echo 'uv could not install the packages; going on with plain pip'
+	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:

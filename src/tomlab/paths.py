@@ -32,8 +32,15 @@ def user_path(path: Path | str) -> Path:
     return full
 
 
+def raw(benchmark: str, name: str) -> Path:
+    """A file of what `generation` collected, each benchmark in its own format; makes its folder."""
+    folder = RESULTS / "raw" / benchmark
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
+
+
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:
-    """The Parquet file of a table between stages: `raw`, `items`, or a model's `responses`,
+    """The Parquet file of a table between stages: `items`, or a model's `responses`,
     `scores`, `metrics`.
     """
     folder = RESULTS / kind

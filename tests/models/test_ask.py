@@ -547,7 +547,7 @@ def test_cost_limit_needs_a_price_for_a_vendors_model(store):
 
 ASKER = """
 import sys
-from test_models import answers, questions, toy
+from models.test_ask import answers, questions, toy
 answers(questions(40), toy("openai", sys.argv[1], max_concurrency=2), sys.argv[2])
 """
 

@@ -17,8 +17,8 @@ from tomlab.models.store import Store, canonical, request_key
 
 WRITER = """
 import sys
-from tomlab.specs import Reply
-from tomlab.store import Store
+from tomlab.models.specs import Reply
+from tomlab.models.store import Store
 path, name = sys.argv[1:]
 with Store(path) as store:
     for n in range(300):

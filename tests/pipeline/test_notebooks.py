@@ -147,7 +147,7 @@ class Laboratory:
 
 
 def _baselines_only(content: dict) -> None:
-    content["bigtom"]["filtering"]["labeller"] = "omniscient"
+    content["run"]["benchmarks"]["bigtom"]["reader"] = "omniscient"
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_who_knows_everything_fails_every_question_of_simpletom(lab):
 
 
 def test_conversations_become_question_sets_in_the_released_format(lab):
-    sets = json.loads((lab.root / "results/raw/fantom.json").read_text(encoding="utf-8"))
+    sets = json.loads((lab.root / "results/raw/fantom/sets.json").read_text(encoding="utf-8"))
     assert len(sets) == 24
     assert {"set_id", "short_context", "full_context", "factQA", "beliefQAs"} <= set(sets[0])
     items = tables.read("items", lab.root / "results/items/fantom.parquet")
@@ -337,8 +337,8 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laboratory, int]
         def with_server(content: dict) -> None:
             entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
             content["models"]["toy"] = entry
-            content["bigtom"]["templates"] = str(RELEASED.resolve())
-            content["bigtom"]["filtering"]["labeller"] = "toy"
+            given = {"source": str(RELEASED.resolve()), "reader": "toy"}
+            content["run"]["benchmarks"]["bigtom"] |= given
 
         laboratory = Laboratory(tmp_path_factory.mktemp("released"), with_server)
         for stage in CHAIN[:2]:
@@ -376,7 +376,7 @@ def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_pat
     path = fantom_sets.write_sets(theirs, tmp_path / "fantom_v1.json")
 
     def with_file(content: dict) -> None:
-        content["fantom"]["sets"] = str(path)
+        content["run"]["benchmarks"]["fantom"]["source"] = str(path)
 
     (tmp_path / "lab").mkdir()
     laboratory = Laboratory(tmp_path / "lab", with_file)

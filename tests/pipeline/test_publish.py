@@ -131,7 +131,7 @@ def root(tmp_path: Path) -> Path:
     source.cells[1].metadata["tags"] = ["parameters"]
     source.cells.append(v4.new_code_cell(INDEX, id="cell-02"))
     files = {
-        "params.yaml": b"run: {benchmarks: [bigtom], models: [smol, random], seed: 0}\n",
+        "params.yaml": b"run: {benchmarks: {bigtom: {}}, models: [smol, random], seed: 0}\n",
         "notebooks/00_index.ipynb": nbformat.writes(source).encode(),
         "docs/data.md": b"# Data\n",
         "results/figures/bigtom/figure3.png": PNG,

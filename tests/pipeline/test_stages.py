@@ -1,14 +1,17 @@
-"""`dvc.yaml`: a stage names all that its result depends on, so that DVC runs it again on a change."""
+"""`dvc.yaml`: a stage names all that its result depends on, and nothing else, so that DVC runs it
+again when that changes."""
 
 import ast
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from dvc.dependency import ParamsDependency
 from dvc.repo import Repo
 from dvc.stage import PipelineStage
@@ -25,17 +28,17 @@ each_stage = pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
 
 # Code that a stage need not name, because a change in it changes no result.
 NEEDLESS = {
-    # How a model is reached. What is asked and what is made of it stands elsewhere; what was
-    # answered comes from the response store, under a key of everything that was sent.
-    *("models.py", "providers.py", "provider_openai.py", "provider_anthropic.py"),
-    *("remote.py", "store.py", "embedded.py"),
-    # How a model's entry and a request are spelled; the entry itself is among the params.
-    *("specs.py", "params.py"),
+    # How a model is reached and its entry spelled, which is among the params. What is asked and
+    # what is made of it stands elsewhere; what was answered comes from the response store, under a
+    # key of everything that was sent.
+    *("models", "params.py"),
     # Words of messages, and where files lie, which the stage itself names.
     *("errors.py", "paths.py"),
     # How a notebook is run.
-    "run_notebook.py",
+    "pipeline",
 }
+# Folders in which each benchmark has one of its own.
+OF_A_BENCHMARK = ("benchmarks", "papers")
 
 
 def notebook(stage: PipelineStage) -> str:
@@ -103,14 +106,34 @@ def holds_code(path: Path) -> bool:
     return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
 
 
+def folder(path: Path) -> str:
+    """The folder of the package that a file of it lies in, or the file itself if in none."""
+    *folders, _ = parts = path.relative_to(PACKAGE).parts
+    return "/".join(folders[: 2 if folders[0] in OF_A_BENCHMARK else 1]) if folders else parts[0]
+
+
+@cache
 def code_behind(stage: PipelineStage) -> set[str]:
-    """The package's files that a stage's notebook works with, relative to the package."""
+    """The package's folders that a stage's notebook works with, relative to the package."""
     cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     command = shlex.split(stage.cmd)[2]
     first = {path for name in (command, *imported(code)) for path in files_of(name)}
     files = {path for start in first for path in all_behind(start) if holds_code(path)}
-    return {path.relative_to(PACKAGE).as_posix() for path in files}
+    return {folder(path) for path in files}
+
+
+def code_named(stage: PipelineStage) -> set[str]:
+    """The package's folders among a stage's dependencies, relative to the package."""
+    names = (Path(name) for name in dependencies(stage))
+    code = PACKAGE.relative_to(ROOT)
+    return {n.relative_to(code).as_posix() for n in names if n.is_relative_to("src")}
+
+
+def kind(stage: PipelineStage) -> tuple[str, str]:
+    """Which stage of dvc.yaml it is, and of which benchmark (none for the last one)."""
+    name, _, instance = stage.name.partition("@")
+    return name, instance.partition("-")[0]
 
 
 # The tests
@@ -153,13 +176,38 @@ def test_stage_runs_again_when_the_entry_of_a_model_that_it_uses_changes(stage):
 
 @each_stage
 def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
-    named = dependencies(stage)
-    unnamed = {
-        f"src/tomlab/{name}"
-        for name in code_behind(stage) - NEEDLESS
-        if not {f"src/tomlab/{name}", *map(str, Path(f"src/tomlab/{name}").parents)} & named
-    }
+    unnamed = code_behind(stage) - NEEDLESS - code_named(stage)
     assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
+
+
+@each_stage
+def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
+    """What is written once for all benchmarks is needed by at least one of them."""
+    name, benchmark = kind(stage)
+    alike = [other for other in STAGES.values() if kind(other)[0] == name]
+    needed = {
+        each.replace(f"/{kind(other)[1]}", f"/{benchmark}")
+        for other in alike
+        for each in code_behind(other)
+    }
+    assert code_named(stage) <= needed
+
+
+def test_no_benchmark_is_named_in_the_stages():
+    written = (ROOT / "dvc.yaml").read_text(encoding="utf-8").lower()
+    assert [name for name in params.load()["run"]["benchmarks"] if name in written] == []
+
+
+def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
+    content = params.load()
+    del content["run"]["benchmarks"]["bigtom"]
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copyfile(ROOT / "dvc.yaml", tmp_path / "dvc.yaml")
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    with Repo(tmp_path) as repo:
+        left = {s.name for s in repo.index.stages}
+    assert left == {name for name in STAGES if "bigtom" not in name}
 
 
 @each_stage
@@ -170,9 +218,8 @@ def test_stage_names_no_code_that_is_not_there(stage):
 
 
 def test_needless_code_is_there_and_no_stage_names_it():
-    assert {name for name in NEEDLESS if not (PACKAGE / name).is_file()} == set()
-    named = set.union(*map(dependencies, STAGES.values()))
-    assert {f"src/tomlab/{name}" for name in NEEDLESS} & named == set()
+    assert {name for name in NEEDLESS if not (PACKAGE / name).exists()} == set()
+    assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
 
 
 def test_no_stage_but_the_last_reads_an_executed_notebook():

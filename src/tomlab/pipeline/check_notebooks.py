@@ -1,6 +1,6 @@
 """Check that source notebooks are sources: no outputs, no counts, one `parameters` cell, short cells.
 
-    python -m tomlab.check_notebooks notebooks
+    python -m tomlab.pipeline.check_notebooks notebooks
 
 A check that fails, not a git filter: filters go stale on clones.
 """

@@ -1,6 +1,6 @@
 """The last stage: executed notebooks, figures and tables as documents under `docs/`.
 
-    python -m tomlab.publish
+    python -m tomlab.pipeline.publish
 
 Notebooks are kept as they are and as HTML pages of their own; links between them lead to the
 executed copies. Only what `params.yaml` names is published.
@@ -100,6 +100,7 @@ def main() -> int:
     """Publish what `params.yaml` names; 1 with a message if something is missing."""
     try:
         run = params.load()["run"]
+        run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
         index = RESULTS / "index" / INDEX
         names = run_notebook.declared(

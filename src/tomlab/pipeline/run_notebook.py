@@ -1,7 +1,7 @@
 """Run a notebook as a stage: inject its parameters, execute it, write a copy that repeats exactly.
 
-    python -m tomlab.run_notebook notebooks/3_evaluation/bigtom.ipynb results/out.ipynb \\
-        --section bigtom --section run --set model=smollm2-135m
+    python -m tomlab.pipeline.run_notebook notebooks/3_evaluation/bigtom.ipynb results/out.ipynb \\
+        --section bigtom.evaluation --section run --set model=smollm2-135m
 
 The cell tagged `parameters` names what the notebook takes, as plain literals. Each name must stand
 in exactly one of the sections of `params.yaml` or be set by hand.
@@ -132,7 +132,7 @@ def assignments(entries: list[str]) -> dict[str, Any]:
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m tomlab.run_notebook", description=__doc__.split("\n", 1)[0]
+        prog="python -m tomlab.pipeline.run_notebook", description=__doc__.split("\n", 1)[0]
     )
     parser.add_argument("source", type=Path, help="the notebook, without outputs")
     parser.add_argument("output", type=Path, help="where the executed copy goes")

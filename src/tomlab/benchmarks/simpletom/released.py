@@ -144,7 +144,7 @@ def _check_counts(items: pd.DataFrame, stories: int | None, where: str) -> None:
 
 
 def read_source(path: Path) -> tuple[pd.DataFrame, str]:
-    """What the parameter `simpletom.stories` names: our story file as a story table, or a folder
+    """What the parameter `run.benchmarks.simpletom.source` names: our story file as a story table, or a folder
     of released questions as items; and which of its columns names the sets of entities.
     """
     if path.is_dir():

@@ -1,0 +1,184 @@
+"""Run what is out of date, the chains of several benchmarks (generation to figures) side by side.
+
+    python -m tomlab.pipeline.chains --chains 2
+
+The chains share no output, so each may have a `dvc repro` of its own. What is left, and everything
+if there is but one chain to run, is done by a plain `dvc repro`, which does the same alone.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from itertools import product
+from threading import Lock
+
+import yaml
+
+from tomlab import params
+from tomlab.errors import InputError
+from tomlab.paths import ROOT
+
+# How long each chain took, for the order of the next run; git and DVC ignore the folder.
+TIMES = ROOT / ".dvc" / "tmp" / "chains.json"
+# DVC locks the repository for some seconds, at the start and after each stage.
+_BUSY = re.compile(r"Unable to acquire lock|is busy, it is being blocked by")
+_ATTEMPTS = 30
+_STAGE = re.compile(r"Running stage '(.+)':")
+_PROGRESS = re.compile(r"\d+%\|.*\|")
+
+
+def chain(stages: dict[str, dict], benchmark: str, models: list[str]) -> list[str]:
+    """The names of a benchmark's stages in the order of `stages`, those of dvc.yaml."""
+    names = []
+    values = {"benchmark": [benchmark], "model": models}
+    for name, stage in stages.items():
+        if "foreach" in stage:
+            names.append(f"{name}@{benchmark}")
+        elif "matrix" in stage:
+            instances = product(*(values[key] for key in stage["matrix"]))
+            names += [f"{name}@{'-'.join(instance)}" for instance in instances]
+    return names
+
+
+def longest_first(chains: dict[str, list[str]]) -> list[str]:
+    """The benchmarks by how long they took last time; the unknown ones come first."""
+    took = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
+    return sorted(chains, key=lambda name: -took.get(name, float("inf")))
+
+
+class Chains:
+    """Processes of `dvc repro`, told apart by name, and what each of them said."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._processes: set[subprocess.Popen] = set()
+        self._printing = Lock()
+
+    def say(self, name: str, text: str) -> None:
+        with self._printing:
+            print(f"[{name}] {text}", flush=True)
+
+    def run(self, name: str, stages: list[str]) -> float | None:
+        """Run `stages`, or all without any; the seconds it took, None if it failed."""
+        start = time.monotonic()
+        for _ in range(_ATTEMPTS):
+            code, said = self._once(name, ["-s", *stages] if stages else [])
+            if code == 0 or self.stopped or not _BUSY.search(said):
+                break
+            time.sleep(1)
+        if self.stopped:
+            return None
+        took = time.monotonic() - start
+        self.say(name, f"{'failed' if code else 'done'} after {took:.0f} s")
+        if code:
+            with self._printing:
+                print(f"\n{said.strip()}\n", file=sys.stderr, flush=True)
+        return None if code else took
+
+    def _once(self, name: str, options: list[str]) -> tuple[int, str]:
+        """One `dvc repro`: its exit code and what it said since its last stage began."""
+        # A session of its own, so that an interruption reaches it once, through `stop`.
+        process = subprocess.Popen(
+            ["dvc", "repro", *options],
+            cwd=ROOT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._processes.add(process)
+        said, stage, began = [], "", 0.0
+        for line in process.stdout:
+            if found := _STAGE.search(line):
+                self._tell_end(name, stage, began)
+                stage, began, said = found[1], time.monotonic(), []
+                self.say(name, f"Running stage '{stage}'")
+            elif _PROGRESS.search(line):
+                self.say(name, line.strip())
+                continue  # the text of an error needs no bars
+            said.append(line)
+        code = process.wait()
+        self._processes.discard(process)
+        if not code:
+            self._tell_end(name, stage, began)
+        return code, "".join(said)
+
+    def _tell_end(self, name: str, stage: str, began: float) -> None:
+        if stage:
+            self.say(name, f"{stage} took {time.monotonic() - began:.0f} s")
+
+    def stop(self) -> None:
+        """End every process, its stage and the kernel of that."""
+        self.stopped = True
+        for process in list(self._processes):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+
+
+def out_of_date() -> set[str]:
+    """The stages that DVC finds changed; what follows from them is not among them."""
+    command = ["dvc", "status", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(f"dvc status failed:\n{done.stderr.strip()}")
+    return set(json.loads(done.stdout or "{}"))
+
+
+def repro(side_by_side: int, runner: Chains) -> list[str]:
+    """Run what is out of date, so many chains at a time; the names of those that failed."""
+    run = params.load()["run"]
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    changed = out_of_date()
+    if not changed:
+        print("Everything is up to date.")
+        return []
+    chains = {name: chain(stages, name, run["models"]) for name in run["benchmarks"]}
+    to_run = {name: names for name, names in chains.items() if changed & set(names)}
+    took: dict[str, float | None] = {}
+    if side_by_side > 1 and len(to_run) > 1:
+        with ThreadPoolExecutor(side_by_side) as pool:
+            try:
+                jobs = {pool.submit(runner.run, b, to_run[b]): b for b in longest_first(to_run)}
+                took = {jobs[job]: job.result() for job in as_completed(jobs)}
+            except KeyboardInterrupt:
+                runner.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        TIMES.parent.mkdir(exist_ok=True)
+        TIMES.write_text(json.dumps({n: t for n, t in took.items() if t}), encoding="utf-8")
+    failed = [name for name, seconds in took.items() if seconds is None]
+    if not failed and runner.run("pipeline", []) is None:
+        failed = ["pipeline"]
+    return failed
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 if everything is up to date now, 1 if a chain failed, 130 if interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.chains", description=__doc__)
+    parser.add_argument("--chains", type=int, default=2, help="how many run side by side")
+    runner = Chains()
+    try:
+        failed = repro(parser.parse_args(arguments).chains, runner)
+    except InputError as error:
+        print(f"\n{error}\n", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        runner.stop()
+        print("\nStopped. Answers that arrived are kept; running again goes on.", file=sys.stderr)
+        return 130
+    if failed:
+        print(f"Failed: {', '.join(failed)}", file=sys.stderr)
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
