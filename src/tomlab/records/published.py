@@ -49,7 +49,7 @@ class Paper:
         Of `marks.csv`, which the tests derive from the tables. Errors: as `read`.
         """
         rows = self.read(table, folder).index
-        marks = _of_table(folder, "marks", self.folder, table)
+        marks = read(self.folder, "marks", folder).query("table == @table")
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
@@ -58,7 +58,7 @@ class Paper:
         Errors: `InputError` for an unknown table or check, or where the data are missing.
         """
         self._origin(table)
-        checks = _of_table(folder, "checks", self.folder, table).set_index("name")
+        checks = read(self.folder, "checks", folder).query("table == @table").set_index("name")
         if name not in checks.index:
             there = ", ".join(checks.index) or "none"
             raise InputError(f"no check {name!r} of {self.folder}/{table}; there are: {there}")
@@ -75,15 +75,7 @@ class Paper:
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     """The file of a published table. Errors: `InputError` where it is missing."""
-    return _read(Path(folder) / paper / f"{table}.csv")
-
-
-def _of_table(folder: Path, file: str, paper: str, table: str) -> pd.DataFrame:
-    """The rows of `marks.csv` or `checks.csv` that are about one table."""
-    return _read(Path(folder) / f"{file}.csv").query("paper == @paper and table == @table")
-
-
-def _read(path: Path) -> pd.DataFrame:
+    path = Path(folder) / paper / f"{table}.csv"
     if not path.is_file():
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
