@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterable
 from hashlib import md5
 from pathlib import Path
 
@@ -49,10 +50,17 @@ def outs(root: Path) -> dict[str, str]:
     }
 
 
-def files(root: Path, folders: tuple[str, ...]) -> dict[str, str]:
+def files(root: Path, folders: Iterable[str]) -> dict[str, str]:
     """The MD5 of every file below the folders, by path."""
     paths = (p for folder in folders for p in sorted((root / folder).rglob("*")) if p.is_file())
     return {str(p.relative_to(root)): md5(p.read_bytes()).hexdigest() for p in paths}
+
+
+def taken_apart(now: dict[str, str], was: dict[str, str]) -> dict[str, str]:
+    """Outs as they are; a folder that was no out before, as the files in it."""
+    new = [path for path, digest in now.items() if path not in was and digest.endswith(".dir")]
+    kept = {path: digest for path, digest in now.items() if path not in new}
+    return kept | files(ROOT, new)
 
 
 def compare(was: dict[str, str], now: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -101,7 +109,7 @@ def main(revision: str) -> int:
     """0 where nothing differs, else 1."""
     with tempfile.TemporaryDirectory() as folder:
         before = recorded(revision, Path(folder))
-        differing, renamed = compare(outs(before), outs(ROOT))
+        differing, renamed = compare(outs(before), taken_apart(outs(ROOT), outs(before)))
         more, also = compare(files(before, BYTES), files(ROOT, BYTES))
         notebooks = notebook_differences(before / "docs/notebooks", ROOT / "docs/notebooks")
         compared = f"{len(outs(before))} outs, {len(files(before, BYTES))} documents"
