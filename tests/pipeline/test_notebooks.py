@@ -5,12 +5,8 @@ what the stages write; the commands and the files they promise are read from `dv
 """
 
 import json
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,11 +14,10 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from dvc.repo import Repo
-from dvc.stage import PipelineStage
 from matplotlib.image import imread
 
 from faulty_server import Act, FaultyServer
+from laboratory import Laboratory
 from tomlab.benchmarks.fantom import cast, grammar
 from tomlab.benchmarks.fantom import sets as fantom_sets
 from tomlab.paths import ROOT
@@ -97,53 +92,25 @@ def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
 # The stages
 
 
-class Laboratory:
-    """A folder in which the stages run as they do in the repository."""
-
-    def __init__(self, root: Path, change: Callable[[dict], None]):
-        self.root = root
-        for name in ("data", "notebooks", "src"):
-            (root / name).symlink_to(ROOT / name)
-        shutil.copyfile(ROOT / "dvc.yaml", root / "dvc.yaml")
-        (root / ".dvc").mkdir()
-        (root / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
-        content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-        content["run"] |= {"models": ["omniscient"], "resamples": 100}
-        content["bigtom"]["generation"]["writers"] = ["authored"]
-        content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
-        content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
-        content["fantom"]["evaluation"]["methods"] = ["short", "full"]
-        content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
-        content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
-        content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
-        content["simpletom"]["generation"]["writers"] = ["authored"]
-        content["simpletom"]["filtering"]["llm_annotated"] = 0
-        for name in ("bigtom", "simpletom"):
-            content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
-        change(content)
-        (root / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-        with Repo(root) as repo:
-            stages = repo.index.stages
-        self.stages = {s.name: s for s in stages if isinstance(s, PipelineStage)}
-
-    def run(self, stage: str) -> None:
-        """Run one stage's command, whose Python is this one."""
-        command = shlex.split(self.stages[stage].cmd)
-        assert command[0] == "python"
-        subprocess.run(
-            [sys.executable, *command[1:]],
-            cwd=self.root,
-            env={**os.environ, "TOMLAB_ROOT": str(self.root)},
-            check=True,
-        )
-
-    def written(self, stage: str) -> list[Path]:
-        """The files and folders that a stage promises to write."""
-        return [self.root / out.def_path for out in self.stages[stage].outs]
-
-    def executed(self, stage: str) -> nbformat.NotebookNode:
-        [path] = [path for path in self.written(stage) if path.suffix == ".ipynb"]
-        return nbformat.read(path, as_version=4)
+def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
+    """The repository's data, notebooks and code, and its parameters changed for a short run."""
+    for name in ("data", "notebooks", "src"):
+        (root / name).symlink_to(ROOT / name)
+    content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content["run"] |= {"models": ["omniscient"], "resamples": 100}
+    content["bigtom"]["generation"]["writers"] = ["authored"]
+    content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
+    content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
+    content["fantom"]["evaluation"]["methods"] = ["short", "full"]
+    content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+    content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
+    content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
+    content["simpletom"]["generation"]["writers"] = ["authored"]
+    content["simpletom"]["filtering"]["llm_annotated"] = 0
+    for name in ("bigtom", "simpletom"):
+        content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
+    change(content)
+    return Laboratory(root, content)
 
 
 def _baselines_only(content: dict) -> None:
@@ -153,10 +120,10 @@ def _baselines_only(content: dict) -> None:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     """The stages of all benchmarks, run for the omniscient baseline on our own items."""
-    laboratory = Laboratory(tmp_path_factory.mktemp("lab"), _baselines_only)
+    made = laboratory(tmp_path_factory.mktemp("lab"), _baselines_only)
     for stage in CHAIN + OTHER_STAGES:
-        laboratory.run(stage)
-    return laboratory
+        made.run(stage)
+    return made
 
 
 @pytest.mark.parametrize("stage", CHAIN)
@@ -340,10 +307,10 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laboratory, int]
             given = {"source": str(RELEASED.resolve()), "reader": "toy"}
             content["run"]["benchmarks"]["bigtom"] |= given
 
-        laboratory = Laboratory(tmp_path_factory.mktemp("released"), with_server)
+        made = laboratory(tmp_path_factory.mktemp("released"), with_server)
         for stage in CHAIN[:2]:
-            laboratory.run(stage)
-        return laboratory, len(server.asked)
+            made.run(stage)
+        return made, len(server.asked)
 
 
 def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
@@ -354,9 +321,9 @@ def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
 
 
 def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
-    laboratory, asked = released
+    made, asked = released
     assert asked == 200
-    shown = laboratory.executed("filtering@bigtom")
+    shown = made.executed("filtering@bigtom")
     text = "".join(
         o.data["text/plain"] for c in shown.cells for o in c.get("outputs", []) if "data" in o
     )
@@ -379,9 +346,9 @@ def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_pat
         content["run"]["benchmarks"]["fantom"]["source"] = str(path)
 
     (tmp_path / "lab").mkdir()
-    laboratory = Laboratory(tmp_path / "lab", with_file)
+    made = laboratory(tmp_path / "lab", with_file)
     for stage in OTHERS["fantom"][:2]:
-        laboratory.run(stage)
-    items = tables.read("items", laboratory.root / "results/items/fantom.parquet")
+        made.run(stage)
+    items = tables.read("items", made.root / "results/items/fantom.parquet")
     assert set(items["source"]) == {"released:fantom_v1"}
     assert items["group_id"].nunique() == len(theirs)

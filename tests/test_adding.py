@@ -1,0 +1,153 @@
+"""The worked example of `docs/adding.md`: a fifth benchmark by its own files alone.
+
+Each block of the document becomes the file that it names, beside copies of the repository's code.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+from nbformat import v4
+
+from laboratory import Laboratory
+from tomlab.paths import ROOT
+from tomlab.records import tables
+
+BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
+FILES = dict(BLOCK.findall((ROOT / "docs" / "adding.md").read_text(encoding="utf-8")))
+PARAMS = yaml.safe_load(FILES.pop("params.yaml"))
+CHAIN = ["generation", "filtering", "evaluation", "judge_calibration", "figures"]
+CHAIN = [f"{s}@doors-omniscient" if s == "evaluation" else f"{s}@doors" for s in CHAIN]
+CENTRAL = ("src", "notebooks", "tests")
+RUBBISH = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info")
+
+
+def notebook(code: str) -> str:
+    """The notebook of which the document shows the code cells."""
+    _, *cells = re.split(r"^# %%\n", code, flags=re.MULTILINE)
+    made = v4.new_notebook(cells=[v4.new_code_cell(cell.strip()) for cell in cells])
+    made.cells[0].metadata["tags"] = ["parameters"]
+    return nbformat.writes(made)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> Laboratory:
+    """The repository with the example in it, its five stages run for the omniscient baseline."""
+    root = tmp_path_factory.mktemp("adding")
+    for name in CENTRAL:
+        shutil.copytree(ROOT / name, root / name, ignore=RUBBISH)
+    (root / "data" / "published").mkdir(parents=True)
+    for name in (*(f"data/{p.name}" for p in (ROOT / "data").iterdir()), "pyproject.toml"):
+        if name != "data/published":
+            (root / name).symlink_to(ROOT / name)
+    for path in (ROOT / "data" / "published").iterdir():
+        (root / "data" / "published" / path.name).symlink_to(path)
+    for name, text in FILES.items():
+        path = root / name
+        assert not path.exists(), f"{name}: the example is to add files, not to change them"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(notebook(text) if path.suffix == ".ipynb" else text, encoding="utf-8")
+    content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content["run"]["benchmarks"] |= PARAMS["run"]["benchmarks"]
+    content |= {"doors": PARAMS["doors"]}
+    content["run"]["models"] = ["omniscient"]
+    made = Laboratory(root, content)
+    for stage in CHAIN:
+        made.run(stage)
+    return made
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder that are the repository's own, by their path."""
+    paths = [
+        path for path in folder.rglob("*") if path.suffix in (".py", ".txt", ".yaml", ".ipynb")
+    ]
+    paths = [path for path in paths if not {"__pycache__", ".ipynb_checkpoints"} & {*path.parts}]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_nothing_central_is_edited(lab):
+    for name in CENTRAL:
+        there = contents(lab.root / name)
+        added = {path.removeprefix(f"{name}/") for path in FILES if path.startswith(f"{name}/")}
+        assert {path: held for path, held in there.items() if path not in added} == contents(
+            ROOT / name
+        )
+        assert added <= set(there)
+    assert (lab.root / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
+    own = re.compile(
+        r"(src/tomlab/(benchmarks|papers)|data|data/published)/doors/.+|notebooks/\w+/doors\.ipynb"
+    )
+    assert [name for name in FILES if not own.fullmatch(name)] == []
+
+
+@pytest.mark.parametrize("stage", CHAIN)
+def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
+    assert [path for path in lab.written(stage) if not path.exists()] == []
+    outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
+    assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+
+
+def test_each_story_becomes_a_true_and_a_false_belief_item(lab):
+    items = tables.read("items", lab.root / "results/items/doors.parquet").set_index("item_id")
+    assert items.groupby("condition").size().to_dict() == {"false_belief": 3, "true_belief": 3}
+    assert items.loc["bike/false_belief", "answer"] == "the red door"
+    assert items.loc["bike/true_belief", "answer"] == "the blue door"
+
+
+def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
+    scores = tables.read("scores", lab.root / "results/scores/doors/omniscient.parquet")
+    assert set(scores["outcome"]) == {"correct", "wrong"}
+    right = scores.groupby("condition")["score"].agg(["min", "max"])
+    assert right.T.to_dict("list") == {"false_belief": [0.0, 0.0], "true_belief": [1.0, 1.0]}
+
+
+def test_metrics_carry_intervals_over_stories(lab):
+    metrics = tables.read("metrics", lab.root / "results/metrics/doors/omniscient.parquet")
+    accuracy = metrics[metrics["metric"] == "accuracy"].set_index("condition")
+    assert accuracy["value"].to_dict() == {"false_belief": 0, "true_belief": 1}
+    assert (accuracy["ci_low"] < accuracy["ci_high"]).all()
+    assert accuracy[["n", "n_groups"]].eq(3).all(axis=None)
+
+
+def test_reading_of_answers_is_held_against_what_is_known(lab):
+    found = pd.read_csv(lab.root / "results/judges/doors/agreement.csv").loc[0]
+    assert found["agreement"] == 1
+    assert (found["n"], found["undefined"]) == (36, 12)
+
+
+def test_run_stands_beside_the_published_numbers(lab):
+    printed = pd.read_csv(lab.root / "results/tables/doors/accuracy.csv")
+    wide = printed.pivot(index="source", columns="condition", values="value")
+    assert wide.loc["this run"].to_dict() == wide.loc["paper"].to_dict()
+    assert printed.loc[printed["source"] == "this run", "ci_high"].notna().all()
+    picture = lab.root / "results/figures/doors/outcomes.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    shown = json.loads((lab.root / "docs/metrics/doors.json").read_text(encoding="utf-8"))
+    assert shown["omniscient"]["plain"]["accuracy"]["false_belief"]["value"] == 0
+
+
+def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):
+    house = ("test_house.py", "asking/test_protocol.py", "pipeline/test_stages.py")
+    named = "doors or knows_another or has_its_paper or imports_itself"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-k", named),
+            *(f"tests/{path}" for path in house),
+        ],
+        cwd=lab.root,
+        env=lab.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    passed = int(re.search(r"(\d+) passed", done.stdout)[1])
+    assert passed > 40, done.stdout
