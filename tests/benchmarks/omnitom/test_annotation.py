@@ -25,13 +25,14 @@ from tomlab.benchmarks.omnitom.annotation import (
 from tomlab.benchmarks.omnitom.records import DIMENSIONS, read_records, write_records
 from tomlab.benchmarks.omnitom.writing import (
     ATTEMPT_COLUMNS,
+    EXTRACT,
     OUT_COLUMNS,
     drafts,
     extracted,
-    extraction_requests,
     labelled,
-    labelling_requests,
+    requests,
 )
+from tomlab.benchmarks.omnitom.writing import LABEL as TO_LABEL
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
 from tomlab.paths import DATA
@@ -86,7 +87,7 @@ def test_stories_of_tombench_and_of_records_are_numbered_after_our_own():
 
 
 def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_category():
-    [request] = extraction_requests(STORIES, OWN, seed=3, max_tokens=50)
+    [request] = requests(EXTRACT, STORIES, OWN, seed=3, max_tokens=50)
     system, user = (message["content"] for message in request.messages)
     assert "table and nothing else" in system
     assert "This is a False Belief Task." in user
@@ -98,7 +99,7 @@ def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_cate
 
 def test_a_story_is_never_its_own_example():
     own = [r for r in OWN if r["story_category"] == "False Belief Task"]
-    for request in extraction_requests(drafts(own), own):
+    for request in requests(EXTRACT, drafts(own), own):
         parts = request.messages[1]["content"].split("Story:\n")
         assert parts[-2].splitlines()[0] != parts[-1].splitlines()[0]
 
@@ -106,11 +107,11 @@ def test_a_story_is_never_its_own_example():
 def test_a_category_without_an_example_is_named():
     hints = [r for r in OWN if r["story_category"] == "Hinting Task Test"]
     with pytest.raises(InputError, match=r"examples: 1 problem\n.*3001.*'False Belief Task'"):
-        extraction_requests(STORIES, hints)
+        requests(EXTRACT, STORIES, hints)
 
 
 def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
-    [request] = labelling_requests(unlabelled(), OWN)
+    [request] = requests(TO_LABEL, unlabelled(), OWN)
     tail = request.messages[1]["content"].rpartition("Now the story to work on.")[2]
     assert tail.endswith(
         "Beliefs:\nActor | Belief\n"
@@ -121,7 +122,7 @@ def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
 
 
 def test_no_records_are_no_requests():
-    assert labelling_requests([], OWN) == []
+    assert requests(TO_LABEL, [], OWN) == []
 
 
 # What came back
@@ -136,8 +137,8 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
             for r in requests
         ]
 
-    found, first = extracted(model(extraction_requests(STORIES, OWN)), STORIES, "scripted")
-    records, second, out = labelled(model(labelling_requests(found, OWN)), found, "scripted")
+    found, first = extracted(model(requests(EXTRACT, STORIES, OWN)), STORIES, "scripted")
+    records, second, out = labelled(model(requests(TO_LABEL, found, OWN)), found, "scripted")
     write_records(records, tmp_path / "gold.jsonl")
     assert read_records(tmp_path / "gold.jsonl") == records
     [record] = records
@@ -146,7 +147,7 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
     assert record["beliefs"][1]["labels"]["context"] == "Temporal"
     assert (record["cut_off"], record["rows_lost"], len(out)) == (False, 0, 0)
     for attempts in (first, second):
-        assert list(attempts.columns) == list(ATTEMPT_COLUMNS)
+        assert list(attempts.columns) == ATTEMPT_COLUMNS
         assert attempts["status"].tolist() == ["parsed"]
         assert attempts["beliefs"].tolist() == [3]
     assert filtering.faults(records).empty
@@ -189,7 +190,7 @@ def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels,
         [answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m"
     )
     assert [b["actor"] for b in records[0]["beliefs"]] == ["world", "Ada"]
-    assert list(out.columns) == list(OUT_COLUMNS)
+    assert list(out.columns) == OUT_COLUMNS
     assert out.to_dict("records") == [
         {"story_id": 3001, "belief": 3, "actor": "Ben"}
         | {"text": "Ada thinks the key is in the bowl"}

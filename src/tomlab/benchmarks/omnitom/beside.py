@@ -1,6 +1,6 @@
 """OmniToM's numbers beside its paper's: by stage and prompt level (Sec. 6, App. C), as it prints them."""
 
-from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -38,20 +38,13 @@ def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.Data
 def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:
     """A `Table`'s tidy frame: `keys` say what a number is of, `column` where it stands."""
     cells = beside.stack(["source", *keys, *_TIDY], *frames)
-    texts = [*keys, "column", "mark", "ci_method", "reason", "printed_in"]
-    return cells.astype(dict.fromkeys(texts, "str")).fillna(dict.fromkeys(texts, ""))
+    texts = dict.fromkeys([*keys, "column", "mark", "ci_method", "reason", "printed_in"], "")
+    return cells.astype(dict.fromkeys(texts, "str")).fillna(texts)
 
 
-def layout(
-    cells: pd.DataFrame, labels: Mapping[str, str], heads: Mapping[str, str], **how
-) -> pd.DataFrame:
-    """`beside.layout` with the paper's numbers as it prints them, with two decimals."""
-    return beside.layout(cells, labels, heads, paper="{:.2f}".format, **how)
-
-
-def count(value: float) -> str:
-    """A count as the paper prints it: 22,343."""
-    return f"{value:,.0f}"
+# As the paper prints them: numbers with two decimals, counts as 22,343.
+layout = partial(beside.layout, paper="{:.2f}".format)
+count = "{:,.0f}".format
 
 
 def paper_sentence(cells: pd.DataFrame) -> list[str]:

@@ -52,13 +52,13 @@ class Method:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into a request."""
-        task = TASKS[self.stage]
+        task = f"omnitom/{TASKS[self.stage]}"
         if self.stage == 0:
-            return ("omnitom/linked",)
-        form = (f"omnitom/{task}-json",) if self.json else ()
-        emphases = [f"omnitom/emphasis-{code}" for code in CATEGORIES]
-        detail = emphases if self.stage == 1 and self.level == "L4" else ()
-        return ("omnitom/system", f"omnitom/{task}-{self.level}", *detail, *form)
+            return (task,)
+        shows_emphasis = self.stage == 1 and self.level == "L4"
+        emphases = [f"omnitom/emphasis-{code}" for code in CATEGORIES if shows_emphasis]
+        form = [f"{task}-json"] if self.json else []
+        return ("omnitom/system", f"{task}-{self.level}", *emphases, *form)
 
 
 METHODS = {
@@ -84,25 +84,21 @@ def compose(
     and `paraphrases` (JSON: for each belief others in the same meaning). `answer` is the gold table
     as JSON.
     """
-    known = list(examples)
-    items = [item for record in records for item in _pair(record, known, seed)]
+    known, items = list(examples), []
+    for record in records:
+        example = example_for(record, known, seed)
+        names = ("actor", "belief", "labels")
+        gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
+        told = {
+            "answer": _json(gold),
+            "example": _json(example) if example else "",
+            "paraphrases": _json([belief.get("paraphrases", []) for belief in record["beliefs"]]),
+        }
+        items.append(_item(record, STAGES[1], STAGES[1], **told))
+        items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
     if not items:
         raise InputError("omnitom: there are no stories to compose items from")
     return check(pd.DataFrame(items), "items", "omnitom items")
-
-
-def _pair(record: Mapping, examples: Sequence[Mapping], seed: int) -> list[dict]:
-    example = example_for(record, examples, seed)
-    gold = [{name: b[name] for name in ("actor", "belief", "labels")} for b in record["beliefs"]]
-    told = {
-        "answer": _json(gold),
-        "example": _json(example) if example else "",
-        "paraphrases": _json([b.get("paraphrases", []) for b in record["beliefs"]]),
-    }
-    return [
-        _item(record, STAGES[1], STAGES[1], **told),
-        _item(record, STAGES[2], STAGES[2], question=given_table(gold), **told),
-    ]
 
 
 def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
@@ -158,22 +154,21 @@ def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataF
 
 def records_of(items: pd.DataFrame) -> list[dict]:
     """The records behind an items table, in the format of App. B.5 with their `source`."""
-    extraction = items[items["question_type"] == STAGES[1]]
-    return [
-        {
-            "story_id": item["group_id"],
-            "story_category": CATEGORIES[item["category"]],
-            "story": item["story"],
-            "beliefs": [
-                belief | ({"paraphrases": others} if others else {})
-                for belief, others in zip(
-                    json.loads(item["answer"]), json.loads(item["paraphrases"]), strict=True
-                )
-            ],
-            "source": item["source"],
-        }
-        for item in extraction.to_dict("records")
-    ]
+    records = []
+    for item in items[items["question_type"] == STAGES[1]].to_dict("records"):
+        beliefs, paraphrases = json.loads(item["answer"]), json.loads(item["paraphrases"])
+        for belief, others in zip(beliefs, paraphrases, strict=True):
+            belief |= {"paraphrases": others} if others else {}
+        records.append(
+            {
+                "story_id": item["group_id"],
+                "story_category": CATEGORIES[item["category"]],
+                "story": item["story"],
+                "beliefs": beliefs,
+                "source": item["source"],
+            }
+        )
+    return records
 
 
 def given_table(beliefs: Sequence[Mapping]) -> str:
@@ -196,38 +191,36 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat messages for one item: role, directive, examples for L4, then the data."""
     wanted = METHODS[method]
-    name = TASKS[wanted.stage]
+    task = TASKS[wanted.stage]
+
+    def text(name: str) -> str:
+        return prompts.load(f"omnitom/{name}", replaced)
+
     if wanted.stage == 0:
-        return [{"role": "user", "content": _linked(item, replaced)}]
-    parts = [prompts.load(f"omnitom/{name}-{wanted.level}", replaced)]
+        options = zip(KEYS, item["choices"], strict=False)
+        listed = "\n".join(f"({key}) {option}" for key, option in options)
+        asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{listed}"
+        return [{"role": "user", "content": f"{text(task)}\n\n{asked}\n\nAnswer:"}]
+    parts = [text(f"{task}-{wanted.level}")]
     if wanted.level == "L4":
         if wanted.stage == 1:
-            parts.append(prompts.load(f"omnitom/emphasis-{item['category']}", replaced))
-        parts.append(f"Example\n\n{_example(json.loads(item['example']), wanted.stage)}")
-        parts.append("Now the story to work on.")
+            parts.append(text(f"emphasis-{item['category']}"))
+        example = json.loads(item["example"])
+        given = given_table(example["beliefs"]) if wanted.stage == 2 else ""
+        solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
+        parts += [f"Example\n\n{solved}", "Now the story to work on."]
     if wanted.json:
-        parts.append(prompts.load(f"omnitom/{name}-json", replaced))
+        parts.append(text(f"{task}-json"))
     parts.append(_data(item["story"], item["question"]))
     return [
-        {"role": "system", "content": prompts.load("omnitom/system", replaced)},
+        {"role": "system", "content": text("system")},
         {"role": "user", "content": "\n\n".join(parts)},
     ]
-
-
-def _linked(item: Mapping, replaced: Mapping[str, str] | None) -> str:
-    options = "\n".join(f"({key}) {text}" for key, text in zip(KEYS, item["choices"], strict=False))
-    asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{options}"
-    return f"{prompts.load('omnitom/linked', replaced)}\n\n{asked}\n\nAnswer:"
 
 
 def _data(story: str, given: str) -> str:
     table = f"\n\nBeliefs:\n{given}" if given else ""
     return f"Story:\n{story}{table}\n\nTable:"
-
-
-def _example(record: Mapping, stage: int) -> str:
-    given = given_table(record["beliefs"]) if stage == 2 else ""
-    return f"{_data(record['story'], given)}\n{table_text(rows(record), stage)}"
 
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
@@ -257,21 +250,15 @@ def schema(method: str) -> dict | None:
     wanted = METHODS[method]
     if not wanted.json:
         return None
-    fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
     labels = DIMENSIONS if wanted.stage == 2 else {"order": DIMENSIONS["order"]}
+    fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
     fields |= {name: {"type": "string", "enum": list(legal)} for name, legal in labels.items()}
-    belief = {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"beliefs": {"type": "array", "items": belief}},
-        "required": ["beliefs"],
-        "additionalProperties": False,
-    }
+    return _object({"beliefs": {"type": "array", "items": _object(fields)}})
+
+
+def _object(fields: dict[str, dict]) -> dict:
+    known = {"required": list(fields), "additionalProperties": False}
+    return {"type": "object", "properties": fields} | known
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
@@ -294,40 +281,32 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         right = keys[list(item["choices"]).index(item["answer"])]
         return {"gold": f"({right})", "random": f"({draw.choice(keys)})"}
     gold = gold_rows(item)
-    answers = _extracted(gold, draw) if stage == 1 else _labelled(gold, draw)
-    return {name: table_text(rows, stage) for name, rows in {"gold": gold, **answers}.items()}
-
-
-def _extracted(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    world = [row for row in gold if row.actor == WORLD]
-    return {
-        "omniscient": [
-            Row(actor, row.belief, "0" if actor == WORLD else "1")
-            for actor in actors
-            for row in world
-        ],
-        "random": [
-            Row(draw.choice(actors), row.belief, row.order) for row in gold if draw.random() < 0.5
-        ],
-    }
-
-
-def _labelled(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
-    fixed = {"truth_status": "True", "knowledge_access": "Public"}
-    by_lot = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
-    return {
-        "omniscient": [replace(row, labels={**row.labels, **fixed}) for row in gold],
-        "random": [
-            replace(row, order=labels["order"], labels=labels)
-            for row, labels in zip(gold, by_lot, strict=True)
-        ],
-    }
+    if stage == 1:
+        actors = list(dict.fromkeys(row.actor for row in gold))
+        told = [row.belief for row in gold if row.actor == WORLD]
+        answers = {
+            "gold": gold,
+            "omniscient": [
+                Row(actor, belief, "0" if actor == WORLD else "1")
+                for actor in actors
+                for belief in told
+            ],
+            "random": [
+                replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5
+            ],
+        }
+    else:
+        fixed = {"truth_status": "True", "knowledge_access": "Public"}
+        by_lot = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
+        pairs = zip(gold, by_lot, strict=True)
+        answers = {
+            "gold": gold,
+            "omniscient": [replace(row, labels={**row.labels, **fixed}) for row in gold],
+            "random": [replace(row, order=own["order"], labels=own) for row, own in pairs],
+        }
+    return {name: table_text(table, stage) for name, table in answers.items()}
 
 
 def gold_rows(item: Mapping) -> list[Row]:
     """The gold table of an item."""
-    return [
-        Row(b["actor"], b["belief"], b["labels"]["order"], b["labels"])
-        for b in json.loads(item["answer"])
-    ]
+    return rows({"beliefs": json.loads(item["answer"])})

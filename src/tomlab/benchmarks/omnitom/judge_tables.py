@@ -1,20 +1,12 @@
 """What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
 
 from collections.abc import Iterator
-from itertools import combinations
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy.stats import kendalltau
 
-from tomlab.benchmarks.omnitom.beside import (
-    at_level,
-    count,
-    layout,
-    paper_sentence,
-    stack,
-    with_level,
-)
+from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.errors import InputError
 from tomlab.reporting import beside, plotting, printed
@@ -46,9 +38,9 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
     beside.demand_known(agreements, {"judge": None}, "judges")
     paper = beside.of_paper(PUBLICATION, "judge_agreement", "agreement_percent")
     paper = paper.assign(judge=paper["model"], column="agreement")
-    cells = stack(["judge", "level"], paper, *_qualities(agreements))
-    forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], count)
-    shown = layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
+    cells = numbers.stack(["judge", "level"], paper, *_qualities(agreements))
+    forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], numbers.count)
+    shown = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
     shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(HELD_AGAINST))
     caption = (
         "OmniToM, App. B.4: agreement of judges with alignments of predicted and gold beliefs, in "
@@ -60,7 +52,17 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
         "intervals by story. Precision, recall and kappa (Cohen's) are over all decisions. n: "
         "decisions; Undefined: those that the judge left open."
     )
-    about = [*paper_sentence(cells), _people(), run]
+    counts = PUBLICATION.read("human_matchcount").set_index("matchcount")
+    beliefs, percent = (
+        counts.loc[counts["statistic"] == kind, "value"] for kind in ("beliefs", "percent")
+    )
+    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
+    people = (
+        f"The paper's judges, with L4 prompts, are held against people's alignments of "
+        f"{beliefs.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
+        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
+    )
+    about = [*numbers.paper_sentence(cells), people, run]
     return printed.Table("judge_agreement", cells, shown, caption, about)
 
 
@@ -73,7 +75,7 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     """
     needed = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
     beside.demand_columns(sensitivity, needed, "judge sensitivity")
-    rows = at_level(with_level(sensitivity), "stage1", level)
+    rows = numbers.at_level(numbers.with_level(sensitivity), "stage1", level)
     if rows.empty:
         raise InputError("judge sensitivity: no rows of a method of stage1")
     beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
@@ -119,19 +121,6 @@ def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield agreements[["judge", "n", "n_groups"]].assign(**values, **texts)
 
 
-def _people() -> str:
-    """What the paper's judges were held against."""
-    rows = PUBLICATION.read("human_matchcount")
-    counts = rows[rows["statistic"] == "beliefs"].set_index("matchcount")["value"]
-    percent = rows[rows["statistic"] == "percent"].set_index("matchcount")["value"]
-    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
-    return (
-        f"The paper's judges, with L4 prompts, are held against people's alignments of "
-        f"{counts.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
-        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
-    )
-
-
 def _ranking(rows: pd.DataFrame) -> str:
     """Which model leads under which judge, and how far the judges' rankings agree."""
     wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
@@ -139,11 +128,8 @@ def _ranking(rows: pd.DataFrame) -> str:
         return "With one judge or one model there is no ranking to compare."
     best = wide.idxmax()
     led = [f"{model} under {', '.join(best.index[best == model])}" for model in best.unique()]
-    pairs = {
-        (one, other): kendalltau(wide[one], wide[other], nan_policy="omit").statistic
-        for one, other in combinations(wide, 2)
-    }
-    taus = pd.Series(pairs).dropna()
+    upper = np.triu(np.ones((len(wide.columns),) * 2), 1) > 0
+    taus = wide.corr(method="kendall").where(upper).stack().dropna()
     if taus.empty:
         return f"Highest F1: {'; '.join(led)}."
     least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())

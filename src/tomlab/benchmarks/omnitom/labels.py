@@ -4,21 +4,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row
+from tomlab.benchmarks.omnitom.records import DIMENSIONS, SCHEMA, Row
 
-# How the prompts head a column (App. C), and the other names it goes by: those of the records
-# (App. B.5), of the worked examples (App. E), and their near variants.
-_NAMES = {
-    "actor": ("Actor", "actors", "actor name", "character", "agent", "belief holder", "holder"),
-    "belief": ("Belief", "beliefs", "belief proposition", "belief statement", "proposition"),
-    "order": ("Order", "belief order", "recursive order", "ord"),
-    "truth_status": ("Truth-Status", "truth", "status"),
-    "knowledge_access": ("Knowledge-Access", "knowledge", "access"),
-    "representation": ("Representation", "repr"),
-    "content_type": ("Content Type", "content", "type"),
-    "mental_source": ("Mental-Source", "source"),
-    "context": ("Context",),
-}
+_NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 # The same in running text: "Truth status".
 DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIMENSIONS}
@@ -43,17 +31,12 @@ def normal_label(dimension: str, text: str) -> str | None:
     """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
 
     dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
-    other separators within it, the dimension's name before it, and these aliases: the halves of a
-    content type and `Contents/Physical` (App. E prints such short forms), ordinals such as
-    `first-order`, alone or behind the number, and T, F and U for Truth Status, where no two labels
-    share an initial. Two labels, or a label in a sentence, are none.
+    other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
+    Two labels, or a label in a sentence, are none.
     """
     words = _words(text)
-    for name in _PREFIXES[dimension]:
-        if words.startswith(name):
-            words = words.removeprefix(name)
-            break
-    return _VARIANTS[dimension].get(words)
+    prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
+    return _VARIANTS[dimension].get(words.removeprefix(prefix))
 
 
 def _words(text: str) -> str:
@@ -67,32 +50,11 @@ _PREFIXES = {
     dimension: sorted((f"{_words(name)} " for name in _NAMES[dimension]), key=len, reverse=True)
     for dimension in DIMENSIONS
 }
-_ORDINALS = {
-    "0": ("zero", "zeroth"),
-    "1": ("first", "1st"),
-    "2": ("second", "2nd"),
-    "3": ("third", "3rd"),
-}
-_HALVES = ("contents", "physical state", "physical", "contents physical", "identity", "relation")
-_HALVES += ("desire", "intention", "trait", "value", "action", "event")
-
-
-def _aliases(dimension: str, label: str) -> list[str]:
-    if dimension == "order":
-        named = [f"{ordinal} order" for ordinal in _ORDINALS[label]]
-        return named + [f"{label} {name}" for name in named]
-    if dimension == "truth_status":
-        return [label[0].casefold()]
-    if dimension == "content_type":
-        return [half for half in _HALVES if half in _words(label)]
-    return []
-
-
 _VARIANTS = {
     dimension: {
         variant: label
         for label in labels
-        for variant in (_words(label), *_aliases(dimension, label))
+        for variant in (_words(label), *SCHEMA["aliases"].get(dimension, {}).get(label, ()))
     }
     for dimension, labels in DIMENSIONS.items()
 }

@@ -6,14 +6,17 @@ resample whole stories.
 
 import json
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.omnitom.items import NAME
-from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
+from tomlab.benchmarks.omnitom.records import DIMENSIONS
 from tomlab.records.tables import OUTCOMES, check
-from tomlab.scoring.stats import Interval, cluster_interval, cluster_statistic, ratio
+from tomlab.scoring import series
+from tomlab.scoring.series import COUNT, Series
+from tomlab.scoring.stats import cluster_statistic, ratio
 
 UNUSABLE = OUTCOMES[2:]
 # Of belief orders: the paper puts the second and the third together.
@@ -21,11 +24,18 @@ BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
 MATCH_COUNTS = ("0", "1", "2", "3+")
 
 
-def condition(*parts: str, usable: bool = False) -> str:
-    """What a metric is of: "all", "categories", or a dimension, category code or belief order, or
-    a dimension and one of the latter two, such as "context/HT"; usable: of usable outputs alone.
-    """
-    return "/".join([*parts, "usable"] if usable else parts)
+class Statistic(NamedTuple):
+    """A metric that is no mean; from `sums` on as in `stats.cluster_statistic`."""
+
+    metric: str
+    condition: str
+    sums: pd.DataFrame
+    statistic: Callable[[np.ndarray], np.ndarray]
+    n: int
+    strata: pd.Series | None = None
+
+
+Found = Iterator[Series | Statistic]
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -33,98 +43,78 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
     Extraction: f1, precision, recall ("all": mean over stories; "categories": mean of the category
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
-    Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order),
-    macro_f1, balanced_accuracy and majority_baseline by dimension. An unusable output counts as 0;
-    under conditions that end in "/usable" it is left out. unusable, outcome_rate: over all outputs.
+    Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
+    a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
+    majority_baseline by dimension. An unusable output counts as 0; under conditions that end in
+    "/usable" it is left out. unusable, outcome_rate: over all outputs.
     """
-    rows = []
+    options, found = {"resamples": resamples, "seed": seed}, []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        keys = {"benchmark": NAME, "model": model, "method": method}
-        for metric, of, interval in _rows(part, resamples, seed):
-            rows.append(keys | {"metric": metric, "condition": of} | vars(interval))
-    return check(pd.DataFrame(rows), "metrics", "omnitom metrics")
+        whose = {"benchmark": NAME, "model": model, "method": method}
+        for one in _found(part.assign(usable=~part["outcome"].isin(UNUSABLE))):
+            if isinstance(one, Series):
+                found += series.rows([one], whose, **options)
+            else:
+                metric, condition, sums, statistic, n, strata = one
+                interval = cluster_statistic(sums, statistic, n=n, strata=strata, **options)
+                found.append(whose | {"metric": metric, "condition": condition} | vars(interval))
+    return check(pd.DataFrame(found), "metrics", "omnitom metrics")
 
 
-def _rows(part: pd.DataFrame, resamples: int, seed: int) -> Iterator[tuple[str, str, Interval]]:
-    options = {"resamples": resamples, "seed": seed}
-    part = part.assign(usable=~part["outcome"].isin(UNUSABLE))
-    stages = {0: _linked, 1: _extraction, 2: _labelling}
-    yield from stages[part["stage"].iloc[0]](part, options)
+def _found(part: pd.DataFrame) -> Found:
+    yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
     groups = part["group_id"]
-    yield "unusable", "all", cluster_interval(~part["usable"], groups, **options)
+    yield Series("unusable", "all", ~part["usable"], groups)
     for outcome in OUTCOMES:
-        hit = part["outcome"] == outcome
-        yield "outcome_rate", outcome, cluster_interval(hit, groups, **options)
-    tokens = part["completion_tokens"]
-    yield "completion_tokens", "all", cluster_interval(tokens, groups, bounds=None, **options)
+        yield Series("outcome_rate", outcome, part["outcome"] == outcome, groups)
+    yield Series("completion_tokens", "all", part["completion_tokens"], groups, COUNT)
 
 
-def _mean(rows: pd.DataFrame, column: str, options: dict) -> Interval:
-    return cluster_interval(rows[column], rows["group_id"], **options)
-
-
-def _macro(part: pd.DataFrame, column: str, options: dict) -> Iterator[tuple[str, Interval]]:
+def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
     """A score by story: its mean over stories, over categories, and in each category."""
-    for usable, rows in ((False, part), (True, part[part["usable"]])):
+    for suffix, rows in (("", part), ("/usable", part[part["usable"]])):
         if rows.empty:
             continue
-        yield condition("all", usable=usable), _mean(rows, column, options)
-        yield condition("categories", usable=usable), category_mean(rows, column, options)
-        for code, cell in _by_category(rows):
-            yield condition(code, usable=usable), _mean(cell, column, options)
+        yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
+        yield _category_mean(metric, f"categories{suffix}", rows, column)
+        for code, cell in rows.groupby("category"):
+            yield Series(metric, f"{code}{suffix}", cell[column], cell["group_id"])
 
 
-def _by_category(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each category that has some, in the paper's order."""
-    cells = dict(list(rows.groupby("category")))
-    return [(code, cells[code]) for code in CATEGORIES if code in cells]
-
-
-def category_mean(rows: pd.DataFrame, column: str, options: dict) -> Interval:
+def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
     """The mean of the category means, stories drawn within their category."""
-    codes = [code for code, _ in _by_category(rows)]
-    columns = {}
-    for code in codes:
-        own = rows["category"] == code
-        columns[f"sum {code}"] = rows[column].where(own, 0.0)
-        columns[f"n {code}"] = own.astype(float)
-    sums = pd.DataFrame(columns).groupby(rows["group_id"], sort=False).sum()
-    category = rows.drop_duplicates("group_id").set_index("group_id")["category"]
+    stories = rows.groupby(["group_id", "category"], sort=False)[column].agg(["sum", "size"])
+    category = stories.index.get_level_values("category").to_series()
+    # Sum and number of each category: 0 but for the story's own.
+    own = pd.get_dummies(category).to_numpy(float)
+    sums = (own[:, :, None] * stories.to_numpy(float)[:, None, :]).reshape(len(own), -1)
 
     def mean_of_means(counts: np.ndarray) -> np.ndarray:
-        pairs = counts.reshape(*counts.shape[:-1], len(codes), 2)
-        return ratio(pairs).mean(axis=-1)
+        return ratio(counts.reshape(*counts.shape[:-1], -1, 2)).mean(axis=-1)
 
-    return cluster_statistic(
-        sums, mean_of_means, n=len(rows), strata=category[sums.index], **options
-    )
+    return Statistic(metric, condition, pd.DataFrame(sums), mean_of_means, len(rows), category)
 
 
-def _linked(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
+def _linked(part: pd.DataFrame) -> Found:
     """Accuracy on the ToMBench questions that the stories come from."""
-    for of, interval in _macro(part, "score", options):
-        yield "linked_accuracy", of, interval
+    return _macro("linked_accuracy", part, "score")
 
 
 # ---- Extraction ----------------------------------------------------------------------------------
 
 
-def _extraction(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
-    for metric in ("f1", "precision", "recall"):
-        for of, interval in _macro(part.assign(f1=part["score"]), metric, options):
-            yield metric, of, interval
+def _extraction(part: pd.DataFrame) -> Found:
+    for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
+        yield from _macro(metric, part, column)
     for bucket, cell in f1_by_order(part).groupby("bucket"):
-        yield "f1", condition(bucket), _mean(cell, "f1", options)
-    counts = part["n_predicted"]
-    interval = cluster_interval(counts, part["group_id"], bounds=None, **options)
-    yield "beliefs_per_story", "all", interval
+        yield Series("f1", bucket, cell["f1"], cell["group_id"])
+    yield Series("beliefs_per_story", "all", part["n_predicted"], part["group_id"], COUNT)
     rows = belief_rows(part)
     predicted = rows[rows["side"] == "predicted"]
     if len(predicted):
         for number, level in enumerate(MATCH_COUNTS):
             hit = predicted["match_count"].clip(upper=3) == number
-            interval = cluster_interval(hit, predicted["group_id"], **options)
-            yield "matchcount", condition(level), interval
+            yield Series("matchcount", level, hit, predicted["group_id"])
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
@@ -180,88 +170,77 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*kept, "belief", "order", "dimension", "gold", "predicted"])
 
 
-def _labelling(part: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
+def _labelling(part: pd.DataFrame) -> Found:
     labels = label_rows(part)
     labels = labels.assign(right=labels["gold"] == labels["predicted"])
     keys = ["group_id", "category", "sample", "usable"]
     stories = labels.groupby([*keys, "dimension"], sort=False)["right"].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
     wide = stories.assign(all=stories.mean(axis=1)).reset_index()
-    for of, interval in _macro(wide, "all", options):
-        yield "accuracy", of, interval
-    by_category, usable = _by_category(wide), wide[wide["usable"]]
-    for code, cell in by_category:
-        yield "accuracy", condition("all", code), _mean(cell, "all", options)
+    usable = wide[wide["usable"]]
+    yield from _macro("accuracy", wide, "all")
+    yield from _in_categories("all", wide)
     for dimension in DIMENSIONS:
-        yield "accuracy", condition(dimension), _mean(wide, dimension, options)
-        for code, cell in by_category:
-            yield "accuracy", condition(dimension, code), _mean(cell, dimension, options)
+        yield Series("accuracy", dimension, wide[dimension], wide["group_id"])
+        yield from _in_categories(dimension, wide)
         if len(usable):
-            interval = _mean(usable, dimension, options)
-            yield "accuracy", condition(dimension, usable=True), interval
-        own = labels[labels["dimension"] == dimension]
-        yield from _beyond_accuracy(own, dimension, options)
-    yield from _by_order(labels, options)
-
-
-def _by_order(labels: pd.DataFrame, options: dict) -> Iterator[tuple[str, str, Interval]]:
+            name = f"{dimension}/usable"
+            yield Series("accuracy", name, usable[dimension], usable["group_id"])
+        yield from _beyond_accuracy(labels[labels["dimension"] == dimension], dimension)
     labels = labels.assign(bucket=labels["order"].map(BUCKETS))
-    keys = ["group_id", "sample", "bucket"]
     for dimension in (*DIMENSIONS, "all"):
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
-        by_story = own.groupby(keys)["right"].mean().reset_index()
+        by_story = own.groupby(["group_id", "sample", "bucket"])["right"].mean().reset_index()
         for bucket, cell in by_story.groupby("bucket"):
-            yield "accuracy", condition(dimension, bucket), _mean(cell, "right", options)
+            yield Series("accuracy", f"{dimension}/{bucket}", cell["right"], cell["group_id"])
 
 
-def _beyond_accuracy(
-    own: pd.DataFrame, dimension: str, options: dict
-) -> Iterator[tuple[str, str, Interval]]:
+def _in_categories(column: str, stories: pd.DataFrame) -> Found:
+    for code, cell in stories.groupby("category"):
+        yield Series("accuracy", f"{column}/{code}", cell[column], cell["group_id"])
+
+
+def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:
     """Of one dimension: macro-F1, balanced accuracy, and what the commonest gold label would score."""
     legal = list(DIMENSIONS[dimension])
     # No legal label: a column of its own, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(legal), "")
-    cells = {
-        (gold, said): (own["gold"] == gold) & (predicted == said)
-        for gold in legal
-        for said in (*legal, "")
-    }
-    sums = pd.DataFrame(cells).groupby(own["group_id"], sort=False).sum()
-    for metric, statistic in (("macro_f1", macro_f1), ("balanced_accuracy", balanced_accuracy)):
-        made = _of_confusion(statistic, len(legal))
-        yield metric, condition(dimension), cluster_statistic(sums, made, n=len(own), **options)
+    sums = pd.crosstab(own["group_id"], [own["gold"], predicted]).reindex(
+        index=own["group_id"].unique(),
+        columns=pd.MultiIndex.from_product([legal, [*legal, ""]]),
+        fill_value=0,
+    )
+    yield Statistic("macro_f1", dimension, sums, _macro_f1, len(own))
+    yield Statistic("balanced_accuracy", dimension, sums, _balanced_accuracy, len(own))
     majority = own["gold"] == own["gold"].mode().iloc[0]
     by_story = majority.groupby([own["group_id"], own["sample"]]).mean().reset_index()
-    yield "majority_baseline", condition(dimension), _mean(by_story, "gold", options)
+    yield Series("majority_baseline", dimension, by_story["gold"], by_story["group_id"])
 
 
-def _of_confusion(statistic: Callable, labels: int) -> Callable:
-    return lambda counts: statistic(counts.reshape(*counts.shape[:-1], labels, labels + 1))
+def _macro_f1(counts: np.ndarray) -> np.ndarray:
+    """Mean F1 of the labels that occur in gold; `counts` as for `_confused`."""
+    gold, right, said = _confused(counts)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nanmean(np.where(gold > 0, 2 * right / (gold + said), np.nan), axis=-1)
 
 
-def macro_f1(confusion: np.ndarray) -> np.ndarray:
-    """Mean F1 of the labels that occur in gold. confusion: (..., gold labels, predicted labels + 1),
-    the last column for predictions that are no legal label.
+def _balanced_accuracy(counts: np.ndarray) -> np.ndarray:
+    """Mean recall of the labels that occur in gold; `counts` as for `_confused`."""
+    gold, right, _ = _confused(counts)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nanmean(right / gold, axis=-1)
+
+
+def _confused(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How often each label is gold, rightly given, and given, shape (..., labels) each.
+
+    counts: (..., labels * (labels + 1)), by gold label and within it by predicted one, the last for
+    predictions that are no legal label.
     """
-    gold = confusion.sum(axis=-1)
-    right = np.diagonal(confusion, axis1=-2, axis2=-1)
-    said = confusion[..., :-1].sum(axis=-2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        f1 = np.where(gold > 0, 2 * right / (gold + said), np.nan)
-    return _mean_of_present(f1)
-
-
-def balanced_accuracy(confusion: np.ndarray) -> np.ndarray:
-    """Mean recall of the labels that occur in gold; `confusion` as for `macro_f1`."""
-    gold = confusion.sum(axis=-1)
-    right = np.diagonal(confusion, axis1=-2, axis2=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return _mean_of_present(right / gold)
-
-
-def _mean_of_present(values: np.ndarray) -> np.ndarray:
-    present = ~np.isnan(values)
-    return np.where(present, values, 0).sum(axis=-1) / present.sum(axis=-1)
+    size = int(counts.shape[-1] ** 0.5)
+    table = counts.reshape(*counts.shape[:-1], size, size + 1)
+    right = np.diagonal(table, axis1=-2, axis2=-1)
+    return table.sum(axis=-1), right, table[..., :-1].sum(axis=-2)
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

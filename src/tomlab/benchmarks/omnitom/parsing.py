@@ -46,9 +46,8 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
     if as_json.rows:
         return as_json
     as_table = parse_table(text, columns)
-    no_json = as_json.reason == "no table"
-    fewer_lost = len(as_json.lost) < len(as_table.lost)
-    return as_table if as_table.rows or no_json or fewer_lost else as_json
+    fewer_lost = as_json.reason == "no table" or len(as_json.lost) < len(as_table.lost)
+    return as_table if as_table.rows or fewer_lost else as_json
 
 
 def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
@@ -87,23 +86,21 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
         lost += failed
         if own:
             forms[_FORMS[layout.delimiter]] = None
-    return Parsed(rows, lost, "" if rows else _reason(layouts, lost), " and ".join(forms))
-
-
-def _reason(layouts: Sequence["_Layout"], lost: Sequence[str]) -> str:
-    if not layouts:
-        return "no usable row" if lost else "no table"
-    if any(layout.complete for layout in layouts):
-        return "no usable row"
-    missing = [key.capitalize() for key in ("actor", "belief") if key not in layouts[0].keys]
-    return f"no column {', '.join(missing)}"
+    if rows:
+        reason = ""
+    elif any(layout.complete for layout in layouts) or (lost and not layouts):
+        reason = "no usable row"
+    elif not layouts:
+        reason = "no table"
+    else:
+        missing = [key.capitalize() for key in EXTRACTION[:2] if key not in layouts[0].keys]
+        reason = f"no column {', '.join(missing)}"
+    return Parsed(rows, lost, reason, " and ".join(forms))
 
 
 def _keys(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    if columns is None:
-        return None
-    keys = tuple(column(name) for name in columns)
-    if None in keys:
+    keys = columns and tuple(map(column, columns))
+    if keys and None in keys:
         raise ValueError(f"columns {columns}: not all of them are columns of a belief table")
     return keys
 
@@ -125,6 +122,11 @@ class _Layout:
     def labels(self) -> list[int]:
         """Where the columns of closed sets stand."""
         return [i for i, key in enumerate(self.keys) if key not in (None, "actor", "belief")]
+
+    def legal(self, cells: Sequence[str]) -> bool:
+        """Whether all labels that are there are legal."""
+        given = [i for i in self.labels if i < len(cells)]
+        return all(normal_label(self.keys[i], cells[i]) is not None for i in given)
 
 
 _FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}
@@ -206,7 +208,7 @@ def _fits_exactly(line: str, layout: _Layout) -> bool:
     cells = _trimmed(_cells(line, layout.delimiter), layout)
     if len(cells) != len(layout.keys) or (layout.delimiter == "," and not layout.labels):
         return False
-    return all(normal_label(layout.keys[i], cells[i]) is not None for i in layout.labels)
+    return layout.legal(cells)
 
 
 def _read(
@@ -242,19 +244,25 @@ def _values(line: str, layout: _Layout) -> dict[str, str] | None:
         # The belief holds delimiters, so the quotation marks in it are its own.
         plain, before = line.strip(" ").split(layout.delimiter), layout.keys.index("belief")
         cells = plain if plain[:before] == cells[:before] else cells
-    cells = _fitted(cells, layout)
-    if cells is None:
+    surplus = len(cells) - len(layout.keys)
+    if surplus > 0:
+        if None in layout.keys:
+            return None
+        start = layout.keys.index("belief")
+        end = start + surplus + 1
+        cells = [*cells[:start], layout.delimiter.join(cells[start:end]), *cells[end:]]
+    elif surplus < 0 and not any(i < len(cells) for i in layout.labels):
         return None
+    if surplus and not layout.legal(cells):
+        return None
+    cells = cells + [""] * -surplus
     values = {key: cell for key, cell in zip(layout.keys, cells, strict=True) if key}
-    return None if _doubtful(values, layout) else values
-
-
-def _doubtful(values: Mapping[str, str], layout: _Layout) -> bool:
-    """Whether a line that may be prose, or lack its actor by mistake, has no legal label at all."""
-    if layout.delimiter != "," and _bare(values["actor"]):
-        return False
-    labels = [normal_label(key, cell) for key, cell in values.items() if key in DIMENSIONS]
-    return bool(labels) and not any(labels) and not _heads(values)
+    # A line that may be prose, or lack its actor by mistake, needs a legal label.
+    if layout.delimiter == "," or not _bare(values["actor"]):
+        labels = [normal_label(key, cell) for key, cell in values.items() if key in DIMENSIONS]
+        if labels and not any(labels) and not _heads(values):
+            return None
+    return values
 
 
 def _heads(values: Mapping[str, str]) -> bool:
@@ -273,23 +281,6 @@ def _trimmed(cells: list[str], layout: _Layout) -> list[str]:
     while len(cells) > len(layout.keys) and not cells[-1].strip():
         cells = cells[:-1]
     return cells
-
-
-def _fitted(cells: list[str], layout: _Layout) -> list[str] | None:
-    surplus = len(cells) - len(layout.keys)
-    if surplus == 0:
-        return cells
-    given = [i for i in layout.labels if i < len(cells)]
-    if (surplus < 0 and not given) or (surplus > 0 and None in layout.keys):
-        return None
-    if surplus > 0:
-        start = layout.keys.index("belief")
-        end = start + surplus + 1
-        cells = [*cells[:start], layout.delimiter.join(cells[start:end]), *cells[end:]]
-    else:
-        cells = cells + [""] * -surplus
-    legal = all(normal_label(layout.keys[i], cells[i]) is not None for i in given)
-    return cells if legal else None
 
 
 def _row(values: Mapping[str, str], wanted: tuple[str, ...] | None) -> Row | None:
@@ -345,7 +336,7 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
                 end = after
                 if row := _row(_flat(value), wanted):
                     rows.append(row)
-                elif not under_key or _named(value) & {"actor", "belief"}:
+                elif not under_key or _named(value):
                     lost.append(text[start:end])
         start = text.find("{", end)
     if rows:
@@ -354,26 +345,30 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
 
 
 def _named(names: Iterable[str]) -> set[str]:
-    return {key for name in names if (key := column(name))}
+    return {key for name in names if (key := column(name)) in ("actor", "belief")}
 
 
 def _holds_rows(value: dict) -> bool:
     """Whether an object is no row itself, but has objects in it that may be."""
-    inner = {k for k, v in value.items() if isinstance(v, dict | list) and k.casefold() != "labels"}
-    own = _named(value.keys() - inner) & {"actor", "belief"}
-    lists = [value[key] for key in inner if isinstance(value[key], list)]
+    inner = {k: v for k, v in value.items() if isinstance(v, dict | list) and not _is_labels(k)}
+    own = _named(value.keys() - inner.keys())
+    lists = [v for v in inner.values() if isinstance(v, list)]
     grouped = any(isinstance(one, dict) for items in lists for one in items)
     return bool(inner) and (not own or (grouped and len(own) == 1))
 
 
+def _is_labels(key: str) -> bool:
+    return key.casefold() == "labels"
+
+
 def _flat(value: dict) -> dict[str, str]:
-    inner = [v for key, v in value.items() if key.casefold() == "labels" and isinstance(v, dict)]
-    cells = {}
-    for part in (value, *inner):
-        for key, v in part.items():
-            if column(key) and isinstance(v, str | int):  # true and false are integers, too
-                cells[column(key)] = str(v)
-    return cells
+    parts = [value, *(v for k, v in value.items() if _is_labels(k) and isinstance(v, dict))]
+    return {
+        column(key): str(v)
+        for part in parts
+        for key, v in part.items()
+        if column(key) and isinstance(v, str | int)  # true and false are integers, too
+    }
 
 
 def _broken(text: str, start: int, under_key: bool) -> list[str]:
@@ -382,7 +377,7 @@ def _broken(text: str, start: int, under_key: bool) -> list[str]:
     piece = text[start : following if following >= 0 else None].strip()
     if _LIST_OF_ROWS.search(piece) or not re.match(r"""\{\s*(["']|\Z)""", piece):
         return []
-    named = _named(_KEY.findall(piece))
+    keys = [key for name in _KEY.findall(piece) if (key := column(name))]
     if under_key:  # Such as the labels of an object, which is lost as a whole.
-        return [piece] if named & {"actor", "belief"} else []
-    return [piece] if named or following < 0 else []
+        return [piece] if {"actor", "belief"} & {*keys} else []
+    return [piece] if keys or following < 0 else []

@@ -7,56 +7,24 @@ those of seven ToMBench categories (App. B.1), whose questions are read here too
 import json
 import random
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tomlab.errors import InputError, refuse
 from tomlab.records.files import complaint, field_at, json_lines, shown
 
-# Table 4, in its order; the codes are those of Table 3.
-CATEGORIES = {
-    "AST": "Ambiguous Story Task",
-    "FBT": "False Belief Task",
-    "FPT": "Faux-pas Recognition Test",
-    "HT": "Hinting Task Test",
-    "PST": "Persuasion Story Task",
-    "SIT": "Scalar Implicature Test",
-    "SST": "Strange Story Task",
-}
+# What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
+SCHEMA = yaml.safe_load(Path(__file__).with_name("schema.yaml").read_text(encoding="utf-8"))
+CATEGORIES: dict[str, str] = SCHEMA["categories"]
 CODES = {name: code for code, name in CATEGORIES.items()}
-# Table 7: every dimension and its legal labels, in the paper's order.
-DIMENSIONS = {
-    "order": ("0", "1", "2", "3"),
-    "truth_status": ("True", "False", "Unknown"),
-    "knowledge_access": ("Private", "Shared", "Public"),
-    "representation": ("Explicit", "Implicit"),
-    "content_type": (
-        "Location",
-        "Contents/Physical State",
-        "Identity/Relation",
-        "Epistemic",
-        "Desire/Intention",
-        "Emotion",
-        "Trait/Value",
-        "Action/Event",
-    ),
-    "mental_source": (
-        "Narration",
-        "Perception",
-        "Memory",
-        "Testimony",
-        "Inference",
-        "Imagination",
-        "Unknown",
-    ),
-    "context": ("Deceptive", "Temporal", "Counterfactual", "Neutral"),
-}
+DIMENSIONS = {name: tuple(labels) for name, labels in SCHEMA["dimensions"].items()}
 WORLD = "world"  # who holds the narrated facts
 RELEASED = "released:omnitom"
 CALIBRATION = 3  # stories held out of each category (Sec. 4)
@@ -77,11 +45,8 @@ class Row:
 
 _Text = Annotated[str, Field(pattern=r"\S")]
 _STRICT = ConfigDict(strict=True, extra="allow")
-_Labels = create_model(
-    "_Labels",
-    __config__=_STRICT,
-    **{key: (Literal[labels], ...) for key, labels in DIMENSIONS.items()},
-)
+_labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
+_Labels = create_model("_Labels", __config__=_STRICT, **_labels)
 
 
 class _Belief(BaseModel):
@@ -104,12 +69,11 @@ class _Record(BaseModel):
 def read_records(path: Path | str) -> list[dict]:
     """The records of a JSONL file as they stand there, `source` filled in where it is absent.
 
-    Keys beyond those of App. B.5 are kept. That order 0 goes with the actor `world` is not asked
-    for here: see `odd_orders`. Errors: `InputError` that names every line and field at fault.
+    Keys beyond those of App. B.5 are kept. Gold in which order 0 does not go with the actor
+    `world` (App. A.2) is still gold. Errors: `InputError` that names every line and field at fault.
     """
     found, problems = _json_lines(path, nan=False)
-    problems += _problems(found)
-    refuse(problems, str(path))
+    refuse([*problems, *_problems(found)], str(path))
     if not found:
         raise InputError(f"{path}: no record in it")
     return [{**record, "source": record.get("source", RELEASED)} for _, record in found]
@@ -117,7 +81,7 @@ def read_records(path: Path | str) -> list[dict]:
 
 def write_records(records: Sequence[dict], path: Path | str) -> None:
     """Write records as JSONL, one line a story. Errors: `InputError` as in `read_records`."""
-    refuse(_problems(list(enumerate(records, start=1))), f"{path}: not written")
+    refuse(list(_problems(enumerate(records, start=1))), f"{path}: not written")
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
@@ -137,18 +101,17 @@ def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]],
     return [line for line in found if isinstance(line[1], dict)], problems
 
 
-def _problems(records: Sequence[tuple[int, dict]]) -> list[str]:
-    problems, first = [], {}
+def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
+    first = {}
     for number, record in records:
         story_id = record.get("story_id")
         where = f"line {number}, story_id {shown(story_id)}"
         try:
             _Record.model_validate(record)
         except ValidationError as error:
-            problems += [f"{where}, {_fault(one)}" for one in error.errors(include_url=False)]
+            yield from (f"{where}, {_fault(one)}" for one in error.errors(include_url=False))
         if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
-            problems.append(f"{where}: stands in line {first[story_id]} too, expected once")
-    return problems
+            yield f"{where}: stands in line {first[story_id]} too, expected once"
 
 
 def _fault(error: Mapping) -> str:
@@ -163,20 +126,6 @@ def _fault(error: Mapping) -> str:
     return belief + field_at(place) + complaint(error, expected)
 
 
-def odd_orders(records: Sequence[dict]) -> list[str]:
-    """The beliefs that break the schema's rule that order 0 is the actor `world` and no other.
-
-    The rule is the paper's (App. A.2), but gold that breaks it is still gold: reported, not refused.
-    """
-    return [
-        f"story_id {record['story_id']}, belief {number}: actor {belief['actor']!r}, "
-        f"order {belief['labels']['order']}"
-        for record in records
-        for number, belief in enumerate(record["beliefs"], start=1)
-        if (belief["actor"] == WORLD) != (belief["labels"]["order"] == "0")
-    ]
-
-
 def rows(record: Mapping) -> list[Row]:
     """The gold belief table of a record, in its order."""
     return [
@@ -186,8 +135,10 @@ def rows(record: Mapping) -> list[Row]:
 
 
 # ToMBench's columns of the English text, and of the answer, which is a letter.
-_TOMBENCH = ("STORY", "QUESTION", "OPTION-A", "OPTION-B", "OPTION-C", "OPTION-D")
+_OPTIONS = {letter: f"OPTION-{letter}" for letter in "ABCD"}
+_TEXTS = ("STORY", "QUESTION", "OPTION-A", "OPTION-B")
 _ANSWER, _ABILITY = "答案\nANSWER", "能力\nABILITY"
+_TOMBENCH = ["STORY", "QUESTION", *_OPTIONS.values(), _ANSWER, _ABILITY]
 
 
 def read_tombench(folder: Path | str) -> pd.DataFrame:
@@ -206,58 +157,46 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             continue
         # NaN stands for the options that yes/no questions do not have.
         lines, faults = _json_lines(path, nan=True)
-        faults += _missing_columns(lines) or [
-            f"line {number}, {fault}" for number, line in lines for fault in _line_faults(line)
-        ]
+        faults += _tombench_faults(lines)
         problems += [f"{path.name}, {fault}" for fault in faults]
-        if not faults:
-            stories += _distinct(category, code, lines)
+        told = defaultdict(list)
+        for number, line in lines if not faults else []:
+            told[line["STORY"]].append(_question(number, line))
+        for story, questions in told.items():
+            source_rows = [question["source_row"] for question in questions]
+            stories.append((category, code, story, source_rows, questions))
     refuse(problems, str(folder))
     columns = ["category", "code", "story", "source_rows", "questions"]
     return pd.DataFrame(stories, columns=columns)
 
 
-def _missing_columns(lines: Sequence[tuple[int, dict]]) -> list[str]:
-    expected = [*_TOMBENCH, _ANSWER, _ABILITY]
+def _tombench_faults(lines: Sequence[tuple[int, dict]]) -> list[str]:
+    """The first line that lacks a column, or else every field at fault."""
+    faults = [] if lines else ["no line in it"]
     for number, line in lines:
-        if missing := [name for name in expected if name not in line]:
-            return [
-                f"line {number}: columns missing {missing}, found {[*line]}, expected {expected}"
-            ]
-    return [] if lines else ["no line in it"]
-
-
-def _line_faults(line: Mapping) -> Iterator[str]:
-    for name in (*_TOMBENCH[:4], _ABILITY):
-        if not isinstance(line[name], str) or not line[name].strip():
-            yield f"field {name!r}: found {shown(line[name])}, expected text"
-    letters = [letter for letter in "ABCD" if isinstance(line[f"OPTION-{letter}"], str)]
-    if line[_ANSWER] not in letters:
-        yield f"field {_ANSWER!r}: found {shown(line[_ANSWER])}, expected one of {letters}"
-
-
-def _distinct(category: str, code: str, lines: Sequence[tuple[int, dict]]) -> list[dict]:
-    told: dict[str, list[dict]] = {}
-    for number, line in lines:
-        told.setdefault(line["STORY"], []).append(_question(number, line))
-    return [
-        {
-            "category": category,
-            "code": code,
-            "story": story,
-            "source_rows": [question["source_row"] for question in questions],
-            "questions": questions,
+        if missing := [name for name in _TOMBENCH if name not in line]:
+            found = f"columns missing {missing}, found {[*line]}, expected {_TOMBENCH}"
+            return [f"line {number}: {found}"]
+        expected = {
+            name: "text"
+            for name in (*_TEXTS, _ABILITY)
+            if not isinstance(line[name], str) or not line[name].strip()
         }
-        for story, questions in told.items()
-    ]
+        letters = [letter for letter, name in _OPTIONS.items() if isinstance(line[name], str)]
+        if line[_ANSWER] not in letters:
+            expected[_ANSWER] = f"one of {letters}"
+        faults += [
+            f"line {number}, field {name!r}: found {shown(line[name])}, expected {what}"
+            for name, what in expected.items()
+        ]
+    return faults
 
 
 def _question(number: int, line: Mapping) -> dict:
-    # Yes/no questions have no third and fourth option (NaN in the file).
     options = {
-        letter: re.sub(rf"^{letter}\.\s*", "", line[f"OPTION-{letter}"].strip())
-        for letter in "ABCD"
-        if isinstance(line[f"OPTION-{letter}"], str)
+        letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
+        for letter, name in _OPTIONS.items()
+        if isinstance(line[name], str)
     }
     return {
         "source_row": number,
@@ -284,13 +223,10 @@ def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]
         ],
         "the stories to split",
     )
-    held = [
-        label
-        for code in CATEGORIES
-        for label in random.Random(f"{seed}/{code}").sample(
-            list(stories.index[stories["code"] == code]), CALIBRATION
-        )
-    ]
+    held = []
+    for code in CATEGORIES:
+        own = list(stories.index[stories["code"] == code])
+        held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
     out = stories.index.isin(held)
     return stories[out].reset_index(drop=True), stories[~out].reset_index(drop=True)
 
@@ -328,42 +264,26 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     """Table 4: by category and in total, `stories`, `beliefs`, `beliefs_per_story` and the beliefs
     of `order_0`, `order_1` and `order_2_plus`. `code` is "total" in the last row.
     """
-    counts = {
-        code: _counts([r for r in records if r["story_category"] == category])
-        for code, category in CATEGORIES.items()
-    }
-    counts["total"] = _counts(records)
-    names = {**CATEGORIES, "total": "Total"}
-    return pd.DataFrame(
-        [{"code": code, "category": names[code], **row} for code, row in counts.items()]
-    )
-
-
-def _counts(records: Sequence[Mapping]) -> dict:
-    orders = Counter(b["labels"]["order"] for record in records for b in record["beliefs"])
-    return {
-        "stories": len(records),
-        "beliefs": orders.total(),
-        "beliefs_per_story": orders.total() / len(records) if records else float("nan"),
-        "order_0": orders["0"],
-        "order_1": orders["1"],
-        "order_2_plus": orders["2"] + orders["3"],
-    }
+    counted = []
+    for code, name in {**CATEGORIES, "total": "Total"}.items():
+        own = [r for r in records if code in ("total", CODES[r["story_category"]])]
+        orders = Counter(belief["labels"]["order"] for r in own for belief in r["beliefs"])
+        counts = {
+            "stories": len(own),
+            "beliefs": orders.total(),
+            "beliefs_per_story": orders.total() / len(own) if own else float("nan"),
+            "order_0": orders["0"],
+            "order_1": orders["1"],
+            "order_2_plus": orders["2"] + orders["3"],
+        }
+        counted.append({"code": code, "category": name} | counts)
+    return pd.DataFrame(counted)
 
 
 def label_distribution(records: Sequence[Mapping]) -> pd.DataFrame:
     """Fig. 4: how often each legal label was given: `dimension, label, count, share` (0 to 1)."""
     beliefs = [belief for record in records for belief in record["beliefs"]]
     found = Counter((d, belief["labels"][d]) for belief in beliefs for d in DIMENSIONS)
-    return pd.DataFrame(
-        [
-            {
-                "dimension": dimension,
-                "label": label,
-                "count": found[dimension, label],
-                "share": found[dimension, label] / len(beliefs) if beliefs else float("nan"),
-            }
-            for dimension, labels in DIMENSIONS.items()
-            for label in labels
-        ]
-    )
+    cells = [(d, label, found[d, label]) for d, labels in DIMENSIONS.items() for label in labels]
+    table = pd.DataFrame(cells, columns=["dimension", "label", "count"])
+    return table.assign(share=table["count"] / (len(beliefs) or float("nan")))

@@ -43,41 +43,47 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
     gold one and the judge that made it.
     """
     if item["question_type"] == "linked":
-        return _linked(item, response)
+        read = judged(item, response, KEYS, read_answer, cot=False)
+        hit = float(read.outcome == "correct")
+        return {"rule": read.rule, "outcome": read.outcome, "score": hit}
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
         found = _extraction(said, gold, *aligned[_key(response)])
     else:
         found = _labelling(said, gold)
+    found |= {"n_gold": len(gold)}
     if failed(response):
         return found | {"outcome": "error", "rule": "the request failed"}
     if not said.rows:
         text, open_thought = visible(response["response"])
         outcome = unanswered(text, response["finish_reason"], open_thought)
         return found | {"outcome": outcome, "rule": f"not usable: {said.reason}"}
-    return found | {"outcome": "correct" if found["score"] > 0 else "wrong"}
+    how = f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
+    outcome = "correct" if found["score"] > 0 else "wrong"
+    return found | {"outcome": outcome, "rule": f"{how}; {found['rule']}"}
 
 
 def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
     """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
     precision, recall, f1 = precision_recall_f1(aligned)
-    counts = {"predicted": aligned.mc_predicted, "gold": aligned.mc_gold}
+    sides = {"predicted": (said.rows, aligned.mc_predicted), "gold": (gold, aligned.mc_gold)}
     detail = {
         side: [
             [row.actor, row.belief, normal_label("order", row.order) or "", count]
-            for row, count in zip(rows, counts[side], strict=True)
+            for row, count in zip(rows, counts, strict=True)
         ]
-        for side, rows in (("predicted", said.rows), ("gold", gold))
+        for side, (rows, counts) in sides.items()
     }
-    matched = {side: sum((count or 0) > 0 for count in of) for side, of in counts.items()}
+    predicted, expected = (
+        f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}"
+        for rows, counts in sides.values()
+    )
     return {
-        "rule": f"{_reading(said)}; with a match: {matched['predicted']} of {len(said.rows)} rows, "
-        f"{matched['gold']} of {len(gold)} gold beliefs (judge: {judge})",
+        "rule": f"with a match: {predicted} rows, {expected} gold beliefs (judge: {judge})",
         "stage": 1,
         "score": f1,
         "precision": precision,
         "recall": recall,
-        "n_gold": len(gold),
         "detail": json.dumps(detail, ensure_ascii=False),
         "judge": judge,
     }
@@ -87,24 +93,17 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
     """The share of the labels of gold beliefs that are given as they are (Stage 2)."""
     labelled = labels_for(gold, said.rows)
     detail = [
-        [
-            own.labels["order"],
-            {name: [own.labels[name], _label(row, name)] for name in DIMENSIONS},
-        ]
+        [own.labels["order"], {name: [own.labels[name], _label(row, name)] for name in DIMENSIONS}]
         for own, row in zip(gold, labelled, strict=True)
     ]
     right = [gold == given for _, labels in detail for gold, given in labels.values()]
     found = sum(row is not None for row in labelled)
     return {
-        "rule": f"{_reading(said)}; {found} of {len(gold)} given beliefs have a row, "
+        "rule": f"{found} of {len(gold)} given beliefs have a row, "
         f"{sum(right)} of {len(right)} labels are right",
         "stage": 2,
         "score": float(np.mean(right)),
-        "precision": float("nan"),
-        "recall": float("nan"),
-        "n_gold": len(gold),
         "detail": json.dumps(detail, ensure_ascii=False),
-        "judge": "",
     }
 
 
@@ -113,26 +112,6 @@ def _label(row: Row | None, dimension: str) -> str | None:
         return None
     text = row.order if dimension == "order" else row.labels.get(dimension, "")
     return normal_label(dimension, text)
-
-
-def _reading(said: Parsed) -> str:
-    return f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
-
-
-def _linked(item: Mapping, response: Mapping) -> dict:
-    """The option that the answer to a ToMBench question names, as in SimpleToM."""
-    read = judged(item, response, KEYS, read_answer, cot=False)
-    return {
-        "rule": read.rule,
-        "outcome": read.outcome,
-        "stage": 0,
-        "score": float(read.outcome == "correct"),
-        "precision": float("nan"),
-        "recall": float("nan"),
-        "n_gold": 1,
-        "detail": "{}",
-        "judge": "",
-    }
 
 
 # ---- From responses to scores --------------------------------------------------------------------
@@ -164,7 +143,13 @@ def score(
     methods = responses["method"].unique() if "method" in responses else []
     known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
     both = pairs(items, responses, known)
-    _check_stages(both)
+    for item, response in both:
+        kind = item["question_type"]
+        if not response["method"].startswith(_STAGES[kind]):
+            raise InputError(
+                f"responses: {item['item_id']} is a question of {kind}, found method "
+                f"{response['method']!r}, expected {_STAGES[kind]}…"
+            )
     read = [(item, response, parsed(response)) for item, response in both]
     aligned = _alignments(read, judge or Judge(), judged or {}, embedder)
     rows = [
@@ -193,16 +178,6 @@ def _key(response: Mapping) -> tuple:
     return tuple(response[name] for name in _KEYS)
 
 
-def _check_stages(both: Sequence[tuple[Mapping, Mapping]]) -> None:
-    for item, response in both:
-        kind = item["question_type"]
-        if not response["method"].startswith(_STAGES[kind]):
-            raise InputError(
-                f"responses: {item['item_id']} is a question of {kind}, found method "
-                f"{response['method']!r}, expected {_STAGES[kind]}…"
-            )
-
-
 def _alignments(
     read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
 ) -> dict[tuple, tuple[Alignment, str]]:
@@ -218,23 +193,26 @@ def _alignments(
         vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
     found = {}
     for key, (predicted, gold) in tables.items():
-        own = judged.get(key)
-        if own is not None and not np.isnan(precision_recall_f1(own)).any():
-            found[key] = (own, "llm")
-        else:
-            found[key] = (align(predicted, gold, judge.kind, judge.threshold, vectors), judge.kind)
+        own, by = judged.get(key), "llm"
+        if own is None or np.isnan(precision_recall_f1(own)).any():
+            own, by = align(predicted, gold, judge.kind, judge.threshold, vectors), judge.kind
+        found[key] = own, by
     return found
+
+
+# Of a linked question, of which no table was asked, and of what a stage does not have.
+_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
+_DETAILS |= {"n_gold": 1, "detail": "{}", "judge": ""}
 
 
 def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> dict:
     if item["question_type"] == "linked":
-        said = Parsed([], [], "")  # no table was asked for
-    shown = {name: value for name, value in verdict.items() if name not in ("outcome", "rule")}
+        said = Parsed([], [], "")
     return {
         **{name: response[name] for name in _KEYS},
         **{name: item[name] for name in ("group_id", "source", "question_type", "category")},
         "outcome": verdict["outcome"],
-        **shown,
+        **{name: verdict.get(name, default) for name, default in _DETAILS.items()},
         "n_predicted": len(said.rows),
         "rows_lost": len(said.lost),
         "cut_off": response["finish_reason"] == "length",
