@@ -67,7 +67,7 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
             for prompting, look in looks.items():
                 plotting.interval_dots(axes, shown[shown["prompting"] == prompting], look)
             plotting.share_axis(axes, "Share correct")
-        plotting.chance_line(panels[0], CHANCE, "dashed")
+        plotting.reference_line(panels[0], CHANCE, "dashed")
         chance = f"chance of two options ({printed.share(CHANCE)})"
         more = plotting.source_handles(points) | {chance: plotting.line_handle("dashed")}
         plotting.dots_legend(figure, looks, more)
@@ -279,7 +279,7 @@ def _method_dots(
                 plotting.interval_dots(axes, shown[shown[level] == name], look)
             plotting.share_axis(axes, axis)
             if kind in guessed:
-                plotting.chance_line(axes, CHANCE, "dashed")
+                plotting.reference_line(axes, CHANCE, "dashed")
         more = plotting.source_handles(rows)
         if guessed:
             more[f"chance ({printed.share(CHANCE)})"] = plotting.line_handle("dashed")

@@ -250,8 +250,6 @@ def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Fi
     figure, panels = plotting.panels(titles, positions, height, 1.5, columns)
     for place, axes in enumerate(panels):
         plotting.share_axis(axes, "Share" * (place + columns >= len(panels)))
-    for axes in panels[::columns]:  # the others have no labels
-        plotting.bold_headings(axes, positions)
     return figure, panels
 
 

@@ -126,7 +126,7 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
         for axes, own in panels:
             for question, look in looks.items():
                 plotting.interval_dots(axes, own[own["question_type"] == question], look)
-            plotting.chance_line(axes, CHANCE, "dashed")
+            plotting.reference_line(axes, CHANCE, "dashed")
         chance = {f"chance ({printed.share(CHANCE)})": plotting.line_handle("dashed")}
         plotting.dots_legend(figure, looks, plotting.source_handles(rows) | chance, columns=5)
     questions = ", ".join(look.label for look in looks.values())
