@@ -1,6 +1,6 @@
 """The two charts of the papers' figures: rows of dots, and rows of stacked bars, in panels."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 import pandas as pd
@@ -23,7 +23,7 @@ def dots(
     *,
     is_difference: bool = False,
     lines: Mapping[str, tuple[float, str]] = NOTHING,
-    lined: Callable[[str], bool] = lambda _: True,
+    lined: Collection | None = None,
     also: Callable[[Axes, pd.DataFrame], None] | None = None,
     empty: str = "",
     empty_x: float = 0.5,
@@ -35,7 +35,8 @@ def dots(
 
     points: those of `plotting.interval_dots`, and the columns named by `panels` (with the title of
     each level) and `series` (with the look of each); axis: what is drawn, shares or their
-    difference. lines: value and name of chance lines by dash, in the panels that are `lined`.
+    difference. lines: value and name of chance lines by dash, in the panels `lined`,
+    by default all.
     also: draws more of a panel's points. empty: said at `empty_x` in a panel's rows without any.
     legend: by default the series, what a hollow and a filled dot is, and lines. size: as
     `plotting.panels` has it.
@@ -50,7 +51,7 @@ def dots(
                 also(axes, shown)
             for value, look in looks.items():
                 plotting.interval_dots(axes, shown[shown[key] == value], look)
-            for dash, (value, _) in lines.items() if lined(level) else ():
+            for dash, (value, _) in lines.items() if level in (lined or titles) else ():
                 plotting.reference_line(axes, value, dash)
             for y in sorted(set(points["y"]) - set(shown["y"])) if empty else ():
                 plotting.say(axes, y, empty, empty_x)
