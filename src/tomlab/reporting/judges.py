@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tomlab.reporting import printed as report
+from tomlab.reporting import printed
 
 QUALITIES = {
     "agreement": "Agreement",
@@ -28,7 +28,7 @@ _TRUTH = (
 )
 
 
-def agreement(name: str, found: pd.DataFrame, title: str) -> report.Table:
+def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
     """One row a judge, its qualities with their intervals.
 
     name: of the table's files; found: of `judging.agreement_by_judge`; title: the task, for the caption.
@@ -37,19 +37,19 @@ def agreement(name: str, found: pd.DataFrame, title: str) -> report.Table:
     columns = {"judge": found["judge"]}
     for quality, head in QUALITIES.items():
         own = cells[cells["quality"] == quality].set_index("judge").loc[found["judge"]]
-        form = report.signed if quality == "kappa" else report.share
+        form = printed.signed if quality == "kappa" else printed.share
         columns[head] = [
-            report.cell(row.value, row.ci_low, row.ci_high, form=form) for row in own.itertuples()
+            printed.cell(row.value, row.ci_low, row.ci_high, form=form) for row in own.itertuples()
         ]
     counts = found[["n", "undefined", "n_groups"]].astype(int).astype(str)
-    printed = pd.DataFrame(columns).rename(columns={"judge": "Judge"}).join(counts)
+    shown = pd.DataFrame(columns).rename(columns={"judge": "Judge"}).join(counts)
     caption = f"{title}: agreement of judges with decisions known by construction."
     notes = [
         _HOW,
         "n: decisions with a truth; undefined: those that the judge left open.",
         _TRUTH,
     ]
-    return report.Table(name, cells, printed, caption, notes)
+    return printed.Table(name, cells, shown, caption, notes)
 
 
 def _cells(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -58,7 +58,7 @@ def _cells(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
         numbers = {"value": quality, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
         kept = found[["judge", "n", "n_groups"]]
         values = {to: found[of] for to, of in numbers.items()}
-        yield kept.assign(quality=quality, **values, source=report.RUN, mark="")
+        yield kept.assign(quality=quality, **values, source=printed.RUN, mark="")
 
 
 def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.errors import InputError
-from tomlab.reporting import plotting, printed
+from tomlab.reporting import charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
 
 LOOKS = {
@@ -56,9 +56,8 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     asked = [method for method in dict.fromkeys([*wording.methods, *found]) if method in found]
     methods = [wording.methods.get(method, method) for method in asked]
     models = list(rates["model"].unique())
-    with plotting.style():
-        named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
-        figure = _bars(named, models, methods)
+    named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
+    figure = _bars(named, models, methods)
     unit = wording.unit
     caption = (
         f"{wording.name}: what became of each {unit} of {', '.join(models)}{wording.by} "
@@ -79,11 +78,8 @@ def _bars(rates: pd.DataFrame, models: list[str], methods: list[str]) -> Figure:
     positions = plotting.row_positions(blocks)
     shares = shares.reindex([key for key in positions.index if key[1]])
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
-    figure, [axes] = plotting.panels([""], positions, row_height, extra=0.9)
-    plotting.stacked_bars(axes, shares, positions[shares.index].to_numpy(), LOOKS)
-    counts = rates.groupby(["model", "method"])["n"].max()
-    for key in shares.index:
-        axes.text(1.04, positions[key], f"n = {counts[key]}", va="center", fontsize=7)
-    plotting.share_axis(axes, "Share of answers")
-    plotting.bars_legend(figure, LOOKS)
-    return figure
+    counts = rates.groupby(["model", "method"])["n"].max()[shares.index]
+    n = pd.Series(counts.to_numpy(), positions[shares.index])
+    shares = shares.set_axis(n.index)
+    size = {"row_height": row_height, "extra": 0.9}
+    return charts.bars({"": shares}, positions, LOOKS, "Share of answers", n={"": n}, **size)

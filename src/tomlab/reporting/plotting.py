@@ -47,47 +47,9 @@ _NO_METADATA = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-# seaborn's style "white".
-_WHITE = {
-    "axes.labelcolor": ".15",
-    "xtick.color": ".15",
-    "ytick.color": ".15",
-    "text.color": ".15",
-    "xtick.direction": "out",
-    "ytick.direction": "out",
-    "xtick.top": False,
-    "ytick.left": False,
-    "xtick.bottom": False,
-    "ytick.right": False,
-    "axes.spines.left": True,
-    "axes.spines.bottom": True,
-    "axes.axisbelow": True,
-    "axes.facecolor": "white",
-    "axes.grid": False,
-    "grid.linestyle": "-",
-    "grid.color": ".8",
-    "font.family": ["sans-serif"],
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
-}
-_RC = {
-    **_WHITE,
-    "figure.facecolor": "white",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "hatch.linewidth": 0.6,
-    "pdf.fonttype": 42,
-}
+_STYLE = matplotlib.rc_params_from_file(
+    Path(__file__).with_name("plain.mplstyle"), use_default_template=False
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +65,7 @@ class Look:
 
 def style() -> AbstractContextManager:
     """The style as a context: figures are made, laid out and saved inside it."""
-    return matplotlib.rc_context(_RC)
+    return matplotlib.rc_context(_STYLE)
 
 
 def row_positions(blocks: dict[str, list[str]]) -> pd.Series:
@@ -142,7 +104,10 @@ def panels(
     for axes, title in zip(all_axes, titles, strict=True):
         axes.set_title(title)
         _draw_rows(axes, positions)
-    _label_rows(all_axes[0], positions)
+    all_axes[0].set_yticks(positions, labels=[row or block for block, row in positions.index])
+    for axes in all_axes[::columns]:  # the others have no labels
+        for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
+            tick.set_fontweight("normal" if row else "bold")
     return figure, all_axes
 
 
@@ -154,17 +119,6 @@ def _draw_rows(axes: Axes, positions: pd.Series) -> None:
         axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
     axes.set_ylim(len(positions) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-
-
-def _label_rows(axes: Axes, positions: pd.Series) -> None:
-    axes.set_yticks(positions, labels=[row or block for block, row in positions.index])
-    bold_headings(axes, positions)
-
-
-def bold_headings(axes: Axes, positions: pd.Series) -> None:
-    """The labels of blocks in bold, where the labels of rows are shown."""
-    for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
-        tick.set_fontweight("normal" if row else "bold")
 
 
 def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
@@ -211,12 +165,7 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         )
 
 
-def chance_line(axes: Axes, value: float, dash: str) -> None:
-    """A thin vertical line at a chance level. `dash` is a matplotlib line style."""
-    reference_line(axes, value, dash, "chance")
-
-
-def reference_line(axes: Axes, value: float, dash: str, gid: str) -> None:
+def reference_line(axes: Axes, value: float, dash: str, gid: str = "chance") -> None:
     """A thin vertical line to hold points against; `gid` says what it stands for."""
     axes.axvline(value, color=COLOURS["grey"], linestyle=dash, linewidth=1, zorder=1, gid=gid)
 
@@ -232,18 +181,16 @@ def chance_in_rows(axes: Axes, chances: pd.Series, dash: str) -> None:
 
 def share_axis(axes: Axes, name: str) -> None:
     """An x axis from 0 to 1, named, with a little room for dots at its ends."""
-    axes.set_xlim(-0.03, 1.03)
+    axes.set(xlim=(-0.03, 1.03), xlabel=name)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", ".25", ".5", ".75", "1"])
     axes.tick_params(axis="x", bottom=True, length=2.5)
-    axes.set_xlabel(name)
 
 
 def difference_axis(axes: Axes, name: str) -> None:
     """An x axis for differences of shares, from -1 to 1, named, with a line at no difference."""
-    axes.set_xlim(-1.06, 1.06)
+    axes.set(xlim=(-1.06, 1.06), xlabel=name)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
     axes.tick_params(axis="x", bottom=True, length=2.5)
-    axes.set_xlabel(name)
     reference_line(axes, 0, "solid", "zero")
 
 
@@ -280,9 +227,12 @@ def _number(axes: Axes, bar: Patch, width: float, look: Look) -> None:
     )
 
 
-def dot_handle(look: Look) -> Line2D:
-    """A legend entry for a series of dots."""
-    return _handle(color=look.colour, marker=look.marker, linestyle="none")
+def dot_handles(looks: dict[str, Look]) -> dict[str, Line2D]:
+    """Legend entries for series of dots."""
+    return {
+        look.label: _handle(color=look.colour, marker=look.marker, linestyle="none")
+        for look in looks.values()
+    }
 
 
 def line_handle(dash: str) -> Line2D:
@@ -349,7 +299,7 @@ def dots_legend(
     figure: Figure, looks: dict[str, Look], more: dict[str, Line2D | Patch], columns: int = 3
 ) -> None:
     """A legend of series of dots, and of `more`."""
-    legend_below(figure, {look.label: dot_handle(look) for look in looks.values()} | more, columns)
+    legend_below(figure, dot_handles(looks) | more, columns)
 
 
 def bars_legend(figure: Figure, looks: dict[str, Look]) -> None:

@@ -9,12 +9,13 @@ from tomlab.papers.bigtom.tables import (
     LOOKS,
     TIDY,
     VARIABLES,
+    WORDS,
     answered,
     failing,
     paper_sentence,
     run_sentences,
 )
-from tomlab.reporting import beside, plotting, printed
+from tomlab.reporting import beside, charts, printed
 from tomlab.reporting.beside import demand_level
 from tomlab.reporting.printed import PAPER
 
@@ -38,40 +39,29 @@ def figure3(
     people = _people().query("initial_belief == @initial_belief")
     points = pd.concat([people, cells], ignore_index=True)
     points, positions = beside.in_rows(points)
-    with plotting.style():
-        figure = _draw_figure3(points, positions)
+    titles = {v: f"[{place}] {VARIABLES[v][0]}" for place, v in zip("abc", VARIABLES, strict=True)}
+    figure = charts.dots(
+        points,
+        positions,
+        ("variable", titles),
+        ("contingency", LOOKS),
+        "Accuracy (share correct)",
+        lines=CHANCE,
+        empty="no number",
+        empty_x=0.75,
+    )
     return figure, _caption3(points, metrics, method, initial_belief)
-
-
-def _draw_figure3(points: pd.DataFrame, positions: pd.Series) -> Figure:
-    titles = [f"[{letter}] {VARIABLES[v][0]}" for letter, v in zip("abc", VARIABLES, strict=True)]
-    figure, panels = plotting.panels(titles, positions)
-    for axes, variable in zip(panels, VARIABLES, strict=True):
-        shown = points[points["variable"] == variable]
-        for contingency, look in LOOKS.items():
-            plotting.interval_dots(axes, shown[shown["contingency"] == contingency], look)
-        for dash, (value, _) in CHANCE.items():
-            plotting.chance_line(axes, value, dash)
-        for y in sorted(set(points["y"]) - set(shown["y"])):
-            plotting.say(axes, y, "no number", x=0.75)
-        plotting.share_axis(axes, "Accuracy (share correct)")
-    lines = {name: plotting.line_handle(dash) for dash, (_, name) in CHANCE.items()}
-    plotting.dots_legend(figure, LOOKS, plotting.source_handles(points) | lines)
-    return figure
 
 
 def _caption3(points: pd.DataFrame, metrics: pd.DataFrame, method: str, belief: int) -> str:
     inferences = ", ".join(title.lower() for title, _ in VARIABLES.values())
-    about = (
-        f"BigToM, Figure 3: {method} accuracy {BELIEF_WORDS[belief]}, by inference ({inferences}). "
-        "TB = true belief, FB = false belief, TB ∧ FB = both right on the same template. Hollow "
-        "points are the paper's, filled ones this run's."
-    )
+    told = {"method": method, "belief": BELIEF_WORDS[belief], "inferences": inferences}
     lines = "; ".join(f"{dash} = {name}" for dash, (_, name) in CHANCE.items())
     models = points.query("model != 'people'")
     run = run_sentences(models, metrics)
     paper = paper_sentence(models, "table7_models")
     people = _people_sentence(points.query("model == 'people'"))
+    about = WORDS["figure3"].format(**told)
     return " ".join([about, *run, paper, people, f"Lines: {lines}.", *failing(points)])
 
 
@@ -89,8 +79,5 @@ def _people_sentence(people: pd.DataFrame) -> str:
         f"{VARIABLES[row.variable][0]} {LOOKS[row.contingency].label} {100 * row.value:.0f} %"
         for row in people.itertuples()
     )
-    return (
-        f"People: {values} (n = {printed.span(people['n'])} participants; "
-        f"{PUBLICATION.source('human_baseline')}); their other values are drawn in the "
-        "paper's figure without a number."
-    )
+    source = PUBLICATION.source("human_baseline")
+    return WORDS["people"].format(values=values, n=printed.span(people["n"]), source=source)

@@ -1,14 +1,16 @@
 """BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
 
 Each public `table…` is one table. It takes the metrics table of a run (see
-`tomlab.records.tables`), sets the paper's published numbers beside it, and computes every number in its
-caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
+`tomlab.records.tables`; InputError: one without BigToM), sets the paper's published numbers beside
+it, and computes every number in its caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
 """
 
 import re
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tomlab.benchmarks.bigtom.items import METHODS
 from tomlab.benchmarks.bigtom.metrics import split_condition
@@ -38,62 +40,40 @@ TERMS = {  # whether a term names the data source, and the model
     (False, True): "Model type",
     (True, True): "Data source × model type",
 }
-LEGEND = "TB = True Belief. FB = False Belief. † = without initial belief. ‡ = with initial belief."
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 TIDY = ["model", "variable", "contingency", "initial_belief", "method"]
 TIDY += [*printed.TIDY_COLUMNS, "ci_method", "reason"]
 
 
 def table2(metrics: pd.DataFrame) -> printed.Table:
-    """Table 2: gpt-4 for each method, and this run's models in the same layout.
-
-    InputError: metrics without BigToM.
-    """
+    """Table 2: gpt-4 for each method, and this run's models in the same layout."""
     cells = answered(metrics).query("source == @RUN or model == 'gpt-4'")
-    caption = f"BigToM, Table 2: performance of gpt-4 and of this run for each method. {LEGEND}"
-    return _by_condition("table2", cells, caption, _notes(cells, metrics, "table7_models"))
+    return _by_condition("table2", cells, metrics)
 
 
 def table7(metrics: pd.DataFrame) -> printed.Table:
-    """Table 7: the paper's six models for each method, and this run's in the same layout.
-
-    InputError: metrics without BigToM.
-    """
-    cells = answered(metrics)
-    caption = f"BigToM, Table 7: model performance for each method. {LEGEND}"
-    return _by_condition("table7", cells, caption, _notes(cells, metrics, "table7_models"))
+    """Table 7: the paper's six models for each method, and this run's in the same layout."""
+    return _by_condition("table7", answered(metrics), metrics)
 
 
 def table8(metrics: pd.DataFrame) -> printed.Table:
-    """Table 8: 0-shot controls, where a random event leaves the state as it was.
-
-    InputError: metrics without BigToM.
-    """
+    """Table 8: 0-shot controls, where a random event leaves the state as it was."""
     controls = _run(metrics).query("contingency in @CONTROLS and method == '0-shot'")
     controls = controls.assign(contingency=controls["contingency"].map(CONTROLS))
     cells = beside.stack(TIDY, _published("table8_controls"), controls)
-    caption = f"BigToM, Table 8: model performance for controls. {LEGEND}"
-    return _by_condition("table8", cells, caption, _notes(cells, metrics, "table8_controls"))
+    return _by_condition("table8", cells, metrics, "table8_controls")
 
 
 def table9(metrics: pd.DataFrame) -> printed.Table:
-    """Table 9: initial percept to initial belief, 0-shot.
-
-    InputError: metrics without BigToM.
-    """
+    """Table 9: initial percept to initial belief, 0-shot."""
+    published = "table9_percept_to_belief"
     levels = {"variable": "percept_to_belief", "contingency": "true_belief", "initial_belief": 0}
     run = _run(metrics).query("variable == 'percept_to_belief' and method == '0-shot'")
-    cells = beside.stack(TIDY, _published("table9_percept_to_belief").assign(**levels), run)
-    shown = pd.DataFrame(
-        {
-            "Model": cells["model"],
-            "0-shot": [beside.text_of(number) for number in cells.itertuples()],
-            "n": cells["n"].astype(str),
-            "Source": cells["source"],
-        }
-    )
-    caption = "BigToM, Table 9: model performance, initial percept to initial belief."
-    notes = _notes(cells, metrics, "table9_percept_to_belief")
-    return printed.Table("table9", cells, shown, caption, notes)
+    cells = beside.stack(TIDY, _published(published).assign(**levels), run)
+    shown = cells[["model"]].rename(columns={"model": "Model"})
+    shown["0-shot"] = [beside.text_of(number) for number in cells.itertuples()]
+    shown = shown.assign(n=cells["n"].astype(str), Source=cells["source"])
+    return printed.Table("table9", cells, shown, WORDS["table9"], _notes(cells, metrics, published))
 
 
 def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
@@ -103,7 +83,11 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
     (log odds), p, n (answers), n_groups (templates); or the reason why this run has none.
     """
     paper = PUBLICATION.read("circularity_regression").assign(source=PAPER)
-    frames = [paper] if isinstance(regression, str) else [paper, regression.assign(source=RUN)]
+    frames, note = [paper], f"This run: no regression; {regression}."
+    if not isinstance(regression, str):
+        frames.append(regression.assign(source=RUN))
+        n, groups = printed.span(regression["n"]), printed.span(regression["n_groups"])
+        note = WORDS["circularity_run"].format(n=n, groups=groups)
     rows = pd.concat(frames, ignore_index=True).reindex(
         columns=["source", "term", "b", "se", "p_relation", "p", "n", "n_groups"]
     )
@@ -121,18 +105,10 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
             "Source": rows["source"],
         }
     )
-    caption = (
-        "BigToM, App. F: logistic regression of a right answer on who wrote the items "
-        "(data source), who answers (model type) and their interaction; b in log odds."
-    )
-    paper_note = (
-        f"Paper: {PUBLICATION.source('circularity_regression')} (a positive model type "
-        "favours gpt-4 over claude-2); it prints no intercept, no effect of data source, no "
-        "standard errors and no n."
-    )
-    notes = [paper_note, _regression_note(regression)]
-    shown = printed.once(shown, [["Term"]])
-    return printed.Table("circularity", printed.tidy_coefficients(rows), shown, caption, notes)
+    source = PUBLICATION.source("circularity_regression")
+    notes = [WORDS["circularity_paper"].format(source=source), note]
+    shown, tidy = printed.once(shown, [["Term"]]), printed.tidy_coefficients(rows)
+    return printed.Table("circularity", tidy, shown, WORDS["circularity"], notes)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -159,7 +135,9 @@ def _published(table: str) -> pd.DataFrame:
 # ---- printed cells -------------------------------------------------------------------------------
 
 
-def _by_condition(name: str, cells: pd.DataFrame, caption: str, notes: list[str]) -> printed.Table:
+def _by_condition(
+    name: str, cells: pd.DataFrame, metrics: pd.DataFrame, table: str = "table7_models"
+) -> printed.Table:
     """The layout of Tables 2, 7 and 8: rows model, condition, contingency; a column a method."""
     methods = known_first(METHODS, cells["method"])
     rows = []
@@ -173,7 +151,8 @@ def _by_condition(name: str, cells: pd.DataFrame, caption: str, notes: list[str]
             pairs = {method: _pair(row[row["method"] == method]) for method in methods}
             rows.append({**labels, **pairs, "n": printed.span(row["n"]), "Source": source})
     shown = printed.once(pd.DataFrame(rows), [["Source", "Model"], ["Condition"]])
-    return printed.Table(name, cells, shown, caption, notes)
+    caption = WORDS[name].format(legend=WORDS["legend"])
+    return printed.Table(name, cells, shown, caption, _notes(cells, metrics, table))
 
 
 def _pair(numbers: pd.DataFrame) -> str:
@@ -205,10 +184,7 @@ def paper_sentence(cells: pd.DataFrame, table: str) -> str:
     source = PUBLICATION.source(table)
     if not cells["source"].eq(PAPER).any():
         return f"{source}, has no such numbers."
-    return (
-        f"Paper: {source}. It prints no intervals and no n; n is taken to be its {TEMPLATES} "
-        "templates (Sec. 3.3)."
-    )
+    return WORDS["paper"].format(source=source, n=TEMPLATES)
 
 
 def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame) -> list[str]:
@@ -232,13 +208,3 @@ def _where(number) -> str:
     condition, contingency = VARIABLES[number.variable][1], LOOKS[number.contingency].label
     belief = BELIEF_WORDS[number.initial_belief]
     return f"{number.model}, {condition}, {contingency}, {number.method}, {belief}"
-
-
-def _regression_note(regression: pd.DataFrame | str) -> str:
-    if isinstance(regression, str):
-        return f"This run: no regression; {regression}."
-    n, groups = printed.span(regression["n"]), printed.span(regression["n_groups"])
-    return (
-        f"This run: n = {n} answers to items from {groups} templates. A level is held against the "
-        "first in alphabetical order, which has no row."
-    )

@@ -1,11 +1,14 @@
 """FANToM's tables: Tables 1 to 4, 8 and 9 and the counts of Sec. 3.5, this run's beside the paper's.
 
 Each public `table…` and `dataset_counts` is one table. It takes the metrics table of a run (see
-`tomlab.records.tables`), or counts, and computes every number in its caption and notes. Percentages have
-one decimal, as in the paper. Source: Kim et al. (2023), and `tomlab.records.published` for printed values.
+`tomlab.records.tables`; InputError: one without FANToM), or counts, and computes every number in its
+caption and notes. Percentages have one decimal, as in the paper. Source: Kim et al. (2023), and `tomlab.records.published` for printed values.
 """
 
+from pathlib import Path
+
 import pandas as pd
+import yaml
 
 from tomlab.benchmarks.fantom.metrics import split_condition
 from tomlab.benchmarks.fantom.paper import METRIC_NAMES, PUBLICATION
@@ -20,77 +23,38 @@ PROMPTING = {"none": "", "cot": " + CoT", "ft": " + FT"}
 # What fits above one of twelve columns.
 _SHORTER = {"AnswerabilityQ": "Answ.", "InfoAccessQ": "Access", "Q ": " ", r"token |\[|\]": ""}
 HEADS = pd.Series(METRIC_NAMES).replace(_SHORTER, regex=True).to_dict()
-CHARACTERS = {"all_characters": "All for each character", "consistency": "Answer consistency"}
-ORDERS = {
-    "first-order": "First order",
-    "second-order": "Second order",
-    "second-order:cyclic": "cyclic",
-    "second-order:acyclic": "acyclic",
-}
-STATISTICS = {
-    "total_questions": "Questions",
-    "avg_questions_per_context": "Questions a context",
-    "avg_turns_partial": "Turns, short context",
-    "avg_turns_full": "Turns, full context",
-    "avg_turn_length": "Words a turn",
-}
-ITEMS = {
-    "conversations": "Conversations",
-    "sets": "Question sets",
-    **METRIC_NAMES,
-    "fact": "FactQ",
-    "identical_fact_answers": "FactQ, right and wrong answer alike",
-    "all_questions": "All questions",
-    "human_sets": "Sets that people solved",
-}
-# What the published tables call otherwise than the metrics of a run.
-_PRINTED_AS = {
-    "belief_token_f1": "belief_f1",
-    "fact_token_f1": "fact_f1",
-    "all_for_each_character": "all_characters",
-    "answer_consistency": "consistency",
-    "first": "first-order",
-    "second_overall": "second-order",
-    "second_cyclic": "second-order:cyclic",
-    "second_acyclic": "second-order:acyclic",
-}
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+STATISTICS = WORDS["statistics"]
+ITEMS = WORDS["items"] | METRIC_NAMES
 # Tables 3 and 4 do not state their context.
 _CONTEXT = {"table1_headline": "short", "table2_yn": "short"}
 _TIDY = ["source", "context", "model", "prompting", "column", *printed.TIDY_COLUMNS[1:]]
 _TIDY += ["ci_method", "reason", "printed_in"]
 _COUNTS = "counts of FANToM's sets"
-_BESIDE = "The paper's numbers are on its own question sets, this run's on the sets it asked."
 
 
 def table1(metrics: pd.DataFrame) -> printed.Table:
-    """Table 1: All and the All of both list-and-y/n questions, short context.
-
-    InputError: metrics without FANToM.
-    """
-    what = "percent of question sets that are right as a whole, short context"
+    """Table 1: All and the All of both list-and-y/n questions, short context."""
     columns = ["all", "answerability_all", "infoaccess_all"]
     heads = {column: METRIC_NAMES[column] for column in columns}
-    return _short("table1", metrics, "table1_headline", heads, what, "question sets")
+    return _short("table1", metrics, "table1_headline", heads, "question sets")
 
 
 def table2(metrics: pd.DataFrame) -> printed.Table:
-    """Table 2: weighted F1 on yes/no questions, short context. InputError: as `table1`."""
-    what = "weighted F1 in percent on the yes/no questions, short context"
+    """Table 2: weighted F1 on yes/no questions, short context."""
     heads = {column: METRIC_NAMES[column] for column in ("answerability_yn", "infoaccess_yn")}
-    return _short("table2", metrics, "table2_yn", heads, what, "questions")
+    return _short("table2", metrics, "table2_yn", heads, "questions")
 
 
 def table3(metrics: pd.DataFrame) -> printed.Table:
-    """Table 3: accuracy and consistency of the answers about a character. InputError: as `table1`."""
-    what = "accuracy and consistency in percent of the answers about each character"
-    unit = "characters of question sets"
-    return _short("table3", metrics, "table3_characters", CHARACTERS, what, unit)
+    """Table 3: accuracy and consistency of the answers about a character."""
+    heads, unit = WORDS["characters"], "characters of question sets"
+    return _short("table3", metrics, "table3_characters", heads, unit)
 
 
 def table4(metrics: pd.DataFrame) -> printed.Table:
-    """Table 4: accuracy on BeliefQ [Dist.] by order of belief. InputError: as `table1`."""
-    what = "accuracy in percent on BeliefQ [Dist.] by order of belief"
-    table = _short("table4", metrics, "table4_order", ORDERS, what, "questions")
+    """Table 4: accuracy on BeliefQ [Dist.] by order of belief."""
+    table = _short("table4", metrics, "table4_order", WORDS["orders"], "questions")
     table.notes.append(f"Checked: {PUBLICATION.checked('table9_all', 'belief_dist_from_orders')}")
     return table
 
@@ -98,29 +62,17 @@ def table4(metrics: pd.DataFrame) -> printed.Table:
 def table9(metrics: pd.DataFrame, scenario: str = "inaccessible") -> printed.Table:
     """Table 9: all twelve scores by context; the paper's rows above this run's in each.
 
-    `scenario` accessible is the control task, of which the paper prints nothing. InputError:
-    metrics without FANToM, an unknown scenario, or the control task where the run lacks it.
+    `scenario` accessible is the control task, of which the paper prints nothing. InputError: an
+    unknown scenario, or the control task where the run lacks it.
     """
     cells = scores(metrics, scenario)
     labels = {"context": "Context", "model": "Model"}
     shown = beside.layout(_named(cells), labels, HEADS, is_wide=True)
     shown = printed.once(shown, [["Source", "Context"]])
-    is_control = scenario != SCENARIOS[0]
-    task = "has the information (control task)" if is_control else "lacks the information"
-    caption = f"FANToM, Table 9: scores in percent where person X {task}, by context."
-    columns = (
-        "Answ. = AnswerabilityQ, Access = InfoAccessQ. Choice, Dist. and List: accuracy. Y/N: "
-        "weighted F1. F1: token F1, of beliefs over the answers that are right by distance. All of "
-        "a kind: sets with all its questions right. All*: sets with all six kinds right. All: with "
-        "all but Belief Dist."
-    )
-    about = [
-        columns,
-        *notes(cells, metrics, METRIC_NAMES, "sets or questions"),
-        *_n_by_column(cells),
-    ]
-    name = "table9_accessible" if is_control else "table9"
-    return printed.Table(name, cells, shown, caption, about)
+    about = notes(cells, metrics, METRIC_NAMES, "sets or questions")
+    name = "table9" if scenario == SCENARIOS[0] else "table9_accessible"
+    about = [WORDS["columns"], *about, *_n_by_column(cells)]
+    return printed.Table(name, cells, shown, WORDS[name], about)
 
 
 def table8(statistics: pd.DataFrame) -> printed.Table:
@@ -142,11 +94,9 @@ def table8(statistics: pd.DataFrame) -> printed.Table:
     shown = {"Dataset": wide.index.get_level_values("dataset")}
     shown |= {STATISTICS[name]: list(wide[name]) for name in wide}
     shown = pd.DataFrame(shown | {"Source": wide.index.get_level_values("source")})
-    caption = "FANToM, Table 8: number of questions, and mean lengths of conversations."
-    source = PUBLICATION.source("table8_statistics")
-    note = f"Paper: {source}, which prints totals in thousands (K)."
+    note = WORDS["thousands"].format(source=PUBLICATION.source("table8_statistics"))
     cells = rows.assign(mark="").reindex(columns=["dataset", "statistic", *printed.TIDY_COLUMNS])
-    return printed.Table("table8", cells, shown, caption, [note])
+    return printed.Table("table8", cells, shown, WORDS["table8"], [note])
 
 
 def dataset_counts(counts: pd.DataFrame) -> printed.Table:
@@ -166,15 +116,11 @@ def dataset_counts(counts: pd.DataFrame) -> printed.Table:
     shown["Paper"] = as_printed.where(is_known, shown["Paper"])  # 10K stays 10K
     cells = counts.rename(columns=sources).melt("item", list(sources.values()), "source")
     cells = cells.dropna(subset="value").assign(mark="")
-    checked = PUBLICATION.checked("dataset_counts", "all_questions")
     source = PUBLICATION.source("dataset_counts")
-    note = [
-        f"Paper: {source}. Release: counted in the released file.",
-        f"Checked of the paper's counts: {checked}",
-    ]
+    checked = PUBLICATION.checked("dataset_counts", "all_questions")
+    note = [WORDS["released"].format(source=source), WORDS["checked"].format(checked=checked)]
     cells = cells.reindex(columns=["item", *printed.TIDY_COLUMNS])
-    caption = "FANToM, Sec. 3.5: conversations, question sets and questions of each kind."
-    return printed.Table("dataset_counts", cells, shown, caption, note)
+    return printed.Table("dataset_counts", cells, shown, WORDS["dataset_counts"], note)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -203,7 +149,7 @@ def of_paper(table: str) -> pd.DataFrame:
     )
     return rows.assign(
         context=rows.get("context", _CONTEXT.get(table, "")),
-        column=rows["column"].replace(_PRINTED_AS),
+        column=rows["column"].replace(WORDS["printed_as"]),
         n=rows["model"].map({"Human": _published_count("human_sets")}),
     )
 
@@ -237,20 +183,19 @@ def _published_count(item: str) -> int:
 
 
 def _short(
-    name: str, metrics: pd.DataFrame, table: str, heads: dict[str, str], what: str, unit: str
+    name: str, metrics: pd.DataFrame, table: str, heads: dict[str, str], unit: str
 ) -> printed.Table:
     """The layout of Tables 1 to 4: the paper's rows, then this run's with the short context.
 
-    `heads` names the columns, `what` and `unit` say in words what the numbers are and what n counts.
+    `heads` names the columns, `unit` says in words what n counts.
     """
     run = _percent(of_run(metrics), list(heads), SCENARIOS[0]).query("context == 'short'")
     cells = beside.stack(_TIDY, of_paper(table), run)
     shown = beside.layout(_named(cells), {"model": "Model"}, heads, n=True)
-    caption = f"FANToM, Table {name.removeprefix('table')}: {what}."
     about = notes(cells, metrics, heads, unit)
     if table not in _CONTEXT:
-        about.append("The paper does not name the context of this table; this run's is short.")
-    return printed.Table(name, cells, shown, caption, about)
+        about.append(WORDS["no_context"])
+    return printed.Table(name, cells, shown, WORDS[name], about)
 
 
 def _named(cells: pd.DataFrame) -> pd.DataFrame:
@@ -276,11 +221,9 @@ def paper_sentence(cells: pd.DataFrame) -> str:
     paper = cells[cells["source"] == PAPER]
     if paper.empty:
         return "The paper prints no numbers of this task."
-    human = f"; Human: student volunteers, {_published_count('human_sets')} sets (§4)"
-    return (
-        f"Paper: {', '.join(paper['printed_in'].unique())}, which prints no intervals and no n"
-        f"{human if 'Human' in set(paper['model']) else ''}. {_BESIDE}"
-    )
+    human = WORDS["human"].format(sets=_published_count("human_sets"))
+    human = human if "Human" in set(paper["model"]) else ""
+    return WORDS["paper"].format(places=", ".join(paper["printed_in"].unique()), human=human)
 
 
 def run_sentences(

@@ -6,6 +6,7 @@ Bawatneh et al. (2026), and `tables`.
 """
 
 from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,8 @@ from tomlab.benchmarks.omnitom.records import DIMENSIONS
 from tomlab.errors import InputError, refuse
 from tomlab.papers.omnitom import tables as numbers
 from tomlab.papers.omnitom.judge_tables import volume_of_paper
-from tomlab.papers.omnitom.tables import DIMENSION_NAMES
-from tomlab.reporting import beside, plotting, printed
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES, WORDS
+from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER
 
@@ -81,11 +82,11 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
         plotting.legend_below(figure, handles, columns=2)
     beliefs = distribution.groupby("dimension")["count"].sum().max()
     orders = ", ".join(f"{order}: {printed.share(value)}" for order, value in paper.items())
-    caption = (
-        f"OmniToM, Figure 4: labels of the gold beliefs of this run (n = {beliefs:,} beliefs, "
-        f"{distribution['count'].sum():,} labels), as shares of the beliefs and in counts. The "
-        f"paper prints the shares of its orders alone ({orders}; "
-        f"{PUBLICATION.source('order_distribution')}), drawn hollow."
+    caption = WORDS["figure4"].format(
+        beliefs=beliefs,
+        labels=distribution["count"].sum(),
+        orders=orders,
+        source=PUBLICATION.source("order_distribution"),
     )
     return figure, caption
 
@@ -98,25 +99,21 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     """
     points, positions = beside.in_rows(_by_order(metrics, level))
     shown = [panel for panel in PANELS if panel in set(points["panel"])]
-    with plotting.style():
-        figure, panels = _in_lines([PANELS[panel] for panel in shown], positions, columns=3)
-        for axes, panel in zip(panels, shown, strict=True):
-            own = points[points["panel"] == panel]
-            for bucket, look in ORDERS.items():
-                plotting.interval_dots(axes, own[own["bucket"] == bucket], look)
-            for y in sorted(set(points["y"]) - set(own["y"])):
-                plotting.say(axes, y, "no number")
-        plotting.dots_legend(figure, ORDERS, plotting.source_handles(points))
+    panels = {panel: PANELS[panel] for panel in shown}
+    figure = charts.dots(
+        points,
+        positions,
+        ("panel", panels),
+        ("bucket", ORDERS),
+        "Share",
+        empty="no number",
+        **_in_lines(panels, positions, columns=3),
+    )
     told = [
         f"{DIMENSION_NAMES.get(panel, 'all dimensions')}, {bucket}: {printed.share(value)}"
         for (panel, bucket), value in LABELLING_BY_ORDER.items()
     ]
-    about = (
-        "OmniToM, Figure 5: [a] F1 of extraction and [b] accuracy of labelling (shares) by order "
-        "of the gold belief, over the stories that have such beliefs. Precision in [a] is over the "
-        "predicted beliefs that say they are of that order. All numbers that the paper gives, "
-        f"drawn hollow, are in its text (Sec. 6), of no model in particular: {'; '.join(told)}."
-    )
+    about = WORDS["figure5"].format(told="; ".join(told))
     run = numbers.run_sentences(points, metrics, "outputs a point")
     return figure, " ".join([about, *run])
 
@@ -152,12 +149,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
             figure, looks, {"paper, computed (see caption)": plotting.HOLLOW}, columns
         )
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
-    about = (
-        "OmniToM, Figure 8: extracted beliefs a story against precision, recall and F1, means over "
-        "stories, with intervals both ways. The paper prints no numbers of this figure. Hollow, "
-        "computed from others: the predicted beliefs of its Table 11 over all stories (Table 4), "
-        f"against Overall F1 of its Table 3 ({'; '.join(told)})."
-    )
+    about = WORDS["figure8"].format(told="; ".join(told))
     run = numbers.run_sentences(rows, metrics, "outputs a point")
     return figure, " ".join([about, *run])
 
@@ -175,25 +167,26 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
     positions = plotting.row_positions({"": list(rows["model"].unique())})
     rows = rows.assign(y=rows["model"].map(positions[""]))
     majority = rows[rows["metric"] == "majority_baseline"]
-    with plotting.style():
-        columns = 4 if rows["model"].str.len().max() <= NARROW else 3
-        figure, panels = _in_lines(list(DIMENSION_NAMES.values()), positions, columns)
-        for axes, dimension in zip(panels, DIMENSIONS, strict=True):
-            own = rows[rows["condition"] == dimension]
-            for metric, look in BEYOND.items():
-                plotting.interval_dots(axes, own[own["metric"] == metric], look)
-            frequent = majority[majority["condition"] == dimension].set_index("y")["value"]
-            plotting.chance_in_rows(axes, frequent, "dashed")
-        plotting.dots_legend(figure, BEYOND, {MAJORITY: plotting.line_handle("dashed")}, columns=4)
+    columns = 4 if rows["model"].str.len().max() <= NARROW else 3
+
+    def majority_lines(axes: Axes, own: pd.DataFrame) -> None:
+        frequent = own[own["metric"] == "majority_baseline"].set_index("y")["value"]
+        plotting.chance_in_rows(axes, frequent, "dashed")
+
+    figure = charts.dots(
+        rows,
+        positions,
+        ("condition", DIMENSION_NAMES),
+        ("metric", BEYOND),
+        "Share",
+        also=majority_lines,
+        legend=plotting.dot_handles(BEYOND) | {MAJORITY: plotting.line_handle("dashed")},
+        legend_columns=4,
+        **_in_lines(DIMENSION_NAMES, positions, columns),
+    )
     ends = majority.groupby("condition")["value"].agg(["min", "max"]).map(printed.share)
     told = [f"{DIMENSION_NAMES[d]} {'–'.join(dict.fromkeys(ends.loc[d]))}" for d in DIMENSIONS]
-    about = (
-        "OmniToM: accuracy of labelling (mean over stories), balanced accuracy (mean recall of the "
-        "labels) and macro F1 (mean F1 of the labels; both over all beliefs) by dimension, in "
-        f"shares (no figure of the paper). Dashed: {MAJORITY} ({', '.join(told)}). Where one label "
-        "is that frequent, accuracy is high without any reading of the story; the other two weigh "
-        "all labels alike."
-    )
+    about = WORDS["beyond_accuracy"].format(majority=MAJORITY, told=", ".join(told))
     run = numbers.run_sentences(rows.drop(majority.index), metrics, "outputs or beliefs a point")
     return figure, " ".join([about, *run])
 
@@ -243,16 +236,11 @@ def _demand(rows: pd.DataFrame, metrics: list[str]) -> None:
 # ---- drawing -------------------------------------------------------------------------------------
 
 
-def _in_lines(titles: list[str], positions: pd.Series, columns: int) -> tuple[Figure, list[Axes]]:
-    """Panels of shares in lines of `columns`, each line with its row labels."""
-    rows = len(positions) * -(-len(titles) // columns)
+def _in_lines(panels: Collection, positions: pd.Series, columns: int) -> dict[str, float]:
+    """The size of a figure with its panels in lines of `columns`."""
+    rows = len(positions) * -(-len(panels) // columns)
     height = float(np.clip(6.3 / rows, 0.19, 0.34))  # many rows move closer, to stay on the page
-    figure, panels = plotting.panels(titles, positions, height, 1.5, columns)
-    for place, axes in enumerate(panels):
-        plotting.share_axis(axes, "Share" * (place + columns >= len(panels)))
-    for axes in panels[::columns]:  # the others have no labels
-        plotting.bold_headings(axes, positions)
-    return figure, panels
+    return {"row_height": height, "extra": 1.5, "columns": columns}
 
 
 def _label_bars(axes: Axes, dimension: str, rows: pd.DataFrame) -> None:

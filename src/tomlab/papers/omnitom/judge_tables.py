@@ -11,8 +11,8 @@ from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.errors import refuse
 from tomlab.papers.omnitom import tables as numbers
-from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, count
-from tomlab.reporting import printed as report
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, WORDS, count
+from tomlab.reporting import printed
 from tomlab.reporting.beside import known_first
 from tomlab.reporting.printed import PAPER, RUN
 
@@ -21,7 +21,7 @@ RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
 ALL = "All models"
 
 
-def table5(metrics_of_candidates: pd.DataFrame | None = None) -> report.Table:
+def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
     """Table 5: which model should write the gold? Both stages on the calibration stories.
 
     `metrics_of_candidates`: the metrics table of this run's candidates, if it compared any.
@@ -33,19 +33,15 @@ def table5(metrics_of_candidates: pd.DataFrame | None = None) -> report.Table:
     if metrics_of_candidates is not None:
         run = numbers.main_scores(numbers.of_run(metrics_of_candidates))
         frames.append(numbers.percent(run))
-    cells, printed = _by_stage(*frames)
+    cells, shown = _by_stage(*frames)
     if metrics_of_candidates is None:
         about = [*numbers.paper_sentence(cells), "This run compared no candidates."]
     else:
         about = numbers.notes(cells, metrics_of_candidates, "outputs")
-    caption = (
-        "OmniToM, Table 5: F1 of extraction (Stage 1) and accuracy of labelling (Stage 2), in "
-        "percent, of the models that might write the gold, on calibration stories."
-    )
-    return report.Table("table5", cells, printed, caption, about)
+    return printed.Table("table5", cells, shown, WORDS["table5"], about)
 
 
-def table6(agreement: pd.DataFrame | None = None) -> report.Table:
+def table6(agreement: pd.DataFrame | None = None) -> printed.Table:
     """Table 6: on how many labels all annotators agree, by dimension.
 
     `agreement`: of this run's annotation file, one row a dimension (a key of `DIMENSION_NAMES`, or
@@ -58,21 +54,14 @@ def table6(agreement: pd.DataFrame | None = None) -> report.Table:
     frames = [paper.assign(column=paper["statistic"])]
     if agreement is not None:
         frames += _reliability(agreement, list(names))
-    cells = numbers.in_order(numbers.stack(["dimension"], *frames), "dimension", names)
-    forms = {"n": count, "agree": count}
-    printed = numbers.layout(cells, {"dimension": "Dimension"}, RELIABILITY, forms=forms)
-    printed["Dimension"] = printed["Dimension"].map(names)
-    printed = report.once(printed, [["Dimension"]])
-    caption = (
-        "OmniToM, Table 6: labels (N), those that all annotators gave alike (Agree), and their "
-        "share in percent (Agreement), by dimension."
-    )
-    people = "The paper's annotators: three people, on its calibration stories (App. B.4)."
-    about = [*numbers.paper_sentence(cells), people, f"This run: {_annotators(agreement)}."]
-    return report.Table("table6", cells, printed, caption, about)
+    cells, forms = numbers.stack(["dimension"], *frames), {"n": count, "agree": count}
+    cells, shown = numbers.in_blocks(cells, "dimension", names, RELIABILITY, forms=forms)
+    run = f"This run: {_annotators(agreement)}."
+    about = [*numbers.paper_sentence(cells), WORDS["people"], run]
+    return printed.Table("table6", cells, shown, WORDS["table6"], about)
 
 
-def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> report.Table:
+def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed.Table:
     """Table 9: how much should a prompt say? Scores of stages and judges by prompt level.
 
     `judges`: agreement of this run's judges that are language models, one row a judge and level
@@ -85,26 +74,18 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> report.
         frames.append(_judges_by_level(judges))
     frames = [frame.assign(column=frame["level"]) for frame in frames]
     cells = numbers.stack(["task", "level", "model", "method"], *frames)
-    cells = numbers.in_order(cells, "task", TASKS)
     heads = {level: level for level in known_first(LEVELS, cells["column"])}
-    printed = numbers.layout(cells, {"task": "Task", "model": "Model"}, heads, n=True)
-    printed["Task"] = printed["Task"].map(TASKS)
-    printed = report.once(printed, [["Task"]])
-    caption = "OmniToM, Table 9: scores in percent by level of detail of the prompt (TELeR)."
-    levels = (
-        "L1: the task; L2: with its terms; L3: in steps; L4: with criteria and an example; "
-        "L3-json: as L3, answered in a schema. The paper's are scores on calibration stories."
-    )
+    cells, shown = numbers.in_blocks(cells, "task", TASKS, heads, {"model": "Model"}, n=True)
     held = "The paper's judges are held against people's alignments"
     held += "." if judges is None else ", this run's against alignments known by construction."
-    about = [levels, held, *numbers.notes(cells, metrics, "outputs")]
-    return report.Table("table9", cells, printed, caption, about)
+    about = [WORDS["levels"], held, *numbers.notes(cells, metrics, "outputs")]
+    return printed.Table("table9", cells, shown, WORDS["table9"], about)
 
 
-def table11(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
+def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
     """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount.
 
-    `level`: of prompts, see `tables_omnitom.at_level`. InputError: metrics without OmniToM, or an
+    `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an
     unknown level.
     """
     run = numbers.at_level(numbers.of_run(metrics), "stage1", level)
@@ -116,21 +97,13 @@ def table11(metrics: pd.DataFrame, level: str | None = None) -> report.Table:
     cells = numbers.stack(keys, counts, _shares_of_paper(counts), run)
     heads = {matches: f"MC {matches}" for matches in MATCH_COUNTS}
     shares = cells[cells["statistic"] == "percent"]
-    printed = numbers.layout(shares, {"model": "Model"}, heads, n=True)
-    printed = printed.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: ALL}})
-    caption = (
-        "OmniToM, Table 11: predicted beliefs by the number of gold beliefs that they match "
-        "(MatchCount, MC), in percent of all that a model predicted (Beliefs)."
-    )
-    computed = (
-        "The paper prints the counts in brackets, 3 and 4 apart; its percentages are computed from "
-        "them."
-    )
-    about = [computed, *numbers.notes(shares, metrics, "predicted beliefs")]
-    return report.Table("table11", cells, printed, caption, about)
+    shown = numbers.layout(shares, {"model": "Model"}, heads, n=True)
+    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: ALL}})
+    about = [WORDS["table11_computed"], *numbers.notes(shares, metrics, "predicted beliefs")]
+    return printed.Table("table11", cells, shown, WORDS["table11"], about)
 
 
-def table12(metrics: pd.DataFrame) -> report.Table:
+def table12(metrics: pd.DataFrame) -> printed.Table:
     """Table 12: how many outputs hold no row of a table? By stage and prompt level.
 
     InputError: metrics without OmniToM.
@@ -138,10 +111,9 @@ def table12(metrics: pd.DataFrame) -> report.Table:
     run = numbers.of_run(metrics)
     run = run[run["stage"].isin(STAGES)].query("metric == 'unusable' and condition == 'all'")
     paper = numbers.of_paper("table12_unusable", "unusable_percent").assign(level="L3")
-    cells, printed = _by_stage(paper, numbers.percent(run))
-    caption = "OmniToM, Table 12: unusable outputs in percent, by stage."
+    cells, shown = _by_stage(paper, numbers.percent(run))
     about = numbers.notes(cells, metrics, "outputs")
-    return report.Table("table12", cells, printed, caption, about)
+    return printed.Table("table12", cells, shown, WORDS["table12"], about)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------

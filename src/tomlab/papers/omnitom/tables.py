@@ -6,9 +6,12 @@ paper, or one beside an interval. `judge_tables` has the tables of prompts, judg
 audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
+import yaml
 
 from tomlab.benchmarks.omnitom.beside import (
     COMPUTED,
@@ -49,6 +52,7 @@ STATISTICS = {
     "order_2_plus": "Order 2+",
 }
 TOTAL = "total"
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 
 
 def table3(
@@ -72,17 +76,10 @@ def table3(
     second = [_printed_labelling(), _both_ways(at_level(run, "stage2", level), labels)]
     cells = stack(["stage", "level", "model", "method", "unusable"], *first, *second)
     rows = _two_panels(cells, columns, labels)
-    caption = (
-        "OmniToM, Table 3: F1 of belief extraction by story category, and accuracy of belief "
-        "labelling by dimension, in percent."
-    )
-    about = _about_overall() + notes(cells, metrics, "outputs")
+    about = [*_about_overall(), *notes(cells, metrics, "outputs")]
     if judged is not None:
-        about.append(
-            "Stories, judge and Categories, judge: the same with an interval that also covers the "
-            "errors of the judge of matches, and so need not hold F1 as judged."
-        )
-    return printed.Table("table3", cells, rows, caption, about)
+        about.append(WORDS["table3_judged"])
+    return printed.Table("table3", cells, rows, WORDS["table3"], about)
 
 
 def table4(statistics: pd.DataFrame) -> printed.Table:
@@ -100,14 +97,10 @@ def table4(statistics: pd.DataFrame) -> printed.Table:
     rows = statistics.assign(source=RUN, printed_in="")
     frames = [of_paper("table4_categories"), rows]
     cells = stack(["category"], *(frame.assign(column=frame["statistic"]) for frame in frames))
-    cells = in_order(cells, "category", names)
     forms = dict.fromkeys(STATISTICS, count) | {"beliefs_per_story": "{:.2f}".format}
-    shown = layout(cells, {"category": "Category"}, STATISTICS, forms=forms)
-    shown["Category"] = shown["Category"].map(names)
-    shown = printed.once(shown, [["Category"]])
-    caption = "OmniToM, Table 4: stories, gold beliefs and their orders by category."
-    gold = "This run: the gold that it is scored against."
-    return printed.Table("table4", cells, shown, caption, [*paper_sentence(cells), gold])
+    cells, shown = in_blocks(cells, "category", names, STATISTICS, forms=forms)
+    about = [*paper_sentence(cells), WORDS["gold"]]
+    return printed.Table("table4", cells, shown, WORDS["table4"], about)
 
 
 def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
@@ -121,16 +114,11 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
     paper = of_paper("table10_stage2_by_category", "accuracy")
     paper = paper.assign(column=paper["category"], level="L3")
     cells = stack(["dimension", "level", "model", "method"], paper, percent(run))
-    cells = in_order(cells, "dimension", DIMENSIONS)
-    labels = {"dimension": "Dimension", "model": "Model"}
-    shown = layout(cells, labels, {code: code for code in CATEGORIES}, is_wide=True)
-    shown["Dimension"] = shown["Dimension"].map(DIMENSION_NAMES)
-    shown = printed.once(shown, [["Dimension"]])
-    caption = (
-        "OmniToM, Table 10: accuracy of belief labelling in percent by dimension and category."
-    )
+    heads = {code: code for code in CATEGORIES}
+    names, labels = DIMENSION_NAMES, {"model": "Model"}
+    cells, shown = in_blocks(cells, "dimension", names, heads, labels, is_wide=True)
     about = [_codes(), *notes(cells, metrics, "outputs")]
-    return printed.Table("table10", cells, shown, caption, about)
+    return printed.Table("table10", cells, shown, WORDS["table10"], about)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -203,6 +191,22 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
 # ---- printed cells -------------------------------------------------------------------------------
 
 
+def in_blocks(
+    cells: pd.DataFrame,
+    block: str,
+    names: Mapping[str, str],
+    heads: Mapping[str, str],
+    labels: Mapping[str, str] = MappingProxyType({}),
+    **how,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tidy and printed, as `layout` has it: a block of rows a level of the column `block`, in the
+    order of `names` and named once.
+    """
+    cells, head = in_order(cells, block, names), block.capitalize()
+    shown = layout(cells, {block: head, **labels}, heads, **how)
+    return cells, printed.once(shown.assign(**{head: shown[head].map(names)}), [[head]])
+
+
 def _two_panels(
     cells: pd.DataFrame, columns: dict[str, str], labels: dict[str, str]
 ) -> pd.DataFrame:
@@ -256,20 +260,9 @@ def failing(cells: pd.DataFrame) -> list[str]:
 def _about_overall() -> list[str]:
     """What the columns and marks of Table 3 mean, and what is known of the paper's."""
     checked = PUBLICATION.checked("table3_stage2", "stage2_by_story")
-    columns = (
-        "Over stories: the mean over stories, in Stage 2 of the mean of the seven dimensions. "
-        "Over categories: the mean of the category means. Unusable: whether outputs without a "
-        f"usable row count as 0 or are left out. {_codes()}"
-    )
-    computed = (
-        f"{COMPUTED} computed from the paper's category scores, weighted with its numbers of "
-        "stories (Table 4): what it prints as Overall is the mean of the categories in Stage 1, "
-        "the mean over stories in Stage 2."
-    )
-    unusable = (
-        f"The paper does not say how unusable outputs count. Checked of its Stage 2: {checked}"
-    )
-    return [columns, computed, unusable]
+    texts = {"codes": _codes(), "mark": COMPUTED, "checked": checked}
+    names = ("table3_columns", "table3_computed", "table3_unusable")
+    return [WORDS[name].format(**texts) for name in names]
 
 
 def _codes() -> str:

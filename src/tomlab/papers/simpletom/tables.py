@@ -1,11 +1,14 @@
 """SimpleToM's tables: Tables 2 to 5 and 8 and App. H, this run's numbers beside the paper's.
 
 Each public `table…` and `tokens` is one table. It takes the metrics table of a run (see
-`tomlab.records.tables`) and computes every number in its caption and notes. Percentages are printed as in
-the paper, with one decimal. Source: Gu et al. (2024), and `tomlab.records.published` for printed values.
+`tomlab.records.tables`; InputError: one without SimpleToM) and computes every number in its caption
+and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024), and `tomlab.records.published` for printed values.
 """
 
+from pathlib import Path
+
 import pandas as pd
+import yaml
 
 from tomlab.benchmarks.simpletom.metrics import split_condition
 from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, PUBLICATION
@@ -15,51 +18,26 @@ from tomlab.reporting.printed import PAPER, RUN
 
 PRIMARY = ["mental_state", "behavior", "judgment"]  # the order in which they build on each other
 QUESTIONS = {name: name.replace("_", " ") for name in [*PRIMARY, "average"]}
-TABLES = {
-    "table2_main": "Table 2",
-    "table3_ms_remind": "Table 3",
-    "table4_system_prompt": "Table 4",
-    "table5_cot": "Table 5",
-}
 TOTAL = "All stories"
-STATISTICS = {
-    "stories": "Stories",
-    "unique_x": "Unique X",
-    "unique_z": "Unique Z",
-    "unique_y": "Unique Y",
-}
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 _HEADS = {"question_type": "Question", "method": "Method"}
 _NAMES = {"question_type": QUESTIONS, "method": METHOD_NAMES}
 _TIDY = ["model", "method", "question_type", *printed.TIDY_COLUMNS, "ci_method", "reason"]
 
 
 def table2(metrics: pd.DataFrame) -> printed.Table:
-    """Table 2: accuracy on the three question types and their average, without intervention.
-
-    InputError: metrics without SimpleToM.
-    """
+    """Table 2: accuracy on the three question types and their average, without intervention."""
     cells = _accuracies(metrics, "table2_main")
     shown = _printed(cells, [], "question_type")
-    caption = (
-        "SimpleToM, Table 2: accuracy in percent on the three question types, and their average."
-    )
     models = PUBLICATION.read("models").query("partially_evaluated == 1")["model"]
-    partly = (
-        f"{', '.join(models)} were evaluated under other conditions than the paper's other models "
-        f"({PUBLICATION.source('models')})."
-    )
-    return printed.Table(
-        "table2", cells, shown, caption, [*notes(cells, metrics, ["table2_main"]), partly]
-    )
+    told = {"models": ", ".join(models), "source": PUBLICATION.source("models")}
+    about = [*notes(cells, metrics, ["table2_main"]), WORDS["partly"].format(**told)]
+    return printed.Table("table2", cells, shown, WORDS["table2"], about)
 
 
 def table3(metrics: pd.DataFrame) -> printed.Table:
-    """Table 3: accuracy when models are reminded of their own answer about the mental state.
-
-    InputError: metrics without SimpleToM.
-    """
-    what = "when models are reminded of their answer to the mental state question (MS)"
-    table = _by_method("table3", metrics, "table3_ms_remind", what)
+    """Table 3: accuracy when models are reminded of their own answer about the mental state."""
+    table = _by_method("table3", metrics, "table3_ms_remind")
     # The caption of the printed table fails this check; its cells are in order.
     checked = PUBLICATION.checked("table3_ms_remind", "beyond_random")
     table.notes.append(f"Checked of the paper's caption: {checked}")
@@ -67,33 +45,25 @@ def table3(metrics: pd.DataFrame) -> printed.Table:
 
 
 def table4(metrics: pd.DataFrame) -> printed.Table:
-    """Table 4: accuracy under two system prompts. InputError: metrics without SimpleToM."""
-    return _by_method("table4", metrics, "table4_system_prompt", "with custom system prompts")
+    """Table 4: accuracy under two system prompts."""
+    return _by_method("table4", metrics, "table4_system_prompt")
 
 
 def table5(metrics: pd.DataFrame) -> printed.Table:
-    """Table 5: accuracy with chain of thought. InputError: metrics without SimpleToM."""
-    return _by_method("table5", metrics, "table5_cot", "with chain of thought prompting")
+    """Table 5: accuracy with chain of thought."""
+    return _by_method("table5", metrics, "table5_cot")
 
 
 def tokens(metrics: pd.DataFrame) -> printed.Table:
-    """App. H: mean output tokens of an answer by method and question type.
-
-    InputError: metrics without SimpleToM.
-    """
-    rough = PUBLICATION.read("tokens").query("approximate == 1")
+    """App. H: mean output tokens of an answer by method and question type."""
+    rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
     run = of_run(metrics).query("metric == 'completion_tokens'")
     cells = beside.stack(_TIDY, _from_paper("tokens", "output_tokens"), run)
     named = cells[cells["question_type"].isin(PRIMARY)]
-    caption = "SimpleToM, App. H: mean number of output tokens of an answer."
-    about = [
-        f"The paper also says, of no model in particular, that an answer label alone takes about "
-        f"{value} tokens."
-        for value in rough["output_tokens"]
-    ]
     shown = _printed(named, ["method"], "question_type", "{:.0f}".format)
+    about = [WORDS["tokens_roughly"].format(value=value) for value in rough]
     told = [*notes(named, metrics, ["tokens"]), *about]
-    return printed.Table("tokens", cells, shown, caption, told)
+    return printed.Table("tokens", cells, shown, WORDS["tokens"], told)
 
 
 def table8(counts: pd.DataFrame) -> printed.Table:
@@ -102,25 +72,18 @@ def table8(counts: pd.DataFrame) -> printed.Table:
     `counts`: a row a scenario of this run's items, with columns scenario, stories, unique_x,
     unique_z and unique_y (persons X, objects, persons or actions Z, persons Y).
     """
-    paper = PUBLICATION.read("table8_statistics")
+    paper, statistics = PUBLICATION.read("table8_statistics"), WORDS["statistics"]
     rows = pd.concat([paper.assign(source=PAPER), counts.assign(source=RUN)], ignore_index=True)
     rows = in_order(rows, "scenario", in_scenario_order(rows["scenario"]))
     shown = pd.DataFrame({"Scenario": rows["scenario"]})
-    for statistic, title in STATISTICS.items():
+    for statistic, title in statistics.items():
         shown[title] = [printed.span(pd.Series([count])) for count in rows[statistic]]
     shown = printed.once(shown.assign(Source=rows["source"]), [["Scenario"]])
-    cells = rows.melt(["scenario", "source"], list(STATISTICS), "statistic").dropna(subset="value")
+    cells = rows.melt(["scenario", "source"], list(statistics), "statistic").dropna(subset="value")
     cells = cells.astype({"value": int}).assign(mark="")
     cells = cells.reindex(columns=["scenario", "statistic", *printed.TIDY_COLUMNS])
-    caption = (
-        "SimpleToM, Table 8: stories and unique entities by scenario (persons X and Y; object, "
-        "person or action Z)."
-    )
-    note = (
-        f"Paper: {PUBLICATION.source('table8_statistics')}. An entity may stand in "
-        f"several scenarios, so that {TOTAL} may have fewer than the sum."
-    )
-    return printed.Table("table8", cells, shown, caption, [note])
+    note = WORDS["entities"].format(source=PUBLICATION.source("table8_statistics"), total=TOTAL)
+    return printed.Table("table8", cells, shown, WORDS["table8"], [note])
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -136,7 +99,7 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracies_of_paper(table: str) -> pd.DataFrame:
-    """Accuracies of one of `TABLES` in percent; a cell that fails a check has mark and reason."""
+    """Accuracies of a table in percent; a cell that fails a check has mark and reason."""
     return _from_paper(table, "accuracy")
 
 
@@ -171,19 +134,18 @@ def _accuracies(metrics: pd.DataFrame, table: str) -> pd.DataFrame:
 # ---- printed cells -------------------------------------------------------------------------------
 
 
-def _by_method(name: str, metrics: pd.DataFrame, table: str, what: str) -> printed.Table:
+def _by_method(name: str, metrics: pd.DataFrame, table: str) -> printed.Table:
     """The layout of Tables 3 to 5, turned for width: a row a question, a column a method."""
     cells = _accuracies(metrics, table)
     shown = printed.once(_printed(cells, ["question_type"], "method"), [["Source", "Model"]])
-    caption = f"SimpleToM, {TABLES[table]}: accuracy in percent {what}."
     run = set(cells.loc[cells["source"] == RUN, "method"])
     absent = [METHOD_NAMES[m] for m in METHOD_NAMES if m in set(cells["method"]) - run]
     about = [
         *notes(cells, metrics, [table]),
         *([f"This run asked nothing with {', '.join(absent)}."] if absent else []),
-        "The mental state question is asked without intervention; averages count that answer.",
+        WORDS["averages"],
     ]
-    return printed.Table(name, cells, shown, caption, about)
+    return printed.Table(name, cells, shown, WORDS[name], about)
 
 
 def _printed(
@@ -217,12 +179,12 @@ def notes(cells: pd.DataFrame, metrics: pd.DataFrame, tables: list[str]) -> list
 
 def paper_sentence(tables: list[str]) -> str:
     """The tables that numbers are from, and that they have no intervals."""
-    paper = PUBLICATION
-    places = ", ".join(paper.tables[table].place for table in tables)
-    stories, place = _stories_of_paper(), paper.tables["table8_statistics"].place
-    return (
-        f"Paper: {paper.name} ({paper.authors_year}), {places}. It prints no intervals and no n; n "
-        f"is taken to be its {stories} stories ({place})."
+    return WORDS["paper"].format(
+        name=PUBLICATION.name,
+        authors_year=PUBLICATION.authors_year,
+        places=", ".join(PUBLICATION.tables[table].place for table in tables),
+        stories=_stories_of_paper(),
+        place=PUBLICATION.tables["table8_statistics"].place,
     )
 
 

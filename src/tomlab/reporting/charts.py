@@ -1,0 +1,101 @@
+"""The two charts of the papers' figures: rows of dots, and rows of stacked bars, in panels."""
+
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tomlab.reporting import plotting
+from tomlab.reporting.plotting import Look
+
+NOTHING = MappingProxyType({})
+
+
+def dots(
+    points: pd.DataFrame,
+    positions: pd.Series,
+    panels: tuple[str, Mapping],
+    series: tuple[str, Mapping[str, Look]],
+    axis: str,
+    *,
+    is_difference: bool = False,
+    lines: Mapping[str, tuple[float, str]] = NOTHING,
+    lined: Collection | None = None,
+    also: Callable[[Axes, pd.DataFrame], None] | None = None,
+    empty: str = "",
+    empty_x: float = 0.5,
+    legend: Mapping[str, Artist] | None = None,
+    legend_columns: int = 3,
+    **size: float,
+) -> Figure:
+    """Dots with intervals on the rows of `positions`.
+
+    points: those of `plotting.interval_dots`, and the columns named by `panels` (with the title of
+    each level) and `series` (with the look of each); axis: what is drawn, shares or their
+    difference. lines: value and name of chance lines by dash, in the panels `lined`,
+    by default all.
+    also: draws more of a panel's points. empty: said at `empty_x` in a panel's rows without any.
+    legend: by default the series, what a hollow and a filled dot is, and lines. size: as
+    `plotting.panels` has it.
+    """
+    (column, titles), (key, looks) = panels, series
+    draw_axis = plotting.difference_axis if is_difference else plotting.share_axis
+    with plotting.style():
+        figure, all_axes = plotting.panels(list(titles.values()), positions, **size)
+        for axes, name, level in zip(all_axes, _names(axis, all_axes, size), titles, strict=True):
+            shown = points[points[column] == level]
+            if also:
+                also(axes, shown)
+            for value, look in looks.items():
+                plotting.interval_dots(axes, shown[shown[key] == value], look)
+            for dash, (value, _) in lines.items() if level in (lined or titles) else ():
+                plotting.reference_line(axes, value, dash)
+            for y in sorted(set(points["y"]) - set(shown["y"])) if empty else ():
+                plotting.say(axes, y, empty, empty_x)
+            draw_axis(axes, name)
+        if legend is None:
+            named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
+            legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
+        plotting.legend_below(figure, legend, legend_columns)
+    return figure
+
+
+def bars(
+    shares: Mapping[str, pd.DataFrame],
+    positions: pd.Series,
+    looks: Mapping[str, Look],
+    axis: str,
+    *,
+    n: Mapping[str, pd.Series] = NOTHING,
+    least: float = 0.06,
+    empty: str = "",
+    **size: float,
+) -> Figure:
+    """Stacked bars on the rows of `positions`: by the title of a panel, a frame indexed by y with a
+    column each of `looks`.
+
+    n: by title, what stands at the end of the bars, indexed by y; least: the smallest share that
+    bears its number; empty: said in a panel's rows without a bar; size: as `plotting.panels` has it.
+    """
+    with plotting.style():
+        figure, panels = plotting.panels(list(shares), positions, **size)
+        names = _names(axis, panels, size)
+        for axes, name, (title, parts) in zip(panels, names, shares.items(), strict=True):
+            plotting.stacked_bars(axes, parts, parts.index.to_numpy(), looks, least)
+            for y, count in n.get(title, pd.Series()).items():
+                size_of_n = 7 if len(panels) == 1 else 6.5
+                axes.text(1.04, y, f"n = {count}", va="center", fontsize=size_of_n)
+            for y in sorted(set(positions) - set(parts.index)) if empty else ():
+                plotting.say(axes, y, empty)
+            plotting.share_axis(axes, name)
+        plotting.bars_legend(figure, looks)
+    return figure
+
+
+def _names(axis: str, panels: list[Axes], size: Mapping) -> list[str]:
+    """The name of each panel's axis: it stands under the lowest line of panels alone."""
+    upper = len(panels) - (size.get("columns") or len(panels))
+    return [axis if place >= upper else "" for place in range(len(panels))]
