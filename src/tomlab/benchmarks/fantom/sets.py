@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from pydantic import ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
