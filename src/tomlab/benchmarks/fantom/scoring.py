@@ -80,10 +80,10 @@ def _fact(item: Mapping, said: Said) -> Verdict:
 def _dist(item: Mapping, said: Said, nearer: bool) -> Verdict:
     """Nearer to PersonX's belief than to the omniscient one."""
     details = {"word_overlap": token_f1(item["answer" if nearer else "wrong_answer"], said.text)}
+    rule = "nearer to the right belief than to the other"
     if nearer:
-        return Verdict("correct", 1.0, "nearer to the right belief than to the other", details)
-    rule = "not nearer to the right belief than to the other" if said.text else "says nothing"
-    return Verdict(said.unlike, 0.0, rule, details)
+        return Verdict("correct", 1.0, rule, details)
+    return Verdict(said.unlike, 0.0, f"not {rule}" if said.text else "says nothing", details)
 
 
 def _choice(item: Mapping, said: Said) -> Verdict:
@@ -129,12 +129,17 @@ def _yn(item: Mapping, said: Said) -> Verdict:
 
 # ---- From responses to scores --------------------------------------------------------------------
 
+YES, NO, IRRELEVANT = 1, 0, -1
 SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
-REASONING = tuple(name for name, method in METHODS.items() if method.reasoning)
 # Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
 _EMBEDDED_CHARACTERS = 600
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
+
+
+# Columns of the scores that a verdict may leave as they are.
+_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
+_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False}
 
 
 def score(
@@ -183,14 +188,7 @@ def _said(response: Mapping) -> Said | None:
 
 def _row(item: Mapping, response: Mapping, said: Said | None, nearer: bool) -> dict:
     verdict = _verdict(item, said, nearer)
-    details = {
-        "word_overlap": float("nan"),
-        "yn": IRRELEVANT,
-        "excluded_aware": False,
-        "included_unaware": False,
-        "named": [],
-        "doubtful": False,
-    } | verdict.details
+    details = _DETAILS | verdict.details
     if verdict.outcome == "correct":
         details["doubtful"] |= said.unread != "unparsed"
     full = METHODS[response["method"]].context == "full"
@@ -232,8 +230,6 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> dict
 
 
 # ---- How the release reads answers ---------------------------------------------------------------
-
-YES, NO, IRRELEVANT = 1, 0, -1
 
 # What stands anywhere in an answer, and what opens it.
 _YES_SIGNS = (" yes,", " yes ", " yes.", " knows "), ("yes", "true")
