@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from tomlab.errors import InputError
+from tomlab.records.published import Wording
 from tomlab.records.tables import OUTCOMES
-from tomlab.reporting.outcomes import Wording, outcomes
+from tomlab.reporting.outcomes import outcomes
 
 WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"}, notes={"": "Always.", "two": "Asked."})
 

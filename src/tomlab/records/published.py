@@ -1,6 +1,7 @@
-"""The papers' published result tables: what each file holds, where it is from, how to read it."""
+"""What is known of each paper: its published tables and where they are from, how it words things."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ from tomlab.paths import PUBLISHED
 FRACTION = "fraction"
 PERCENT = "percent"
 COUNT = "count"
+CREDIT = "Only an answer scored correct earns credit"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,25 @@ class Paper:
                 f"{', '.join(self.tables)}"
             )
         return self.tables[table]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a benchmark's caption tells its outcomes.
+
+    `name`: of the benchmark, in lower case that of its rows; `methods`: their names in print, in
+    the order of the bars (others follow under their own); `unit`: what is counted; `by`: what the
+    methods are; `kinds`: what the outcomes stand for; `notes`: a sentence for each method that was
+    asked, under "" always; `tells_unscored`: also the shares without a verdict, by model.
+    """
+
+    name: str
+    methods: Mapping[str, str]
+    unit: str = "answer"
+    by: str = " by prompting method"
+    kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
+    notes: Mapping[str, str] = field(default_factory=dict)
+    tells_unscored: bool = False
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:

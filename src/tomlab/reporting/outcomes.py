@@ -1,13 +1,11 @@
 """What became of each answer: six outcome shares by model and method, and their caption."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.errors import InputError
+from tomlab.records.published import Wording
 from tomlab.reporting import charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
 
@@ -19,27 +17,6 @@ LOOKS = {
     "refused": Look("refused", "#a6dbc9", hatch="\\\\\\\\"),
     "error": Look("error", INK),
 }
-
-
-@dataclass(frozen=True)
-class Wording:
-    """How a benchmark's caption tells its outcomes.
-
-    `name`: of the benchmark, in lower case that of its rows; `methods`: their names in print, in
-    the order of the bars (others follow under their own); `unit`: what is counted; `by`: what the
-    methods are; `kinds`: what the outcomes stand for; `notes`: a sentence for each method that was
-    asked, under "" always; `tells_unscored`: also the shares without a verdict, by model.
-    """
-
-    name: str
-    methods: Mapping[str, str]
-    unit: str = "answer"
-    by: str = " by prompting method"
-    kinds: str = (
-        f"{printed.CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
-    )
-    notes: Mapping[str, str] = field(default_factory=dict)
-    tells_unscored: bool = False
 
 
 def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:

@@ -13,6 +13,7 @@ from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from tomlab.errors import InputError
+from tomlab.records.published import CREDIT
 from tomlab.records.tables import OUTCOMES
 
 PAPER, RUN = "paper", "this run"  # who reports a number
@@ -22,7 +23,6 @@ ABSENT = "–"
 PAGE_LINES = 45
 WIDE_COLUMNS = 6
 P_FLOOR = 0.001
-CREDIT = "Only an answer scored correct earns credit"
 
 _LATEX = str.maketrans(
     {char: f"\\{char}" for char in "&%$#_{}"}

@@ -1,8 +1,7 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.benchmarks.bigtom.items import METHODS
-from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper
-from tomlab.reporting.outcomes import Wording
+from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(
     folder="bigtom",

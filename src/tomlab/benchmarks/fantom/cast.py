@@ -6,7 +6,9 @@ back, join, are greeted and are told what they missed.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, permutations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,33 +23,29 @@ CAST = 5  # people of one conversation, at most as many at once (App. A.1)
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 
-def _line(text: str) -> str:
-    if not text.strip() or text != " ".join(text.split()):
-        raise ValueError("expected one line of text without spaces around it or doubled")
-    return text
-
-
-def _holding(*names: str) -> AfterValidator:
-    """Checks that a text has exactly the placeholders `names`, and no other brace."""
-
+def _expected(expected: str, fits: Callable[[str], object]) -> AfterValidator:
     def check(text: str) -> str:
-        if set(_PLACEHOLDER.findall(text)) != set(names) or re.search(
-            r"[{}]", _without_placeholders(text)
-        ):
-            wanted = " and ".join(f"{{{name}}}" for name in names) or "no placeholder"
-            raise ValueError(f"expected {wanted} in it and no other brace")
-        return text
-
-    return AfterValidator(check)
-
-
-def _matching(pattern: str, expected: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.search(pattern, text):
+        if not fits(text):
             raise ValueError(f"expected {expected}")
         return text
 
     return AfterValidator(check)
+
+
+def _holding(*names: str) -> AfterValidator:
+    """Checks that a text has exactly the placeholders `names`, and no other brace."""
+    wanted = " and ".join(f"{{{name}}}" for name in names) or "no placeholder"
+    return _expected(
+        f"{wanted} in it and no other brace",
+        lambda text: (
+            set(_PLACEHOLDER.findall(text)) == set(names)
+            and not re.search(r"[{}]", _PLACEHOLDER.sub("", text))
+        ),
+    )
+
+
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    return _expected(expected, re.compile(pattern).search)
 
 
 def _distinct(texts: list[str]) -> list[str]:
@@ -57,11 +55,15 @@ def _distinct(texts: list[str]) -> list[str]:
 
 
 def _doubled(texts: Iterable[str]) -> list[str]:
-    lower = [text.lower() for text in texts]
-    return sorted({text for text in lower if lower.count(text) > 1})
+    counts = Counter(text.lower() for text in texts)
+    return sorted(text for text, count in counts.items() if count > 1)
 
 
-Text = Annotated[str, Strict(), AfterValidator(_line)]
+_LINE = _expected(
+    "one line of text without spaces around it or doubled",
+    lambda text: text.strip() and text == " ".join(text.split()),
+)
+Text = Annotated[str, Strict(), _LINE]
 Plain = Annotated[Text, _holding()]
 Question = Annotated[Text, _holding("owner"), _matching(r"\?$", "a question mark at its end")]
 NounPhrase = Annotated[Text, _holding("owner"), _matching(r"[^.?!,;:]$", "no mark at its end")]
@@ -146,12 +148,11 @@ def read_topics(path: Path | str) -> list[Topic]:
     topics, problems = [], []
     for number, entry in enumerate(content):
         try:
-            topic = Topic.model_validate(entry)
+            topics.append(Topic.model_validate(entry))
         except ValidationError as error:
             problems += [_problem(content, (number, *case["loc"]), case) for case in error.errors()]
         else:
-            topics.append(topic)
-            problems += [f"topic {topic.topic!r}, {what}" for what in _faults(topic)]
+            problems += [f"topic {topics[-1].topic!r}, {what}" for what in _faults(topics[-1])]
     problems += [f"topic {name!r}: stands twice" for name in _doubled(t.topic for t in topics)]
     refuse(problems, str(path))
     return topics
@@ -171,23 +172,18 @@ def read_cast(path: Path | str) -> Cast:
     except ValidationError as error:
         refuse([_problem(content, case["loc"], case) for case in error.errors()], str(path))
         raise
+    reasons, lines = zip(*((entry.reason, entry.line) for entry in cast.leaving), strict=True)
     problems = [
-        f"field leaving: {what!r} stands twice"
-        for part in ("reason", "line")
-        for what in _doubled(getattr(entry, part) for entry in cast.leaving)
+        f"field leaving: {what!r} stands twice" for what in (*_doubled(reasons), *_doubled(lines))
     ]
     problems += [
         f"field names: found {one!r} within {other!r}, expected names apart"
-        for one in cast.names
-        for other in cast.names
-        if one != other and one.lower() in other.lower()
+        for one, other in permutations(cast.names, 2)
+        if one.lower() in other.lower()
     ]
-    refuse(problems + name_problems(cast.names, _cast_texts(cast)), str(path))
+    said = chain(cast.farewell, cast.returning, cast.joining, cast.welcome, cast.retelling)
+    refuse(problems + name_problems(cast.names, (*lines, *said)), str(path))
     return cast
-
-
-def _without_placeholders(text: str) -> str:
-    return _PLACEHOLDER.sub("", text)
 
 
 def topic_texts(topic: Topic) -> Iterator[str]:
@@ -205,7 +201,7 @@ def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     Answers to list questions are searched for names that way, so such a name would be found in
     answers that do not name it.
     """
-    lower = [(text, _without_placeholders(text).lower()) for text in texts]
+    lower = [(text, _PLACEHOLDER.sub("", text).lower()) for text in texts]
     return [
         f"field names: found {name!r} within {text!r}, expected it nowhere else"
         for name in names
@@ -214,29 +210,16 @@ def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     ]
 
 
-def _cast_texts(cast: Cast) -> Iterator[str]:
-    yield from (entry.line for entry in cast.leaving)
-    for part in ("farewell", "returning", "joining", "welcome", "retelling"):
-        yield from getattr(cast, part)
-
-
 def _faults(topic: Topic) -> Iterator[str]:
     """What no single field shows: what stands twice in the topic, and values given away."""
-    facts = [fact.id for subtopic in topic.subtopics for fact in subtopic.facts]
-    fillers = [line for subtopic in topic.subtopics for line in subtopic.fillers]
-    yield from (f"subtopic {name!r}: stands twice" for name in _doubled(_names(topic)))
-    yield from (f"fact {name!r}: stands twice" for name in _doubled(facts))
-    # Within one subtopic the field's own check has said so already.
-    within = {name for subtopic in topic.subtopics for name in _doubled(subtopic.fillers)}
-    yield from (
-        f"field fillers: {line!r} stands twice" for line in _doubled(fillers) if line not in within
-    )
-    for subtopic in topic.subtopics:
-        yield from (f"subtopic {subtopic.name!r}, {what}" for what in _leaks(subtopic))
-
-
-def _names(topic: Topic) -> list[str]:
-    return [subtopic.name for subtopic in topic.subtopics]
+    parts = topic.subtopics
+    twice = [("subtopic", name) for name in _doubled(part.name for part in parts)]
+    twice += [("fact", name) for name in _doubled(fact.id for part in parts for fact in part.facts)]
+    yield from (f"{what} {name!r}: stands twice" for what, name in twice)
+    # No line stands twice within one subtopic, where the field's own check would have said so.
+    fillers = _doubled(line for part in parts for line in part.fillers)
+    yield from (f"field fillers: {line!r} stands twice" for line in fillers)
+    yield from (f"subtopic {part.name!r}, {what}" for part in parts for what in _leaks(part))
 
 
 def _leaks(subtopic: Subtopic) -> Iterator[str]:
@@ -248,9 +231,9 @@ def _leaks(subtopic: Subtopic) -> Iterator[str]:
         lines += [("react", line) for line in fact.react]
     for fact in subtopic.facts:
         for value in fact.values:
-            core = re.sub(r"^(an?|the)\s+", "", value, flags=re.IGNORECASE)
+            core = re.escape(re.sub(r"^(an?|the)\s+", "", value, flags=re.IGNORECASE))
             for field, line in lines:
-                if re.search(rf"(?<!\w){re.escape(core)}(?!\w)", line, re.IGNORECASE):
+                if re.search(rf"(?<!\w){core}(?!\w)", line, re.IGNORECASE):
                     yield (
                         f"fact {fact.id!r}, field values: found {value!r} in {field} {line!r}, "
                         "expected it in what the owner tells alone"
@@ -275,7 +258,10 @@ def _problem(content: Any, loc: tuple[str | int, ...], case: Mapping[str, Any]) 
     """One complaint of pydantic's as a sentence: where, what was found, what was expected."""
     parts, entry, naming = [], content, ("topic", "topic")
     for key in loc:
-        entry = _inner(entry, key)
+        try:
+            entry = entry[key]
+        except (KeyError, IndexError, TypeError):
+            entry = None
         if isinstance(key, int) and naming:
             name = entry.get(naming[1]) if isinstance(entry, Mapping) else None
             parts.append(f"{naming[0]} {key + 1 if name is None else name!r}")
@@ -285,10 +271,3 @@ def _problem(content: Any, loc: tuple[str | int, ...], case: Mapping[str, Any]) 
             parts.append(f"field {key}")
         naming = _ENTRIES.get(key)
     return f"{', '.join(parts) or 'file'}: {complaint(case)}"
-
-
-def _inner(entry: Any, key: str | int) -> Any:
-    try:
-        return entry[key]
-    except (KeyError, IndexError, TypeError):
-        return None

@@ -5,15 +5,15 @@ people: three a conversation for coherence and safety, and one check of the answ
 vote is read from a file of flags.
 """
 
-import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from tomlab.benchmarks.fantom.sets import (
@@ -26,51 +26,14 @@ from tomlab.benchmarks.fantom.sets import (
 )
 from tomlab.errors import refuse
 from tomlab.records import files
-from tomlab.scoring.kept import share_kept, survives
+from tomlab.scoring.kept import is_released, share_kept, survives
 
-FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
-# What a verdict "yes" says (Sec. 3.5).
-KINDS = {
-    "coherence": "the conversation is incoherent",
-    "safety": "the conversation is unsafe",
-    "answer": "an answer is wrong",
-}
-VERDICTS = ("yes", "no")
 FAULT_COLUMNS = ("set_id", "source", "filter", "reason", "dropped")
 VOTE_COLUMNS = ("kind", "people_yes", "people", "models_yes", "models", "majority")
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A kind of fault. fatal: whether it drops a set that is not released; why: the reason."""
-
-    filter: str
-    fatal: bool
-    why: str
-
-
-RULES = {
-    "absent speaker": Rule("coherence", True, "who is away would have heard what they missed"),
-    "unannounced": Rule("coherence", True, "without a word nobody can tell who is there (3.1)"),
-    "no turn": Rule("coherence", True, "it is not told who says it, nor who is there"),
-    "not in full": Rule("coherence", True, "the two contexts are two conversations (3.4)"),
-    "repeated line": Rule("coherence", True, "a generator that loops, not a talk"),
-    "equal answers": Rule("questions", True, "a choice between equals has no right answer"),
-    "silent name": Rule("questions", True, "who never speaks cannot be known to be there"),
-    "silent person": Rule("questions", True, "the short context does not show who is asked about"),
-    "silent aware": Rule("questions", True, "the short context does not show them to be there"),
-    "contradiction": Rule("questions", True, "no answer to both questions would be right"),
-    "one fact answer": Rule("fact", False, "the release has them too; only the wrong one is lost"),
-    "overlap": Rule("mentalizing", False, "a measure (2.2), which the release was not filtered by"),
-}
-# Words of an answer that say nothing of what is believed. Those of believing frame both answers.
-_FUNCTION_WORDS = """
-    a an the and or but if so of to in on at by for from with about as that this these those it its
-    is are was were be been being am do does did has have had will would can could should may might
-    not no he she they him her them his their i you we me my our your who what which where when how
-    why there any anything something nothing believe believes think thinks know knows
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
+_WORDS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+RULES, KINDS, STOP_WORDS = _WORDS["rules"], _WORDS["kinds"], set(_WORDS["stop_words"].split())
+Found = Iterator[tuple[str, str]]  # a rule and what is at fault
 
 
 class _Utterance(BaseModel):
@@ -93,23 +56,20 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
     Errors: `InputError` for a `record` that is none of the grammar's.
     """
     rows = [
-        {"set_id": record["set_id"], "source": source_of(record), "filter": RULES[rule].filter}
-        | {"reason": f"{rule}: {what}", "dropped": RULES[rule].fatal and not _is_released(record)}
+        {"set_id": record["set_id"], "source": source_of(record), "filter": RULES[rule]["filter"]}
+        | {"reason": f"{rule}: {what}", "dropped": RULES[rule]["fatal"]}
         for record in sets
         for rule, what in _faults(record)
     ]
-    return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
+    table = pd.DataFrame(rows, columns=list(FAULT_COLUMNS))
+    return table.assign(dropped=table["dropped"].astype(bool) & ~is_released(table["source"]))
 
 
-def _is_released(record: Mapping) -> bool:
-    return source_of(record).startswith("released:")
-
-
-def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
-    if "record" in record:
-        yield from _symbolic_faults(record)
+def _faults(record: Mapping) -> Found:
+    yield from _symbolic_faults(record)
     yield from _text_faults(record)
     yield from _question_faults(record)
+    yield from _contradictions(record)
     if has_one_fact_answer(record):
         yield "one fact answer", f"right and wrong are {record['factQA']['correct_answer']!r}"
     for row in _overlaps(record):
@@ -121,10 +81,18 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
 # Coherence
 
 
-def _symbolic_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+def _symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
+    if "record" not in record:
+        return
+    try:
+        utterances = _Symbolic.model_validate(record["record"]).utterances
+    except ValidationError as error:
+        problems = [files.field_at(case["loc"]) + files.complaint(case) for case in error.errors()]
+        refuse(problems, f"{record['set_id']}, field record")
+        raise
     there: set[str] | None = None
-    for number, said in enumerate(_utterances(record), start=1):
+    for number, said in enumerate(utterances, start=1):
         present = set(said.present)
         if said.speaker not in present:
             yield "absent speaker", f"{said.speaker} speaks in line {number}"
@@ -137,16 +105,7 @@ def _symbolic_faults(record: Mapping) -> Iterator[tuple[str, str]]:
         there = present - {said.speaker} if said.event == "leave" else present
 
 
-def _utterances(record: Mapping) -> list[_Utterance]:
-    try:
-        return _Symbolic.model_validate(record["record"]).utterances
-    except ValidationError as error:
-        problems = [files.field_at(case["loc"]) + files.complaint(case) for case in error.errors()]
-        refuse(problems, f"{record['set_id']}, field record")
-        raise
-
-
-def _text_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+def _text_faults(record: Mapping) -> Found:
     short, full = (
         [" ".join(line.split()) for line in lines(record[field])]
         for field in ("short_context", "full_context")
@@ -156,7 +115,7 @@ def _text_faults(record: Mapping) -> Iterator[tuple[str, str]]:
             yield "no turn", f"found {_clipped(line)}, expected 'Name: text'"
     if not any(full[i : i + len(short)] == short for i in range(len(full) - len(short) + 1)):
         yield "not in full", "the short context is no part of the full one"
-    for number, (line, following) in enumerate(itertools.pairwise(full), start=1):
+    for number, (line, following) in enumerate(pairwise(full), start=1):
         if line == following:
             yield "repeated line", f"lines {number} and {number + 1} are both {_clipped(line)}"
 
@@ -168,7 +127,7 @@ def _clipped(text: str, most: int = 60) -> str:
 # Questions
 
 
-def _question_faults(record: Mapping) -> Iterator[tuple[str, str]]:
+def _question_faults(record: Mapping) -> Found:
     in_short, in_full = (
         {folded(speaker): speaker for speaker, _ in turns(record[field])}
         for field in ("short_context", "full_context")
@@ -179,16 +138,16 @@ def _question_faults(record: Mapping) -> Iterator[tuple[str, str]]:
         name = _asked_about(belief["question"], in_full)
         if name and folded(name) not in in_short:
             yield "silent person", f"{name} of {belief['question']!r}"
-    lists = [record[field] for field in ("answerabilityQA_list", "infoAccessibilityQA_list")]
-    aware = dict.fromkeys(name for one in lists for name in one["correct_answer"])
-    unaware = dict.fromkeys(name for one in lists for name in one["wrong_answer"])
+    aware, unaware = (
+        dict.fromkeys(name for field in LISTS for name in record[field][key])
+        for key in ("correct_answer", "wrong_answer")
+    )
     for name in aware | unaware:
         if folded(name) not in in_full:
             yield "silent name", f"{name} speaks nowhere in the full context"
     for name in aware:
         if folded(name) in in_full and folded(name) not in in_short:
             yield "silent aware", f"{name} speaks nowhere in the short context"
-    yield from _contradictions(record)
 
 
 def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
@@ -203,7 +162,7 @@ def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     return word[0] if word else ""
 
 
-def _contradictions(record: Mapping) -> Iterator[tuple[str, str]]:
+def _contradictions(record: Mapping) -> Found:
     for family in ("answerability", "infoAccessibility"):
         aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:
@@ -225,24 +184,24 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
     context, 0 for an answer without any. meets: whether the wrong answer's is the greater, so that
     matching words would mislead; missing in the accessible scenario, of which that is not asked.
     """
+    dtypes = dict.fromkeys(("set_id", "question", "scenario", "tom_type"), str)
+    dtypes |= {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
     rows = [{"set_id": record["set_id"], **row} for record in sets for row in _overlaps(record)]
-    columns = ["set_id", "question", "scenario", "tom_type", "right_overlap", "wrong_overlap"]
-    table = pd.DataFrame(rows, columns=[*columns, "meets"])
-    shares = {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
-    return table.astype(dict.fromkeys(columns[:4], str) | shares)
+    return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
 def _overlaps(record: Mapping) -> Iterator[dict]:
     named = {speaker for speaker, _ in turns(record["full_context"])}
-    for field in ("answerabilityQA_list", "infoAccessibilityQA_list"):
+    for field in LISTS:
         named |= {*record[field]["correct_answer"], *record[field]["wrong_answer"]}
-    names = {word for name in named for word in _words(name)}
+    empty = STOP_WORDS.union(*map(_words, named))
     told = {word for _, text in turns(record["short_context"]) for word in _words(text)}
     for belief in record["beliefQAs"]:
-        right, wrong = (
-            _share([word for word in _words(belief[key]) if word not in names | STOP_WORDS], told)
+        said = [
+            [word for word in _words(belief[key]) if word not in empty]
             for key in ("correct_answer", "wrong_answer")
-        )
+        ]
+        right, wrong = (sum(w in told for w in words) / max(len(words), 1) for words in said)
         scenario = belief["missed_info_accessibility"]
         yield {
             "question": belief["question"],
@@ -260,18 +219,14 @@ def _words(text: str) -> list[str]:
     return [re.sub(r"['’]s$", "", word) for word in found]
 
 
-def _share(words: Sequence[str], among: Collection[str]) -> float:
-    return sum(word in among for word in words) / len(words) if words else 0.0
-
-
 # Annotators' flags
 
 
 def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A file of flags: CSV with `FLAG_COLUMNS`, one row a verdict; it may have no row.
+    """A file of flags: CSV with set_id, annotator, kind, verdict, annotator_type; one row a verdict.
 
-    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human`
-    or `llm:<model>`, said by the file, never assumed.
+    It may have no row. kind: one of `KINDS`; verdict: `yes` says that there is such a fault;
+    annotator_type: `human` or `llm:<model>`, said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
     form = pa.DataFrameSchema(
@@ -279,7 +234,7 @@ def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame
             "set_id": files.known(known_set_ids, "set"),
             "annotator": files.text(),
             "kind": files.one_of(KINDS),
-            "verdict": files.one_of(VERDICTS),
+            "verdict": files.one_of(("yes", "no")),
             "annotator_type": files.person_kind(),
         },
         unique=["annotator", "kind", "set_id"],
@@ -296,32 +251,20 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     those of `faults`.
     """
     source = {record["set_id"]: source_of(record) for record in sets}
-    rows = [
-        {"set_id": set_id, "source": source[set_id]} | _votes(kind, part, source[set_id])
-        for (set_id, kind), part in flags.groupby(["set_id", "kind"], sort=False)
-        if set_id in source
-    ]
+    rows = []
+    known = flags[flags["set_id"].isin(source)]
+    for (set_id, kind), part in known.groupby(["set_id", "kind"], sort=False):
+        votes = {}
+        for name, own in (("people", True), ("models", False)):
+            verdicts = part["verdict"][(part["annotator_type"] == "human") == own]
+            votes |= {f"{name}_yes": int((verdicts == "yes").sum()), name: len(verdicts)}
+        told = "{people_yes} of {people} people, {models_yes} of {models} models".format(**votes)
+        row = {"set_id": set_id, "source": source[set_id], "filter": "annotators"}
+        row |= {"reason": f"{KINDS[kind]}: {told}", "kind": kind} | votes
+        rows.append(row | {"majority": 2 * votes["people_yes"] > votes["people"]})
     table = pd.DataFrame(rows, columns=[*FAULT_COLUMNS, *VOTE_COLUMNS])
-    return table.astype({"dropped": bool, "majority": bool})
-
-
-def _votes(kind: str, flags: pd.DataFrame, source: str) -> dict:
-    human, yes = flags["annotator_type"] == "human", flags["verdict"] == "yes"
-    people, models = int(human.sum()), int((~human).sum())
-    people_yes, models_yes = int((human & yes).sum()), int((~human & yes).sum())
-    majority = 2 * people_yes > people
-    votes = f"{people_yes} of {people} people, {models_yes} of {models} models"
-    return {
-        "filter": "annotators",
-        "reason": f"{KINDS[kind]}: {votes}",
-        "dropped": majority and not source.startswith("released:"),
-        "kind": kind,
-        "people_yes": people_yes,
-        "people": people,
-        "models_yes": models_yes,
-        "models": models,
-        "majority": majority,
-    }
+    majority = table["majority"].astype(bool)
+    return table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
 
 
 # What is kept
@@ -329,7 +272,7 @@ def _votes(kind: str, flags: pd.DataFrame, source: str) -> dict:
 
 def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     """The sets that no fault of the table drops."""
-    return list(itertools.compress(sets, survives(_units(sets), faults, ["set_id"])))
+    return list(compress(sets, survives(_units(sets), faults, ["set_id"])))
 
 
 def kept_share(
@@ -340,8 +283,8 @@ def kept_share(
     Columns: source, sets, conversations, kept, share, ci_low, ci_high, ci_method. Sets of one
     conversation share its text, so whole conversations are resampled.
     """
-    units, options = _units(sets), {"resamples": resamples, "seed": seed}
-    left, names = survives(units, faults, ["set_id"]), ("sets", "conversations")
+    units, names = _units(sets), ("sets", "conversations")
+    left, options = survives(units, faults, ["set_id"]), {"resamples": resamples, "seed": seed}
     return share_kept(units, left, by="source", group="conversation", names=names, **options)
 
 

@@ -92,32 +92,30 @@ def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
 
 
 def _questions(record: Mapping, seed: int) -> list[dict]:
-    beliefs, fact = record["beliefQAs"], record["factQA"]
-    asked = [_item(record, "fact", "fact", fact, seed)]
-    for number, belief in enumerate(beliefs):
-        for kind in ("belief_dist", "belief_choice"):
-            asked.append(_item(record, f"{kind}:{number}", kind, belief, seed))
+    asked = [("fact", "fact", record["factQA"])]
+    for number, belief in enumerate(record["beliefQAs"]):
+        asked += [(f"{kind}:{number}", kind, belief) for kind in ("belief_dist", "belief_choice")]
     for family, (list_field, yn_field) in FAMILIES.items():
-        kind = f"{family}_list"
-        asked.append(_item(record, kind, kind, record[list_field], seed))
-        for number, question in enumerate(record[yn_field]):
-            asked.append(_item(record, f"{family}_yn:{number}", f"{family}_yn", question, seed))
-    return asked
+        listed, kind = f"{family}_list", f"{family}_yn"
+        asked.append((listed, listed, record[list_field]))
+        asked += [(f"{kind}:{number}", kind, q) for number, q in enumerate(record[yn_field])]
+    return [_item(record, *one, seed) for one in asked]
 
 
 def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -> dict:
     set_id, fact = record["set_id"], record["factQA"]
-    item_id = f"{set_id}/{name}"
-    conversation, part = set_id.split("-")[:2]
+    item_id, (conversation, part) = f"{set_id}/{name}", set_id.split("-")[:2]
     right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
     scenario = "" if kind == "fact" else question["missed_info_accessibility"]
+    of_set = next(iter(record["beliefQAs"]), record["answerabilityQA_list"])
     aware, unaware, characters, choices, long_only = [], [], [], [], False
     if is_list(kind):
-        aware, unaware, characters = list(right), list(wrong), _characters(record)
+        asked = [q["question"] for _, field in FAMILIES.values() for q in record[field]]
+        characters = list(dict.fromkeys(_character("answerability_yn", q) for q in asked))
+        aware, unaware = list(right), list(wrong)
         right, wrong = ", ".join(right), ", ".join(wrong)
     elif is_yn(kind):
-        long_only = right == "no:long"
-        right = right.partition(":")[0]
+        right, long_only = right.partition(":")[0], right == "no:long"
     elif kind == "belief_choice":
         choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
     return {
@@ -137,7 +135,7 @@ def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -
         "source": source_of(record),
         "conversation_id": conversation,
         "part_id": f"{conversation}-{part}",
-        "set_scenario": _set_scenario(record),
+        "set_scenario": of_set["missed_info_accessibility"],
         "scenario": scenario,
         "full_scenario": _full_scenario(record, kind, scenario),
         "tom_order": question.get("tom_type") or "",
@@ -156,12 +154,6 @@ def is_list(kind: str) -> bool:
 def is_yn(kind: str) -> bool:
     """Whether questions of a type ask for yes or no."""
     return kind.endswith("_yn")
-
-
-def _set_scenario(record: Mapping) -> str:
-    beliefs = record["beliefQAs"]
-    question = beliefs[0] if beliefs else record["answerabilityQA_list"]
-    return question["missed_info_accessibility"]
 
 
 def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
@@ -190,11 +182,6 @@ def _character(kind: str, question: str) -> str:
         words = question.lower().partition("does ")[2].split()
         return words[0] if words else ""
     return ""
-
-
-def _characters(record: Mapping) -> list[str]:
-    asked = [q for _, field in FAMILIES.values() for q in record[field]]
-    return list(dict.fromkeys(_character("answerability_yn", q["question"]) for q in asked))
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:

@@ -10,19 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.scoring import (
-    REASONING,
-    SCORED,
-    answer_text,
-    embedded_part,
-    token_f1,
-)
+from tomlab.benchmarks.fantom.items import METHODS
+from tomlab.benchmarks.fantom.scoring import SCORED, answer_text, embedded_part, token_f1
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.stats import cluster_interval
 
-TOKEN_F1 = "token_f1"
 PAPERS_MARGIN = 0.0  # nearer to the right belief than to the other, by however little
 MARGINS = tuple(n / 100 for n in range(-20, 21, 2))  # to see what a margin does
 
@@ -46,11 +40,13 @@ def distance_scores(
     vectors: "token_f1" (of the words, in lower case), or for cosines a vector of length 1 for each
     of `texts_to_embed`. The index is that of `table`. Errors: `InputError` for texts without one.
     """
-    triples = _triples(table, items)
     if isinstance(vectors, str):
-        if vectors != TOKEN_F1:
-            raise InputError(f"distance: found {vectors!r}, expected {TOKEN_F1!r} or vectors")
-        alike = _word_overlap
+        if vectors != "token_f1":
+            raise InputError(f"distance: found {vectors!r}, expected 'token_f1' or vectors")
+
+        def alike(text: str, answer: str) -> float:
+            return token_f1(answer.lower(), text.lower())
+
     else:
         if missing := [t for t in texts_to_embed(table, items) if t not in vectors]:
             raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
@@ -60,13 +56,9 @@ def distance_scores(
 
     scores = [
         alike(text, right) - alike(text, wrong) if text else np.nan
-        for text, right, wrong in triples
+        for text, right, wrong in _triples(table, items)
     ]
     return pd.Series(scores, index=table.index, dtype=float)
-
-
-def _word_overlap(text: str, answer: str) -> float:
-    return token_f1(answer.lower(), text.lower())
 
 
 def _triples(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -97,8 +89,7 @@ def to_decisions(
     known = table[["group", "unit", "truth"]].reset_index(drop=True)
     parts = []
     for name, score in scores.items():
-        decision = pd.array(score > PAPERS_MARGIN, dtype="boolean")
-        decision[score.isna().to_numpy()] = pd.NA
+        decision = (score > PAPERS_MARGIN).astype("boolean").mask(score.isna()).array
         parts.append(known.assign(judge=f"{name}, margin 0", decision=decision))
         if folds is not None:
             found = chosen_margin(table, score, folds).decisions
@@ -109,6 +100,9 @@ def to_decisions(
 # ---- What a margin does to a run -----------------------------------------------------------------
 
 
+_ANSWER = ("item_id", "model", "method", "sample")
+
+
 def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """A run's answers to BeliefQ[Dist.]: `unit, group` (conversation), `item_id, model, method,
     sample, scenario, text` ("" where there is none).
@@ -116,15 +110,13 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     rows = []
-    for item, response in pairs(items, responses, (*SCORED, *REASONING)):
-        if item["question_type"] != "belief_dist" or response["method"] in REASONING:
-            continue
-        key = {name: response[name] for name in ("item_id", "model", "method", "sample")}
-        unit = {"unit": "/".join(map(str, key.values())), "group": item["conversation_id"]}
-        text = "" if failed(response) else answer_text(response["response"])[0]
-        rows.append(unit | key | {"scenario": item["scenario"], "text": text})
-    columns = ["unit", "group", "item_id", "model", "method", "sample", "scenario", "text"]
-    return pd.DataFrame(rows, columns=columns)
+    for item, response in pairs(items, responses, METHODS):
+        if item["question_type"] == "belief_dist" and response["method"] in SCORED:
+            key = [response[name] for name in _ANSWER]
+            text = "" if failed(response) else answer_text(response["response"])[0]
+            unit = "/".join(map(str, key))
+            rows.append((unit, item["conversation_id"], *key, item["scenario"], text))
+    return pd.DataFrame(rows, columns=["unit", "group", *_ANSWER, "scenario", "text"])
 
 
 def margin_effect(
@@ -141,9 +133,8 @@ def margin_effect(
     with `ci_low, ci_high` from resampling conversations, `changed` (answers judged otherwise than
     at the paper's margin of 0), `n, n_groups`.
     """
-    scored, rows = answers.assign(score=scores.to_numpy()), []
-    names = ["model", "method", "scenario"]
-    for keys, part in scored.groupby(names, sort=False):
+    names, rows = ["model", "method", "scenario"], []
+    for keys, part in answers.assign(score=scores.to_numpy()).groupby(names, sort=False):
         papers = part["score"] > PAPERS_MARGIN
         for margin in margins:
             right = part["score"] > margin

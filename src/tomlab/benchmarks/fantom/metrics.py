@@ -4,7 +4,7 @@ The units of a conjunction are question sets, or all sets on a part or in a conv
 resample whole conversations, whose sets share their text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,8 @@ from tomlab.benchmarks.fantom.items import FAMILIES, NAME
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.records.tables import OUTCOMES, check
-from tomlab.scoring.stats import Interval, cluster_interval, cluster_statistic, ratio
+from tomlab.scoring.series import COUNT, Series, rows
+from tomlab.scoring.stats import cluster_statistic, ratio
 
 _KINDS = {family: (f"{family}_list", f"{family}_yn") for family in FAMILIES}
 _ALL = ("belief_choice", *_KINDS["answerability"], *_KINDS["infoaccess"])
@@ -26,7 +27,6 @@ CONJUNCTIONS = {
 }
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
 _LEVELS = {"": "group_id", "part": "part_id", "conversation": "conversation_id"}
-_LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
 _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEVANT}
 
 
@@ -49,84 +49,80 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     outcome_rate and completion_tokens leave out fact questions, doubtful is by question type. A
     failed answer counts as wrong.
     """
-    rows = []
+    found = []
+    scores = scores.assign(right=scores["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        keys = {"benchmark": NAME, "model": model, "method": method}
-        for metric, of, interval in _rows(part, method, resamples, seed):
-            rows.append(keys | {"metric": metric, "condition": of} | vars(interval))
-    return check(pd.DataFrame(rows), "metrics", "fantom metrics")
+        whose = {"benchmark": NAME, "model": model, "method": method}
+        found += _rows(part, whose, resamples=resamples, seed=seed)
+    return check(pd.DataFrame(found), "metrics", "fantom metrics")
 
 
-def _rows(
-    part: pd.DataFrame, method: str, resamples: int, seed: int
-) -> Iterator[tuple[str, str, Interval]]:
-    options = {"resamples": resamples, "seed": seed}
-    part = part.assign(right=part["outcome"] == "correct")
-    facts = part[part["question_type"] == "fact"]
+def _rows(part: pd.DataFrame, whose: Mapping, **options: int) -> Iterator[dict]:
+    is_fact = part["question_type"] == "fact"
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
-        for metric, of, values in _means(own, scenario, method):
-            if len(values):
-                yield metric, of, _interval(values, **options)
+        means = _means(own, scenario, whose["method"])
+        yield from rows((mean for mean in means if len(mean.values)), whose, **options)
         for metric, sums, statistic, n in _ratios(own):
-            yield metric, scenario, cluster_statistic(sums, statistic, n=n, **options)
-        if len(own) and len(facts):
-            overlap = facts.set_index("conversation_id")["score"]
-            yield "fact_f1", scenario, _interval(overlap, **options)
-    tom = part[part["question_type"] != "fact"].set_index("conversation_id")
-    for outcome in OUTCOMES:
-        yield "outcome_rate", outcome, _interval(tom["outcome"] == outcome, **options)
-    for kind, cell in part.set_index("conversation_id").groupby("question_type", sort=False):
-        yield "doubtful", kind, _interval(cell["doubtful"], **options)
-    yield "completion_tokens", "all", _interval(tom["completion_tokens"], bounds=None, **options)
+            interval = cluster_statistic(sums, statistic, n=n, **options)
+            yield whose | {"metric": metric, "condition": scenario} | vars(interval)
+        if len(own) and is_fact.any():
+            yield from rows([_mean("fact_f1", scenario, part[is_fact], "score")], whose, **options)
+    tom = part[~is_fact]
+    others = [
+        Series("outcome_rate", outcome, tom["outcome"] == outcome, tom["conversation_id"])
+        for outcome in OUTCOMES
+    ]
+    for kind, cell in part.groupby("question_type", sort=False):
+        others.append(_mean("doubtful", kind, cell, "doubtful"))
+    tokens = _mean("completion_tokens", "all", tom, "completion_tokens")
+    yield from rows([*others, tokens._replace(bounds=COUNT)], whose, **options)
 
 
-def _interval(values: pd.Series, **options) -> Interval:
-    """The mean of values with `conversation_id` in their index, resampling conversations."""
-    groups = values.index.get_level_values("conversation_id").to_series()
-    return cluster_interval(values, groups, **options)
+def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Series:
+    return Series(metric, of, cell[column], cell["conversation_id"])
 
 
-def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[tuple[str, str, pd.Series]]:
-    """The values behind each metric that is a mean, with `conversation_id` in their index."""
+def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
+    """The series behind each metric of a scenario that is a mean, some without a value."""
     for metric, kinds in CONJUNCTIONS.items():
         asked = own[own["question_type"].isin(kinds)]
         for name, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
             if name != "conversation" or method.startswith("full"):
-                yield metric, condition(scenario, name), _all_right(asked, unit)
+                keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
+                right = asked.groupby(keys, sort=False)["right"].all().reset_index()
+                yield _mean(metric, condition(scenario, name), right)
     for kind in SHARES:
-        cell = own[own["question_type"] == kind]
-        yield kind, scenario, cell.set_index("conversation_id")["right"]
-    beliefs = own[own["question_type"] == "belief_dist"].set_index("conversation_id")
-    for order in dict.fromkeys(beliefs["tom_order"]):
-        right = beliefs.loc[beliefs["tom_order"] == order, "right"]
-        yield "belief_order", condition(scenario, order), right
-    second = beliefs["tom_order"].str.startswith("second-order:")
-    if second.any():
-        yield "belief_order", condition(scenario, "second-order"), beliefs.loc[second, "right"]
-    everyone = by_character(own)
-    yield "all_characters", scenario, everyone["all_right"]
-    yield "consistency", scenario, everyone["consistent"].dropna().astype(bool)
+        yield _mean(kind, scenario, own[own["question_type"] == kind])
+    beliefs = own[own["question_type"] == "belief_dist"]
+    for order, cell in beliefs.groupby("tom_order", sort=False):
+        yield _mean("belief_order", condition(scenario, order), cell)
+    second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
+    yield _mean("belief_order", condition(scenario, "second-order"), second)
+    everyone = by_character(own).reset_index()
+    yield _mean("all_characters", scenario, everyone, "all_right")
+    known = everyone.dropna(subset="consistent").astype({"consistent": bool})
+    yield _mean("consistency", scenario, known, "consistent")
     for family in FAMILIES:
         yield from _errors(own, scenario, family)
 
 
-def _all_right(asked: pd.DataFrame, unit: str) -> pd.Series:
-    keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
-    return asked.groupby(keys, sort=False)["right"].all()
-
-
-def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[tuple[str, str, pd.Series]]:
-    own = own.set_index("conversation_id")
+def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     lists, answers = (own[own["question_type"] == f"{family}_{kind}"] for kind in ("list", "yn"))
     excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
-    kinds = (excluded & included, excluded & ~included, ~excluded & included)
-    for name, values in zip(_LIST_ERRORS, kinds, strict=True):
-        yield "list_error", condition(scenario, family, name), values
-    for name, said in _YN_ERRORS.items():
+    made = {
+        "did_both": excluded & included,
+        "excluded_aware": excluded & ~included,
+        "included_unaware": ~excluded & included,
+    }
+    for error, values in made.items():
+        of = condition(scenario, family, error)
+        yield Series("list_error", of, values, lists["conversation_id"])
+    for error, said in _YN_ERRORS.items():
         values = ~answers["right"] & (answers["yn"] == said)
-        yield "yn_error", condition(scenario, family, name), values
+        of = condition(scenario, family, error)
+        yield Series("yn_error", of, values, answers["conversation_id"])
 
 
 def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, object, int]]:

@@ -72,19 +72,18 @@ class Said:
 def _fact(item: Mapping, said: Said) -> Verdict:
     """Token F1 with the full answer, in lower case; any shared word earns its share."""
     overlap = token_f1(item["answer"].lower(), said.text.lower())
-    details = {"word_overlap": overlap}
-    if overlap:
-        return Verdict("correct", overlap, "shares words with the right answer", details)
-    return Verdict(said.unlike, 0.0, "shares no word with the right answer", details)
+    outcome, shared = ("correct", "words") if overlap else (said.unlike, "no word")
+    rule = f"shares {shared} with the right answer"
+    return Verdict(outcome, overlap, rule, {"word_overlap": overlap})
 
 
 def _dist(item: Mapping, said: Said, nearer: bool) -> Verdict:
     """Nearer to PersonX's belief than to the omniscient one."""
     details = {"word_overlap": token_f1(item["answer" if nearer else "wrong_answer"], said.text)}
+    rule = "nearer to the right belief than to the other"
     if nearer:
-        return Verdict("correct", 1.0, "nearer to the right belief than to the other", details)
-    rule = "not nearer to the right belief than to the other" if said.text else "says nothing"
-    return Verdict(said.unlike, 0.0, rule, details)
+        return Verdict("correct", 1.0, rule, details)
+    return Verdict(said.unlike, 0.0, f"not {rule}" if said.text else "says nothing", details)
 
 
 def _choice(item: Mapping, said: Said) -> Verdict:
@@ -108,33 +107,39 @@ def _list(item: Mapping, said: Said) -> Verdict:
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
     if not (excluded or included):
         return Verdict("correct", 1.0, "has every aware name and no unaware one", details)
+    if not found:
+        return Verdict(said.unread, 0.0, "has no name", details)
     errors = {"lacks an aware name": excluded, "has an unaware one": included}
-    rule = " and ".join(error for error, made in errors.items() if made) if found else "has no name"
-    finished = found and said.finish_reason != "length"
-    return Verdict("wrong" if finished else said.unread, 0.0, rule, details)
+    rule = " and ".join(error for error, made in errors.items() if made)
+    outcome = said.unread if said.finish_reason == "length" else "wrong"
+    return Verdict(outcome, 0.0, rule, details)
 
 
 def _yn(item: Mapping, said: Said) -> Verdict:
     """Signs of "yes" before signs of "no"."""
     read = yes_or_no(said.text)
-    details, right = {"yn": read}, read == (YES if item["answer"] == "yes" else NO)
     if read == IRRELEVANT:
-        return Verdict(said.unread, 0.0, "has no sign of yes or no", details)
-    both = read == YES and _has_sign(said.text, _NO_WITHIN, _NO_FIRST)
+        return Verdict(said.unread, 0.0, "has no sign of yes or no")
+    both = read == YES and _has_sign(said.text, *_NO_SIGNS)
     rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
-    if right:
-        return Verdict("correct", 1.0, rule, details | {"doubtful": both})
-    return Verdict("wrong", 0.0, rule, details)
+    if read == (YES if item["answer"] == "yes" else NO):
+        return Verdict("correct", 1.0, rule, {"yn": read, "doubtful": both})
+    return Verdict("wrong", 0.0, rule, {"yn": read})
 
 
 # ---- From responses to scores --------------------------------------------------------------------
 
+YES, NO, IRRELEVANT = 1, 0, -1
 SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
-REASONING = tuple(name for name, method in METHODS.items() if method.reasoning)
 # Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
 _EMBEDDED_CHARACTERS = 600
-_CONDITIONS = ("group_id", "source", "question_type", "part_id", "conversation_id", "tom_order")
-_CONDITIONS += ("character",)
+_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
+_CONDITIONS += ["character"]
+
+
+# Columns of the scores that a verdict may leave as they are.
+_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
+_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False}
 
 
 def score(
@@ -162,10 +167,10 @@ def score(
         [(i, said.text) for i, _, said in read if said and i["question_type"] == "belief_dist"],
         embedder,
     )
-    rows = []
-    for item, response, said in read:
-        is_nearer = said is not None and nearer.get((item["item_id"], said.text), False)
-        rows.append(_row(item, response, said, _verdict(item, said, is_nearer)))
+    rows = [
+        _row(item, response, said, nearer.get((item["item_id"], said.text if said else ""), False))
+        for item, response, said in read
+    ]
     return check(pd.DataFrame(rows), "scores", "fantom scores")
 
 
@@ -181,15 +186,9 @@ def _said(response: Mapping) -> Said | None:
     return Said(text, response["finish_reason"], open_thought)
 
 
-def _row(item: Mapping, response: Mapping, said: Said | None, verdict: Verdict) -> dict:
-    details = {
-        "word_overlap": float("nan"),
-        "yn": IRRELEVANT,
-        "excluded_aware": False,
-        "included_unaware": False,
-        "named": [],
-        "doubtful": False,
-    } | verdict.details
+def _row(item: Mapping, response: Mapping, said: Said | None, nearer: bool) -> dict:
+    verdict = _verdict(item, said, nearer)
+    details = _DETAILS | verdict.details
     if verdict.outcome == "correct":
         details["doubtful"] |= said.unread != "unparsed"
     full = METHODS[response["method"]].context == "full"
@@ -215,30 +214,26 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> dict
 
     An answer that is one of the two word by word is nearest to that: no encoder has to say so.
     """
-    found, asked = {}, []
+    found, asked = {}, {}
     for item, said in answers:
         right, wrong = item["answer"], item["wrong_answer"]
         if said in (right, wrong):
             found[item["item_id"], said] = said == right != wrong
         elif said:
-            asked.append((item["item_id"], said, right, wrong))
+            asked[item["item_id"], said] = (said, right, wrong)
     if not asked:
         return found
-    texts = [embedded_part(text) for _, *triple in asked for text in triple]
+    texts = [embedded_part(text) for triple in asked.values() for text in triple]
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
-    keys = [(item_id, said) for item_id, said, *_ in asked]
-    return found | dict(zip(keys, (right > wrong).tolist(), strict=True))
+    return found | dict(zip(asked, (right > wrong).tolist(), strict=True))
 
 
 # ---- How the release reads answers ---------------------------------------------------------------
 
-YES, NO, IRRELEVANT = 1, 0, -1
-
 # What stands anywhere in an answer, and what opens it.
-_YES_WITHIN, _YES_FIRST = (" yes,", " yes ", " yes.", " knows "), ("yes", "true")
-_NO_WITHIN = (" no,", " no ", " no.", " does not know ", " doesn't know ")
-_NO_FIRST = ("no", "false")
+_YES_SIGNS = (" yes,", " yes ", " yes.", " knows "), ("yes", "true")
+_NO_SIGNS = (" no,", " no ", " no.", " does not know ", " doesn't know "), ("no", "false")
 
 
 def answer_text(response: str) -> tuple[str, bool]:
@@ -270,9 +265,9 @@ def yes_or_no(text: str) -> int:
     The release lacks "does know", which App. A.4 lists, and takes any answer that opens with "no",
     such as "not sure", for a no.
     """
-    if _has_sign(text, _YES_WITHIN, _YES_FIRST):
+    if _has_sign(text, *_YES_SIGNS):
         return YES
-    return NO if _has_sign(text, _NO_WITHIN, _NO_FIRST) else IRRELEVANT
+    return NO if _has_sign(text, *_NO_SIGNS) else IRRELEVANT
 
 
 def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
@@ -288,11 +283,11 @@ def named(text: str, names: Sequence[str]) -> list[str]:
 
 def token_f1(reference: str, text: str) -> float:
     """F1 of the words, split at spaces, that two texts share, counted with repeats; 0 for none."""
-    ours, theirs = reference.split(), text.split()
-    shared = sum((Counter(ours) & Counter(theirs)).values())
+    ours, theirs = Counter(reference.split()), Counter(text.split())
+    shared = (ours & theirs).total()
     if shared == 0:
         return 0.0
-    precision, recall = shared / len(theirs), shared / len(ours)
+    precision, recall = shared / theirs.total(), shared / ours.total()
     return 2 * precision * recall / (precision + recall)
 
 

@@ -222,55 +222,48 @@ def _completed(record: Any) -> Any:
     if not isinstance(record, dict):
         return record
     done = dict(record)
-    for field, kind in QUESTION_TYPES.items():
-        value, absent = record.get(field), {"question_type": kind}
+    for field in [*QUESTION_TYPES, "beliefQAs"]:
+        value = record.get(field)
         if isinstance(value, list):
-            done[field] = [_filled(question, absent) for question in value]
+            done[field] = [_filled(question, field) for question in value]
         elif field in record:
-            done[field] = _filled(value, absent)
-    beliefs = record.get("beliefQAs")
-    if isinstance(beliefs, list):
-        done["beliefQAs"] = [_filled(belief, _scenario(belief)) for belief in beliefs]
+            done[field] = _filled(value, field)
     return done
 
 
-def _filled(question: Any, absent: Mapping[str, str]) -> Any:
-    return absent | question if isinstance(question, dict) else question
-
-
-def _scenario(belief: Any) -> dict[str, str]:
-    kind = belief.get("question_type") if isinstance(belief, dict) else None
+def _filled(question: Any, field: str) -> Any:
+    if not isinstance(question, dict):
+        return question
+    if field in QUESTION_TYPES:
+        return {"question_type": QUESTION_TYPES[field]} | question
+    kind = question.get("question_type")
     told = [scenario for scenario in SCENARIOS if kind == BELIEF_TYPE + scenario]
-    return {"missed_info_accessibility": told[0]} if told else {}
+    return {"missed_info_accessibility": told[0]} | question if told else question
 
 
 def _problems(record: Any) -> list[str]:
     """Everything at fault in a record: the field, what was found, what was expected."""
+    expected = {
+        ("set_id",): "conversation-part-set, such as 12-0-1",
+        ("source",): "authored, grammar, llm:<model> or released:<name>",
+    }
     try:
         QuestionSet.model_validate(record)
     except ValidationError as error:
         return [
-            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
+            files.field_at(case["loc"]) + files.complaint(case, expected.get(case["loc"]))
             for case in error.errors(include_url=False)
         ]
     return []
-
-
-# By field, where pydantic's own words would not do.
-_EXPECTED = {
-    ("set_id",): "conversation-part-set, such as 12-0-1",
-    ("source",): "authored, grammar, llm:<model> or released:<name>",
-}
 
 
 def write_sets(sets: Sequence[Mapping], path: Path | str) -> Path:
     """Records as a file that `read_sets` reads, the keys in the order they have. Returns `path`."""
     try:
         text = json.dumps(list(sets), indent=1, ensure_ascii=False, allow_nan=False)
-        content = f"{text}\n".encode()
+        Path(path).write_bytes(f"{text}\n".encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: a record cannot be written as JSON ({error})") from None
-    Path(path).write_bytes(content)
     return Path(path)
 
 
@@ -295,12 +288,6 @@ def turns(context: str) -> list[tuple[str, str]]:
     return [(hit[1], hit[2]) for hit in found if hit]
 
 
-_KINDS = (
-    *("fact", "belief_dist", "belief_choice"),
-    *("answerability_list", "infoaccess_list", "answerability_yn", "infoaccess_yn"),
-)
-
-
 def folded(text: str) -> str:
     """A text for comparison: case and spacing do not tell two apart."""
     return " ".join(text.casefold().split())
@@ -313,21 +300,17 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
     neither says. identical_fact_answers: fact questions whose right and wrong answer coincide but
     for case and spacing.
     """
-    kinds = items["question_type"].value_counts()
-    facts = items[items["question_type"] == "fact"]
+    facts, kinds = items[items["question_type"] == "fact"], items["question_type"].value_counts()
     same = facts["answer"].map(folded) == facts["wrong_answer"].map(folded)
-    count = {
+    count = {name: int(kinds.get(name, 0)) for name in ("conversations", *RELEASED_COUNTS)} | {
         "conversations": items["conversation_id"].nunique(),
         "sets": items["group_id"].nunique(),
-        **{kind: int(kinds.get(kind, 0)) for kind in _KINDS},
         "identical_fact_answers": int(same.sum()),
     }
     table = pd.DataFrame({"item": list(count), "count": list(count.values())})
     printed = PUBLICATION.read("dataset_counts").set_index("item")["count"]
-    return table.assign(
-        paper=table["item"].map(printed).astype(float),
-        release=table["item"].map(RELEASED_COUNTS).astype(float),
-    )
+    known = {"paper": printed, "release": RELEASED_COUNTS}
+    return table.assign(**{who: table["item"].map(of).astype(float) for who, of in known.items()})
 
 
 def has_one_fact_answer(record: Mapping) -> bool:
@@ -344,17 +327,13 @@ def statistics(items: pd.DataFrame) -> pd.DataFrame:
     avg_turns_partial, avg_turns_full: lines "Name: text" of a short, of a full context.
     avg_turn_length: words between spaces in a turn without the name, over all full contexts.
     """
-    short, full = (
-        [turns(text) for text in items[name].unique()] for name in ("story", "full_story")
-    )
-    return pd.DataFrame(
-        {
-            "total_questions": [len(items)],
-            "avg_questions_per_context": [len(items) / len(short)],
-            "avg_turns_partial": [pd.Series(map(len, short)).mean()],
-            "avg_turns_full": [pd.Series(map(len, full)).mean()],
-            "avg_turn_length": [
-                pd.Series([len(text.split()) for told in full for _, text in told]).mean()
-            ],
-        }
-    )
+    short, full = ([turns(text) for text in items[n].unique()] for n in ("story", "full_story"))
+    words = [len(text.split()) for told in full for _, text in told]
+    found = {
+        "total_questions": len(items),
+        "avg_questions_per_context": len(items) / len(short),
+        "avg_turns_partial": pd.Series(map(len, short)).mean(),
+        "avg_turns_full": pd.Series(map(len, full)).mean(),
+        "avg_turn_length": pd.Series(words).mean(),
+    }
+    return pd.DataFrame([found])

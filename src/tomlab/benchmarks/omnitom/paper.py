@@ -1,7 +1,6 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper
-from tomlab.reporting.outcomes import Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(
     folder="omnitom",
