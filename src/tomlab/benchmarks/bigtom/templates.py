@@ -12,31 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
 
-STORY = ("context", "desire", "percept", "belief", "causal_event")
-# In the order of the released file, whose first field holds the five sentences of `STORY`.
-AFTER_STORY = (
-    "aware_of_event",
-    "not_aware_of_event",
-    "action_new_state",
-    "action_initial_state",
-    "belief_question",
-    "desire_question",
-    "action_question",
-    "belief_answer_aware",
-    "desire_answer_aware",
-    "action_answer_aware",
-    "belief_answer_not_aware",
-    "desire_answer_not_aware",
-    "action_answer_not_aware",
-    "random_event",
-    "aware_of_random_event",
-    "not_aware_of_random_event",
-)
-FIELDS = STORY + AFTER_STORY
+_VARIABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+STORY, AFTER_STORY = _VARIABLES["story"], _VARIABLES["after_story"]
+FIELDS = (*STORY, *AFTER_STORY)
 LABELS = ("state", "mechanism", "medium")
 QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
@@ -45,18 +28,6 @@ AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
 _AUTHORED = pa.DataFrameSchema(
     {name: files.text() for name in AUTHORED_HEADER}, unique=["template_id"], strict="filter"
 )
-
-# Verbs of perception in `aware_of_event`, first match counts (App. G names the media).
-MEDIA = {
-    "hears": r"hears?|heard|listens?|overhears?",
-    "smells": r"smells?|sniffs?|whiff|scent|odou?r",
-    "tastes": r"tastes?|tasted|sips?",
-    "feels": r"feels?|felt|touch(es)?|brush(es)?",
-    "reads": r"reads?",
-    "is told": r"is told|told|informed|receives? (a|the) (message|call|note|notification)",
-    "sees": r"sees?|saw|watch(es)?|looks?|spots?|views?|glimpses?|witness(es)?",
-    "notices": r"notices?|observes?|discovers?|realizes?|realises?|finds?|detects?|perceives?",
-}
 
 
 def read_templates(path: Path | str) -> pd.DataFrame:
@@ -220,6 +191,7 @@ def medium(template: Mapping[str, str]) -> str:
     "sees on the label" is seeing: the earliest verb of the sentence counts.
     """
     text = template["aware_of_event"].lower()
-    hits = {name: re.search(rf"\b({verbs})\b", text) for name, verbs in MEDIA.items()}
+    media = _VARIABLES["media"].items()
+    hits = {name: re.search(rf"\b({'|'.join(verbs)})\b", text) for name, verbs in media}
     starts = {name: hit.start() for name, hit in hits.items() if hit}
     return min(starts, key=starts.get) if starts else ""
