@@ -8,12 +8,13 @@ A set table has one row a set of entities: `SET_COLUMNS`, `status`, `reason`, `t
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
 from tomlab.benchmarks.simpletom.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.formats import (
     BASE,
@@ -250,10 +251,7 @@ def _stories(found: Answer) -> list[dict] | Unparsed:
     return Unparsed("the last line: cut off")
 
 
-def raw_table(stories: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
-    """Stories of a file and the attempts of models, one below the other."""
-    written = stories.assign(status="story", reason="", text="")
-    return pd.concat([written, *attempted], ignore_index=True)
+raw_table = partial(stacked, "story")
 
 
 def stories_of(raw: pd.DataFrame) -> pd.DataFrame:
