@@ -15,25 +15,10 @@ import yaml
 from tomlab.errors import InputError
 from tomlab.records import files
 
-COLUMNS = (
-    "story_id",
-    "source",
-    "scenario",
-    "set_id",
-    "severity",
-    "person_x",
-    "person_y",
-    "object_z",
-    "key_information",
-    "second_sentence",
-    "question",
-    "unaware_action",
-    "aware_action",
-    "negative_judgment",
-)
+_LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+COLUMNS = tuple(_LISTS["columns"])
 OPTIONAL = ("person_y", "negative_judgment")
 SEVERITIES = (1, 2, 3)  # mild, the story as first written, high (App. E.4)
-_LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 SCENARIOS = tuple(_LISTS["scenarios"])
 FORM = pa.DataFrameSchema(
     {
