@@ -128,15 +128,12 @@ class BeliefQuestion:
 
 def parts(conversations: Sequence[Conversation]) -> list[Part]:
     """Every joining that was written, in conversations that broke off too."""
-    return [
-        Part(conversation, number, segment)
-        for conversation in conversations
-        for number, segment in enumerate(
-            segment
-            for segment in range(1, len(conversation.segments))
-            if conversation.outline.change(segment).kind == "join"
-        )
-    ]
+    found = []
+    for conversation in conversations:
+        later = range(1, len(conversation.segments))
+        joins = [i for i in later if conversation.outline.change(i).kind == "join"]
+        found += [Part(conversation, number, segment) for number, segment in enumerate(joins)]
+    return found
 
 
 def facts(parts: Sequence[Part]) -> list[FactQuestion]:

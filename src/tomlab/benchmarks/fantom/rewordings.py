@@ -70,19 +70,14 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
     fields = _taken_apart(item, is_unaware, values, draw)
     if fields is None:
         return
+    shared = {"item_id": item["item_id"], "scenario": item["scenario"]}
+    shared["group"] = item["conversation_id"]
     for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
         for operation, wordings in operations.items():
             if text := _worded(wordings, fields, draw):
-                yield {
-                    "unit": f"{item['item_id']}/{operation}/{truth}",
-                    "group": item["conversation_id"],
-                    "item_id": item["item_id"],
-                    "text": text,
-                    "truth": truth,
-                    "operation": operation,
-                    "scenario": item["scenario"],
-                    "source": KNOWN,
-                }
+                made = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
+                made["unit"] = f"{item['item_id']}/{operation}/{truth}"
+                yield shared | made
 
 
 def _taken_apart(

@@ -11,6 +11,7 @@ there, to which an answer about somebody's belief does not belong.
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -81,7 +82,8 @@ def _belief_values(belief: BeliefQuestion) -> dict[str, str]:
     return {"whose": whose, "believer": belief.believer, "question": belief.fact.question}
 
 
-_OF_PART = {"prompt": "answer", "shared": ("context",)}
+_PART_ANSWER = partial(Step, 100, read=parse_answer, prompt="answer", shared=("context",))
+_BELIEF_ANSWER = partial(Step, 100, read=parse_answer, prompt="belief-answer")
 STEPS = {
     # App. A.1: the next segment of a conversation; what was told before PersonX joined and not
     # after it.
@@ -95,40 +97,27 @@ STEPS = {
     # App. A.2: three questions that the summary answers; the answer of the conversation that
     # PersonX missed, and that of the one after it. Two equal answers would be no asymmetry.
     "facts": Step(150, lambda part: {"summary": part.summary}, parse_questions, "questions"),
-    "full-answer": Step(
-        100,
-        lambda fact: {"question": fact.question, "context": fact.part.previous},
-        parse_answer,
-        "full",
-        **_OF_PART,
+    "full-answer": _PART_ANSWER(
+        lambda fact: {"question": fact.question, "context": fact.part.previous}, goes_to="full"
     ),
-    "limited-answer": Step(
-        100,
+    "limited-answer": _PART_ANSWER(
         lambda fact: {"question": fact.question, "context": fact.part.current},
-        parse_answer,
-        "limited",
-        lambda fact: [fact.full],
-        **_OF_PART,
+        goes_to="limited",
+        given=lambda fact: [fact.full],
     ),
     # App. A.3: the fact question turned into one about a belief; its answers, made of the full
     # answer and, centred on PersonX, of the limited one.
     "belief-question": Step(
         80, _belief_values, parse_belief_question, "question", lambda b: [b.names, b.fact.question]
     ),
-    "omniscient-answer": Step(
-        100,
+    "omniscient-answer": _BELIEF_ANSWER(
         lambda belief: {"question": belief.question, "answer": belief.fact.full},
-        parse_answer,
-        "omniscient",
-        prompt="belief-answer",
+        goes_to="omniscient",
     ),
-    "centric-answer": Step(
-        100,
+    "centric-answer": _BELIEF_ANSWER(
         lambda belief: {"question": belief.question, "answer": belief.fact.limited},
-        parse_answer,
-        "centric",
-        lambda belief: [belief.omniscient],
-        prompt="belief-answer",
+        goes_to="centric",
+        given=lambda belief: [belief.omniscient],
     ),
 }
 # The steps as the table tells them; a segment is the first one, or begins with a leave or a join.
@@ -228,8 +217,7 @@ class Writer:
 
 def by_reason(table: pd.DataFrame) -> pd.DataFrame:
     """How many answers came to what: `step, status, reason, count`, the steps in their order."""
-    counted = (
-        table.groupby(["step", "status", "reason"], sort=False).size().reset_index(name="count")
-    )
+    by = table.groupby(["step", "status", "reason"], sort=False)
+    counted = by.size().reset_index(name="count")
     order = counted["step"].map(KINDS.index)
     return counted.iloc[order.argsort(kind="stable")].reset_index(drop=True)
