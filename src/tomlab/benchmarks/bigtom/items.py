@@ -1,8 +1,7 @@
 """BigToM: social reasoning from causal templates.
 
-Gandhi, Fränken, Gerstenberg and Goodman (2023), "Understanding Social Reasoning in Language Models
-with Language Models", NeurIPS Datasets and Benchmarks. Composition: Sec. 3.3, Fig. 6; prompts:
-App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9; regression: App. F.
+Composition: Sec. 3.3, Fig. 6; prompts: App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9;
+regression: App. F.
 """
 
 from collections.abc import Mapping

@@ -61,8 +61,8 @@ class Attendance:
 
     def leaver_before(self, segment: int) -> str | None:
         """Who leaves first of all before `segment`, and so does not speak right before."""
-        first = self.events.get(segment, [])[:1]
-        return first[0].person if first and first[0].kind == "leave" else None
+        happening = self.events.get(segment)
+        return happening[0].person if happening and happening[0].kind == "leave" else None
 
 
 def _attendance(names: Sequence[str], rng: random.Random) -> Attendance:
