@@ -2,7 +2,7 @@
 
 import pytest
 
-from tomlab.asking.attempts import FAILURES, OUTCOME, Unparsed, attempt, request
+from tomlab.asking.attempts import FAILURES, OUTCOME, Unparsed, attempt, label_fault, request
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
 
@@ -64,3 +64,17 @@ def test_beginning_that_is_shared_ends_before_the_first_placeholder_of_its_own(
 def test_prompt_without_a_placeholder_is_an_input_error(mine):
     with pytest.raises(InputError, match=r"'fantom/answer': expected \{why\} in it, found none"):
         request("fantom/answer", {"why": "so"}, mine, max_tokens=5)
+
+
+@pytest.mark.parametrize(
+    ("found", "fault"),
+    [
+        ([("A", "x"), ("B", "y")], None),
+        ([("A", "x"), ("A", "y")], "A: stands 2 times"),
+        ([("A", "x")], "B: missing (1 of 2 lines missing)"),
+        ([("B", "y"), ("A", "x")], "B: out of order"),
+        ([("A", "x"), ("B", "")], "B: empty"),
+    ],
+)
+def test_labels_are_there_once_in_order_and_with_a_text(found, fault):
+    assert label_fault(found, ["A", "B"], "lines") == fault

@@ -3,9 +3,11 @@
 An answer is read strictly into what was asked for, or it is kept with the reason why it is none.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from re import sub
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from tomlab.asking import prompts
 from tomlab.errors import InputError
@@ -59,6 +61,28 @@ def attempt(
     if isinstance(parsed, Unparsed):
         return None, {"status": found.failure, "reason": str(parsed), "text": text}
     return parsed, {"status": good, "reason": "", "text": text}
+
+
+def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
+    """What keeps `found`, pairs of label and text, from every label once, in order, with a text.
+
+    what: what the labels are called all together.
+    """
+    order = [label for label, _ in found]
+    if doubled := [label for label in labels if order.count(label) > 1]:
+        return f"{doubled[0]}: stands {order.count(doubled[0])} times"
+    if missing := [label for label in labels if label not in order]:
+        return f"{missing[0]}: missing ({len(missing)} of {len(labels)} {what} missing)"
+    if wrong := [a for a, b in zip(order, labels, strict=True) if a != b]:
+        return f"{wrong[0]}: out of order"
+    return next((f"{label}: empty" for label, text in found if not text), None)
+
+
+def stacked(good: str, written: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
+    """What a file holds, of status `good`, and the attempts of models, one below the other."""
+    return pd.concat(
+        [written.assign(status=good, reason="", text=""), *attempted], ignore_index=True
+    )
 
 
 def request(

@@ -23,7 +23,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-def read_rows(
+def _read_rows(
     path: Path | str, columns: Sequence[str]
 ) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
     """The rows of a CSV with their line numbers, and the rows with too many or too few fields.
@@ -58,7 +58,7 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     Errors: `InputError` with every row and field at fault, what was found and what was expected.
     """
     required = [name for name, column in form.columns.items() if column.required]
-    rows, problems = read_rows(path, required)
+    rows, problems = _read_rows(path, required)
     header = list(rows[0][1]) if rows else required
     own = [name for name in form.columns if name in header]
     others = [] if form.strict == "filter" else [name for name in header if name not in own]

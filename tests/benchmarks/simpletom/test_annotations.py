@@ -14,7 +14,6 @@ from tomlab.benchmarks.simpletom.filtering import (
     ANNOTATION_COLUMNS,
     KEY_COLUMNS,
     QUESTIONS,
-    VERDICTS,
     agreement_report,
     of_kind,
     qualification,
@@ -169,7 +168,7 @@ def test_missing_file_is_an_input_error(tmp_path):
 
 def verdict(annotations, **options):
     [row] = valid(stories({}), annotations, **options).to_dict("records")
-    assert row["status"] in VERDICTS
+    assert row["status"] in ("valid", "invalid", "unannotated")
     return row
 
 

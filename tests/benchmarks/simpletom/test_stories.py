@@ -178,9 +178,9 @@ def test_all_that_is_wrong_with_scenario_texts_is_told_at_once(tmp_path):
     with pytest.raises(InputError) as caught:
         read_scenarios(path)
     said = str(caught.value)
-    assert "row 2, field scenario: found 'zoo', expected one of Table 1" in said
-    assert "row 3, field reason: found nothing" in said
-    assert f"row 4, field scenario: {SCENARIOS[5]!r} stands twice" in said
+    assert f"row 2, field scenario: found 'zoo', expected {', '.join(SCENARIOS)}" in said
+    assert "row 3, field reason: found nothing, expected some text" in said
+    assert f"row 4: scenario {SCENARIOS[5]!r} stands in row 3 too, expected once" in said
     assert "row 5: found 2 fields, expected 3" in said
 
 

@@ -16,21 +16,3 @@ from tomlab.benchmarks.bigtom.items import (
 )
 from tomlab.benchmarks.bigtom.metrics import metrics
 from tomlab.benchmarks.bigtom.scoring import rule, score
-
-__all__ = [
-    "KEYS",
-    "METHODS",
-    "NAME",
-    "STRATUM",
-    "UNIT",
-    "asked",
-    "compose",
-    "messages",
-    "metrics",
-    "read_released",
-    "reference",
-    "rule",
-    "schema",
-    "score",
-    "shared_prefix",
-]

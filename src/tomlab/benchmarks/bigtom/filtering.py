@@ -100,14 +100,9 @@ def rating_report(ratings: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
     for question, (_, level) in RATING_SCALES.items():
         for (rater, kind), part in ratings.groupby(["rater", "rater_kind"], sort=True):
             mean, low, high = mean_interval(part[question], resamples=resamples, seed=seed)
-            means = {
-                "mean": mean,
-                "ci_low": low,
-                "ci_high": high,
-                "median": part[question].median(),
-            }
-            who = {"question": question, "rater": rater, "rater_kind": kind}
-            rows.append(who | means | {"n": len(part)})
+            row = {"question": question, "rater": rater, "rater_kind": kind, "mean": mean}
+            row |= {"ci_low": low, "ci_high": high, "median": part[question].median()}
+            rows.append(row | {"n": len(part)})
         # People and models are never pooled.
         for kind, part in ratings.groupby(ratings["rater_kind"].str.split(":").str[0], sort=True):
             wide = part.pivot(index="template_id", columns="rater", values=question)
@@ -129,17 +124,10 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
         for dimension in LABELS:
             labels, who = _labels(part, dimension, by_model)
             given = [text.lower() for text in labels if text]
-            rows.append(
-                {
-                    "source": source,
-                    "dimension": dimension,
-                    "distinct": len(set(given)),
-                    "templates": len(part),
-                    "unlabelled": len(part) - len(given),
-                    "labelled_by": who,
-                }
-            )
-    return pd.DataFrame(rows)
+            row = (source, dimension, len(set(given)), len(part), len(part) - len(given), who)
+            rows.append(row)
+    columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _labels(

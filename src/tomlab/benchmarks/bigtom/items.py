@@ -1,8 +1,7 @@
 """BigToM: social reasoning from causal templates.
 
-Gandhi, Fränken, Gerstenberg and Goodman (2023), "Understanding Social Reasoning in Language Models
-with Language Models", NeurIPS Datasets and Benchmarks. Composition: Sec. 3.3, Fig. 6; prompts:
-App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9; regression: App. F.
+Composition: Sec. 3.3, Fig. 6; prompts: App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9;
+regression: App. F.
 """
 
 from collections.abc import Mapping
@@ -77,14 +76,9 @@ def compose(templates: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """
     if templates.empty:
         raise InputError("bigtom items: there are no templates to compose them from")
-    items = [item for t in templates.to_dict("records") for item in _conditions(t, seed)]
+    cells = [*product((0, 1), VARIABLES, CONDITIONS), (0, "percept_to_belief", "true_belief")]
+    items = [_item(t, *cell, seed) for t in templates.to_dict("records") for cell in cells]
     return check(pd.DataFrame(items), "items", "bigtom items")
-
-
-def _conditions(template: Mapping[str, str], seed: int) -> list[dict]:
-    cells = list(product((0, 1), VARIABLES, CONDITIONS))
-    cells.append((0, "percept_to_belief", "true_belief"))
-    return [_item(template, *cell, seed) for cell in cells]
 
 
 def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, seed: int) -> dict:
@@ -100,7 +94,13 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
     changed = happens and condition in ("true_belief", "false_belief")
     if happens:
         background.append(t["causal_event"] if changed else t["random_event"])
-    story = [*background, *_last_sentence(t, variable, condition)]
+    # What tells of the agent's mind: the percept or, backward, the action it led to.
+    if variable == "backward_belief":
+        last = [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
+    else:
+        event = "event" if condition.endswith("belief") else "random_event"
+        known = "aware_of" if condition.startswith("true") else "not_aware_of"
+        last = [t[f"{known}_{event}"]] if happens else []
     item_id = f"{t['template_id']}/{variable}/{condition}/{initial}"
     twin = variable == "backward_belief" and condition == "false_control"
     return {
@@ -108,7 +108,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "item_id": item_id,
         "group_id": t["template_id"],
         "question_type": kind,
-        "story": " ".join(story),
+        "story": " ".join([*background, *last]),
         "question": t[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
         "answer": aware if changed and condition == "true_belief" else not_aware,
@@ -120,17 +120,6 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "reality": aware if changed else not_aware,
         "duplicate_of": item_id.replace("false_control", "true_control") if twin else "",
     }
-
-
-def _last_sentence(t: Mapping[str, str], variable: str, condition: str) -> list[str]:
-    """What tells of the agent's mind: the percept or, backward, the action it led to."""
-    aware = condition.startswith("true")
-    if variable == "percept_to_belief":
-        return []
-    if variable == "backward_belief":
-        return [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
-    event = "event" if condition.endswith("belief") else "random_event"
-    return [t[f"aware_of_{event}" if aware else f"not_aware_of_{event}"]]
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:

@@ -64,10 +64,9 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     n_groups`), or the reason why there are none: fewer than two models or data sources, or a model
     that was always right, always wrong or never asked on one source.
     """
-    main = scores["condition"].isin(["true_belief", "false_belief"]) & scores["variable"].isin(
-        VARIABLES
-    )
-    data = scores[main & (scores["method"] == "0-shot")]
+    main = scores["condition"].isin(["true_belief", "false_belief"])
+    main &= scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")
+    data = scores[main]
     if data["model"].nunique() < 2 or data["source"].nunique() < 2:
         return "it needs items from two data sources and two models"
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
@@ -84,11 +83,9 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     fit = smf.logit("score ~ model * source", data).fit(
         disp=False, cov_type="cluster", cov_kwds={"groups": clusters}
     )
-    return (
-        pd.DataFrame({"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": fit.pvalues})
-        .assign(n=len(data), n_groups=data["group_id"].nunique())
-        .reset_index(drop=True)
-    )
+    found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": fit.pvalues}
+    table = pd.DataFrame(found).assign(n=len(data), n_groups=data["group_id"].nunique())
+    return table.reset_index(drop=True)
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

@@ -25,11 +25,13 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    rows = [
-        scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        | {"by_released_rule": _by_released_rule(item, response)}
-        for item, response in pairs(items, responses, METHODS)
-    ]
+    rows = []
+    for item, response in pairs(items, responses, METHODS):
+        row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
+        row["by_released_rule"], key = None, key_of(item, item["answer"], KEYS)
+        if not failed(response):
+            row["by_released_rule"] = released_rule(response["response"], key, response["method"])
+        rows.append(row)
     return check(pd.DataFrame(rows), "scores", "bigtom scores")
 
 
@@ -84,12 +86,3 @@ def released_rule(text: str, right_key: str, method: str) -> bool | None:
     if f"{right_key})" in answer:
         return True
     return False if any(f"{key})" in answer for key in KEYS) else None
-
-
-def _by_released_rule(item: Mapping, response: Mapping) -> bool | None:
-    right_key = key_of(item, item["answer"], KEYS)
-    return (
-        None
-        if failed(response)
-        else released_rule(response["response"], right_key, response["method"])
-    )

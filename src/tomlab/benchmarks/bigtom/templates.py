@@ -12,31 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 
+from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
 
-STORY = ("context", "desire", "percept", "belief", "causal_event")
-# In the order of the released file, whose first field holds the five sentences of `STORY`.
-AFTER_STORY = (
-    "aware_of_event",
-    "not_aware_of_event",
-    "action_new_state",
-    "action_initial_state",
-    "belief_question",
-    "desire_question",
-    "action_question",
-    "belief_answer_aware",
-    "desire_answer_aware",
-    "action_answer_aware",
-    "belief_answer_not_aware",
-    "desire_answer_not_aware",
-    "action_answer_not_aware",
-    "random_event",
-    "aware_of_random_event",
-    "not_aware_of_random_event",
-)
-FIELDS = STORY + AFTER_STORY
+_VARIABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+STORY, AFTER_STORY = _VARIABLES["story"], _VARIABLES["after_story"]
+FIELDS = (*STORY, *AFTER_STORY)
 LABELS = ("state", "mechanism", "medium")
 QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
@@ -45,18 +29,6 @@ AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
 _AUTHORED = pa.DataFrameSchema(
     {name: files.text() for name in AUTHORED_HEADER}, unique=["template_id"], strict="filter"
 )
-
-# Verbs of perception in `aware_of_event`, first match counts (App. G names the media).
-MEDIA = {
-    "hears": r"hears?|heard|listens?|overhears?",
-    "smells": r"smells?|sniffs?|whiff|scent|odou?r",
-    "tastes": r"tastes?|tasted|sips?",
-    "feels": r"feels?|felt|touch(es)?|brush(es)?",
-    "reads": r"reads?",
-    "is told": r"is told|told|informed|receives? (a|the) (message|call|note|notification)",
-    "sees": r"sees?|saw|watch(es)?|looks?|spots?|views?|glimpses?|witness(es)?",
-    "notices": r"notices?|observes?|discovers?|realizes?|realises?|finds?|detects?|perceives?",
-}
 
 
 def read_templates(path: Path | str) -> pd.DataFrame:
@@ -68,61 +40,53 @@ def read_templates(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
+        first = next(csv.reader(io.StringIO(text)), [""])[0]
+        if first == "template_id":
+            rows, problems = files.read_form(path, _AUTHORED).to_dict("records"), []
+            rows = [{**row, "source": "authored"} for row in rows]
+        elif text.split("\n", 1)[0].count(";") >= RELEASED_FIELDS // 2:
+            rows, problems = _released_rows(path.stem, text)
+        else:
+            raise InputError(
+                f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected "
+                f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields "
+                "separated by ';'"
+            )
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        return _read(path, text)
     except csv.Error as error:
         raise InputError(f"{path}: cannot be read as CSV ({error})") from None
-
-
-def _read(path: Path, text: str) -> pd.DataFrame:
-    first = next(csv.reader(io.StringIO(text)), [])
-    if first and first[0] == "template_id":
-        rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
-        return _table(path, rows, [])
-    if text.split("\n", 1)[0].count(";") >= RELEASED_FIELDS // 2:
-        return _read_released(path, text)
-    raise InputError(
-        f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected the "
-        f"header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields separated by ';'"
-    )
-
-
-def _read_released(path: Path, text: str) -> pd.DataFrame:
-    rows, problems = [], []
-    lines = csv.reader(io.StringIO(text), delimiter=";")
-    for number, line in enumerate(lines, start=1):
-        where = f"row {number}"
-        if not line:
-            continue
-        if len(line) != RELEASED_FIELDS:
-            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
-            continue
-        cells = [cell.strip() for cell in line]
-        sentences = [part.strip() + "." for part in cells[0].split(".") if part.strip()]
-        if len(sentences) != len(STORY):
-            problems.append(
-                f"{where}, field story: found {len(sentences)} sentences, "
-                f"expected {len(STORY)} ({', '.join(STORY)})"
-            )
-            continue
-        row = dict(zip(FIELDS, [*sentences, *cells[1:-2]], strict=True))
-        problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
-        ids = {"template_id": f"{path.stem}-{number:03d}", "source": f"released:{path.stem}"}
-        rows.append({**ids, "agent": agent_name(row), **row})
-    return _table(path, rows, problems)
-
-
-def _table(path: Path, rows: list[dict], problems: list[str]) -> pd.DataFrame:
     refuse(problems, str(path))
     if not rows:
         raise InputError(f"{path}: no template in it")
     return template_table(rows)
+
+
+def _released_rows(name: str, text: str) -> tuple[list[dict], list[str]]:
+    """The rows of a released file called `name`, and what is wrong with others."""
+    rows, problems = [], []
+    for number, line in enumerate(csv.reader(io.StringIO(text), delimiter=";"), start=1):
+        where, cells = f"row {number}", [cell.strip() for cell in line]
+        if line and len(line) != RELEASED_FIELDS:
+            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
+        if len(line) != RELEASED_FIELDS:
+            continue
+        told = [part.strip() + "." for part in cells[0].split(".") if part.strip()]
+        if len(told) != len(STORY):
+            problems.append(
+                f"{where}, field story: found {len(told)} sentences, "
+                f"expected {len(STORY)} ({', '.join(STORY)})"
+            )
+            continue
+        row = dict(zip(FIELDS, [*told, *cells[1:-2]], strict=True))
+        problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
+        ids = {"template_id": f"{name}-{number:03d}", "source": f"released:{name}"}
+        rows.append({**ids, "agent": agent_name(row), **row})
+    return rows, problems
 
 
 def template_table(rows: list[dict]) -> pd.DataFrame:
@@ -153,29 +117,21 @@ def written_out(template: Mapping[str, str]) -> str:
     return "\n".join(f"{label(name)}: {template[name]}" for name in FIELDS)
 
 
-def parse_generation(text: str) -> dict[str, str] | str:
+def parse_generation(text: str) -> dict[str, str] | Unparsed:
     """One written-out template from a model's answer, or the reason why there is none.
 
     Strict: every label of `FIELDS` once, in order, each with text on its own line; the case of
     labels and numbers before them do not matter. Text before the first label and after the last
     line is not part of the template and is let pass.
     """
-    found = re.findall(
+    lines = re.findall(
         r"^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$", text, re.MULTILINE
     )
-    names = {label(name).lower(): name for name in FIELDS}
-    parsed = [(names[head.lower()], value) for head, value in found if head.lower() in names]
-    order = [name for name, _ in parsed]
-    if doubled := [name for name in FIELDS if order.count(name) > 1]:
-        return f"{label(doubled[0])}: stands {order.count(doubled[0])} times"
-    if missing := [name for name in FIELDS if name not in order]:
-        return f"{label(missing[0])}: missing ({len(missing)} of {len(FIELDS)} variables missing)"
-    if order != list(FIELDS):
-        wrong = next(a for a, b in zip(order, FIELDS, strict=True) if a != b)
-        return f"{label(wrong)}: out of order"
-    if empty := [name for name, value in parsed if not value]:
-        return f"{label(empty[0])}: empty"
-    return dict(parsed)
+    labels = [label(name) for name in FIELDS]
+    found = [(head.capitalize(), value) for head, value in lines if head.capitalize() in labels]
+    if fault := label_fault(found, labels, "variables"):
+        return Unparsed(fault)
+    return {name: value for name, (_, value) in zip(FIELDS, found, strict=True)}
 
 
 def sentences(text: str) -> int:
@@ -189,10 +145,10 @@ def sentences(text: str) -> int:
 def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
     problems = [f"{name}: empty" for name in FIELDS if not template[name].strip()]
-    for name in FIELDS:
-        count = sentences(template[name])
-        if template[name].strip() and count != 1:
-            problems.append(f"{name}: {count} sentences instead of one")
+    counts = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
+    problems += [
+        f"{n}: {count} sentences instead of one" for n, count in counts.items() if count != 1
+    ]
     problems += [
         f"{name}: not a question" for name in QUESTIONS if not template[name].rstrip().endswith("?")
     ]
@@ -200,18 +156,10 @@ def structure_problems(template: Mapping[str, str]) -> list[str]:
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
         problems.append("causal_event: mentions the agent")
     for kind in ("belief", "action"):
-        if same(template[f"{kind}_answer_aware"], template[f"{kind}_answer_not_aware"]):
+        options = (template[f"{kind}_answer_{who}"] for who in ("aware", "not_aware"))
+        if len({" ".join(text.lower().strip(" .!?").split()) for text in options}) == 1:
             problems.append(f"{kind}_answer: both options are the same")
     return problems
-
-
-def same(one: str, other: str) -> bool:
-    """Equal but for case, spacing and end marks."""
-    return _plain(one) == _plain(other)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().strip(" .!?").split())
 
 
 def medium(template: Mapping[str, str]) -> str:
@@ -220,6 +168,7 @@ def medium(template: Mapping[str, str]) -> str:
     "sees on the label" is seeing: the earliest verb of the sentence counts.
     """
     text = template["aware_of_event"].lower()
-    hits = {name: re.search(rf"\b({verbs})\b", text) for name, verbs in MEDIA.items()}
+    media = _VARIABLES["media"].items()
+    hits = {name: re.search(rf"\b({'|'.join(verbs)})\b", text) for name, verbs in media}
     starts = {name: hit.start() for name, hit in hits.items() if hit}
     return min(starts, key=starts.get) if starts else ""

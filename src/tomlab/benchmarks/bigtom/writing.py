@@ -3,11 +3,12 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import FAILURES, OUTCOME, Answer, Unparsed, attempt, request
+from tomlab.asking.attempts import FAILURES, OUTCOME, Answer, Unparsed, attempt, request, stacked
 from tomlab.benchmarks.bigtom.templates import (
     COLUMNS,
     FIELDS,
@@ -76,15 +77,10 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
 
 def _template(found: Answer) -> dict[str, str] | Unparsed:
     parsed = parse_generation(found.text)
-    if isinstance(parsed, str):
-        return Unparsed(parsed)
-    return {**parsed, "agent": agent_name(parsed)}
+    return parsed if isinstance(parsed, Unparsed) else {**parsed, "agent": agent_name(parsed)}
 
 
-def raw_table(templates: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
-    """Templates of a file and the attempts of models, one below the other."""
-    written = templates.assign(status="template", reason="", text="")
-    return pd.concat([written, *attempted], ignore_index=True)
+raw_table = partial(stacked, "template")
 
 
 def label_requests(

@@ -15,20 +15,3 @@ from tomlab.benchmarks.fantom.items import (
 )
 from tomlab.benchmarks.fantom.metrics import metrics
 from tomlab.benchmarks.fantom.scoring import reasoning_of, score
-
-__all__ = [
-    "METHODS",
-    "NAME",
-    "STRATUM",
-    "UNIT",
-    "asked",
-    "compose",
-    "messages",
-    "metrics",
-    "read_released",
-    "reasoning_of",
-    "reference",
-    "schema",
-    "score",
-    "shared_prefix",
-]

@@ -9,7 +9,7 @@ Who knows what follows from these alone (`aware`).
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -61,8 +61,8 @@ class Attendance:
 
     def leaver_before(self, segment: int) -> str | None:
         """Who leaves first of all before `segment`, and so does not speak right before."""
-        first = self.events.get(segment, [])[:1]
-        return first[0].person if first and first[0].kind == "leave" else None
+        happening = self.events.get(segment)
+        return happening[0].person if happening and happening[0].kind == "leave" else None
 
 
 def _attendance(names: Sequence[str], rng: random.Random) -> Attendance:
@@ -214,49 +214,32 @@ def _discuss(talk: Talk, subtopic: Subtopic, segment: int, count: int) -> None:
         Told(fact, owners[number % len(owners)], rng.choice(fact.values))
         for number, fact in enumerate(rng.sample(subtopic.facts, count))
     ]
-    turns = _turns(
-        talk.present,
-        [told.owner for told in talk.told[segment]],
-        opener,
-        talk.attendance.leaver_before(segment + 1),
-        rng,
-    )
+    turns = _turns(talk, segment, opener)
     fillers = iter(rng.sample(subtopic.fillers, len(subtopic.fillers)))
     for speaker, kind, number in turns:
         told = talk.told[segment][number]
-        tells = told.fact.id if kind == "tell" else None
-        talk.say(speaker, kind, _line(kind, subtopic, told, fillers, rng), segment, fact=tells)
+        if kind == "opener":
+            line = subtopic.opener
+        elif kind == "filler":
+            line = next(fillers)
+        elif kind == "react":
+            line = rng.choice(told.fact.react)
+        else:
+            line = told.fact.ask if kind == "ask" else told.fact.tell
+            line = line.format(owner=told.owner, value=told.value)
+        talk.say(speaker, kind, line, segment, fact=told.fact.id if kind == "tell" else None)
 
 
-def _line(
-    kind: str, subtopic: Subtopic, told: Told, fillers: Iterator[str], rng: random.Random
-) -> str:
-    if kind == "opener":
-        return subtopic.opener
-    if kind == "filler":
-        return next(fillers)
-    if kind == "react":
-        return rng.choice(told.fact.react)
-    line = told.fact.ask if kind == "ask" else told.fact.tell
-    return line.format(owner=told.owner, value=told.value)
-
-
-def _turns(
-    present: Sequence[str],
-    owners: Sequence[str],
-    opener: str,
-    leaver: str | None,
-    rng: random.Random,
-) -> list[tuple[str, str, int]]:
+def _turns(talk: Talk, segment: int, opener: str) -> list[tuple[str, str, int]]:
     """Who says what in a segment: (speaker, kind of line, number of the fact).
 
-    Everyone speaks, nobody asks or answers themselves, and `leaver`, who speaks next, is not the
-    last. As a rule who reacts to one fact asks for the next.
+    Everyone speaks, nobody asks or answers themselves, and whoever leaves and so speaks next is not
+    the last. As a rule who reacts to one fact asks for the next.
     """
+    rng, others = talk.rng, talk.others
+    owners = [told.owner for told in talk.told[segment]]
+    leaver = talk.attendance.leaver_before(segment + 1)
     turns = [(opener, "opener", 0)]
-
-    def others(*names: str | None) -> list[str]:
-        return [name for name in present if name not in names]
 
     def silent(number: int) -> list[str]:
         """Who has said nothing and will not tell fact `number` or one after it."""

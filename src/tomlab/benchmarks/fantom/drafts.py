@@ -1,10 +1,13 @@
 """FANToM question sets in the making: conversation, part, fact, belief, record (Sec. 3, App. A).
 
-What is written so far stands in these; who knows what follows from the outline of who is there.
+What is written so far stands in these, and the `topic` of the conversation that each is part of. Who
+knows what follows from the outline of who is there.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from tomlab.benchmarks.fantom.formats import farewell_length, names_person
 from tomlab.benchmarks.fantom.outlines import Outline
@@ -19,10 +22,7 @@ class Conversation:
     number: int
     segments: tuple[tuple[Line, ...], ...] = ()
 
-    @property
-    def topic(self) -> str:
-        """What the conversation is about."""
-        return self.outline.topic
+    topic = property(attrgetter("outline.topic"))
 
     @property
     def is_open(self) -> bool:
@@ -55,10 +55,7 @@ class Part:
     summary: str = ""
     questions: tuple[str, ...] = ()
 
-    @property
-    def topic(self) -> str:
-        """What the conversation is about."""
-        return self.conversation.topic
+    topic = property(attrgetter("conversation.topic"))
 
     @property
     def person_x(self) -> str:
@@ -104,10 +101,7 @@ class FactQuestion:
     full: str = ""
     limited: str = ""
 
-    @property
-    def topic(self) -> str:
-        """What the conversation is about."""
-        return self.part.topic
+    topic = property(attrgetter("part.topic"))
 
 
 @dataclass(frozen=True)
@@ -124,10 +118,7 @@ class BeliefQuestion:
     omniscient: str = ""
     centric: str = ""
 
-    @property
-    def topic(self) -> str:
-        """What the conversation is about."""
-        return self.fact.topic
+    topic = property(attrgetter("fact.topic"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,15 +128,12 @@ class BeliefQuestion:
 
 def parts(conversations: Sequence[Conversation]) -> list[Part]:
     """Every joining that was written, in conversations that broke off too."""
-    return [
-        Part(conversation, number, segment)
-        for conversation in conversations
-        for number, segment in enumerate(
-            segment
-            for segment in range(1, len(conversation.segments))
-            if conversation.outline.change(segment).kind == "join"
-        )
-    ]
+    found = []
+    for conversation in conversations:
+        later = range(1, len(conversation.segments))
+        joins = [i for i in later if conversation.outline.change(i).kind == "join"]
+        found += [Part(conversation, number, segment) for number, segment in enumerate(joins)]
+    return found
 
 
 def facts(parts: Sequence[Part]) -> list[FactQuestion]:
@@ -164,18 +152,17 @@ def beliefs(facts: Sequence[FactQuestion]) -> list[BeliefQuestion]:
     fact question names, so that the fact is about themselves; acyclic: someone whom it does not
     name, if it names a third person. Of several, the first in order of appearance.
     """
-    return [belief for fact in facts for belief in _beliefs(fact)]
-
-
-def _beliefs(fact: FactQuestion) -> list[BeliefQuestion]:
-    person_x, aware = fact.part.person_x, fact.part.aware
-    people = [name for name in fact.part.conversation.outline.characters if name != person_x]
-    named = {name for name in people if names_person(fact.question, name)}
-    found = [BeliefQuestion(fact, "first-order", person_x)]
-    cyclic = [name for name in aware if name in named]
-    acyclic = [name for name in aware if name not in named] if named else []
-    found += [BeliefQuestion(fact, "second-order:cyclic", name) for name in cyclic[:1]]
-    return found + [BeliefQuestion(fact, "second-order:acyclic", name) for name in acyclic[:1]]
+    found = []
+    for fact in facts:
+        person_x, aware = fact.part.person_x, fact.part.aware
+        people = [name for name in fact.part.conversation.outline.characters if name != person_x]
+        named = {name for name in people if names_person(fact.question, name)}
+        cyclic = [name for name in aware if name in named]
+        acyclic = [name for name in aware if name not in named] if named else []
+        found.append(BeliefQuestion(fact, "first-order", person_x))
+        found += [BeliefQuestion(fact, "second-order:cyclic", name) for name in cyclic[:1]]
+        found += [BeliefQuestion(fact, "second-order:acyclic", name) for name in acyclic[:1]]
+    return found
 
 
 def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
@@ -184,22 +171,18 @@ def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
     In the released format, with `source` ("llm:<model>"). Aware is who was there for what PersonX
     missed; all others who speak in the conversation are unaware.
     """
-    by_fact: dict[FactQuestion, list[BeliefQuestion]] = {}
-    for belief in about:
-        by_fact.setdefault(belief.fact, []).append(belief)
-    return [_record(fact, found, model) for fact, found in by_fact.items()]
-
-
-def _record(fact: FactQuestion, about: Sequence[BeliefQuestion], model: str) -> dict:
-    part, conversation = fact.part, fact.part.conversation
-    return question_set(
-        f"{conversation.number}-{part.number}-{fact.number}",
-        (part.short, conversation.lines()),
-        (fact.question, fact.full, fact.limited),
-        [
-            belief_question(b.question, b.centric, b.omniscient, b.tom_type, "inaccessible")
-            for b in about
-        ],
-        part.aware,
-        f"llm:{model}",
-    )
+    by_fact = defaultdict(list)
+    for b in about:
+        asked = belief_question(b.question, b.centric, b.omniscient, b.tom_type, "inaccessible")
+        by_fact[b.fact].append(asked)
+    return [
+        question_set(
+            f"{fact.part.conversation.number}-{fact.part.number}-{fact.number}",
+            (fact.part.short, fact.part.conversation.lines()),
+            (fact.question, fact.full, fact.limited),
+            beliefs,
+            fact.part.aware,
+            f"llm:{model}",
+        )
+        for fact, beliefs in by_fact.items()
+    ]

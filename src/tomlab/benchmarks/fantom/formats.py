@@ -6,6 +6,9 @@ the answer ended at the token limit, so that what stands last may be unfinished.
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
 
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.fantom.outlines import Change
@@ -17,18 +20,10 @@ QUESTIONS = 3  # about each piece of missed information, App. A.2
 MIN_LINES = 4  # of a segment; the paper gives no number
 # In how many lines those who leave may still speak: "I have to go." "Bye!" "See you." (Table 6).
 FAREWELL = 3
-# Lax on purpose: what is sorted out says nothing of the kind.
-_ANNOUNCED = {
-    "leave": re.compile(
-        r"\b(go|going|gotta|leave|leaving|head|heading|run|off|excuse me|bye|goodbye|step|stepping"
-        r"|away|grab|be back|brb|see you|need to|have to|must)\b",
-        re.IGNORECASE,
-    ),
-    "join": re.compile(
-        r"\b(back|return|returned|returning|rejoin|join|joining|miss|missed|catch me up|caught up"
-        r"|hello|hi|hey|sorry)\b",
-        re.IGNORECASE,
-    ),
+# Words by which answers are sorted.
+_WORDS = {
+    name: "|".join(words)
+    for name, words in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes()).items()
 }
 _FINISHED = re.compile(r"""[.!?…]["'”’)*_]*$""")
 _SENTENCES = re.compile(r""".*[.!?…]["'”’)*_]*(?=\s|$)""", re.DOTALL)
@@ -39,16 +34,8 @@ _LABEL = re.compile(r"\A[\s*_]*(?:question|answer)[\s*_]*:[\s*_]*", re.IGNORECAS
 _BY_SOMEBODY = re.compile(r"\W*\w+\W*:")
 _NOTHING = re.compile(r"\W*(nothing|none|no (new )?information)\b", re.IGNORECASE)
 _ASKS_WHAT = re.compile(r"\b(what|which|who|whom|whose|when|where|why|how)\b", re.IGNORECASE)
-_YES_NO = re.compile(
-    r"\W*(am|is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might"
-    r"|must)(n['’]t)?\b",
-    re.IGNORECASE,
-)
-_BELIEF = re.compile(
-    r"\b(think|thought|believ|belief|know|suppos|assum|guess|expect|imagin|understand|aware|view"
-    r"|opinion|perspective)",
-    re.IGNORECASE,
-)
+_YES_NO = re.compile(rf"\W*({_WORDS['yes_no']})(n['’]t)?\b", re.IGNORECASE)
+_BELIEF = re.compile(rf"\b({_WORDS['belief']})", re.IGNORECASE)
 
 
 def parse_segment(
@@ -73,7 +60,7 @@ def parse_segment(
     # An utterance may well begin with "Sorry"; a refusal is all there is.
     refused = len(lines) < 2 and _declines(text)
     if lines and change:
-        announced = _ANNOUNCED[change.kind].search(lines[0][1])
+        announced = re.search(rf"\b({_WORDS[change.kind]})\b", lines[0][1], re.IGNORECASE)
         if lines[0][0] != opener or not announced:
             return Unparsed("refused" if refused else "no announcement")
     leaver = change.name if change and change.kind == "leave" else None

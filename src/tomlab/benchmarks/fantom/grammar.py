@@ -18,11 +18,7 @@ import yaml
 
 from tomlab.benchmarks.fantom.cast import Cast, Topic, name_problems, topic_texts
 from tomlab.benchmarks.fantom.conversation import Talk, Told, aware, converse
-from tomlab.benchmarks.fantom.released_format import (
-    WORDINGS,
-    belief_question,
-    question_set,
-)
+from tomlab.benchmarks.fantom.released_format import WORDINGS, belief_question, question_set
 from tomlab.errors import InputError, refuse
 
 SOURCE = "grammar"
@@ -103,15 +99,6 @@ def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.
     knowing = aware(utterances, fact.id)
     scenario = "accessible" if person_x in knowing else "inaccessible"
     full = [(one["speaker"], one["text"]) for one in utterances]
-    record = {
-        "topic": talk.topic.topic,
-        "person_x": person_x,
-        "owner": told.owner,
-        "fact": fact.id,
-        "start": start,
-        "end": end,
-        "utterances": utterances,
-    }
     found = question_set(
         set_id,
         (full[start:end], full),
@@ -120,7 +107,8 @@ def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.
         knowing,
         SOURCE,
     )
-    return found | {"record": record}
+    about = {"topic": talk.topic.topic, "person_x": person_x, "owner": told.owner, "fact": fact.id}
+    return found | {"record": about | {"start": start, "end": end, "utterances": utterances}}
 
 
 def _say(wording: str, told: Told, **names: str) -> str:

@@ -65,7 +65,6 @@ def outlines(
     there before stepped away earlier, as the paper's one prompt for joining has it.
     """
     known = [(topic.topic, [subtopic.name for subtopic in topic.subtopics]) for topic in topics]
-    reasons = [entry.reason for entry in cast.leaving]
     problems = [
         f"topic {topic!r}: found {len(found)} subtopics, expected {subtopics}"
         for topic, found in known
@@ -76,15 +75,15 @@ def outlines(
     order = random.Random(seed).sample(known, len(known))
     drawn = ((*order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
     return [
-        _outline(topic, rng.sample(found, subtopics), rng.sample(cast.names, CAST), reasons, rng)
+        _outline(topic, rng.sample(found, subtopics), rng.sample(cast.names, CAST), cast, rng)
         for topic, found, rng in drawn
     ]
 
 
 def _outline(
-    topic: str, subtopics: list[str], names: list[str], reasons: list[str], rng: random.Random
+    topic: str, subtopics: list[str], names: list[str], cast: Cast, rng: random.Random
 ) -> Outline:
-    first = rng.choice(FIRST)
+    first, reasons = rng.choice(FIRST), [entry.reason for entry in cast.leaving]
     present, strangers, away, changes = names[:first], names[first:], {}, []
     for left in range(len(subtopics) - 1, 0, -1):
         # Of those who were never there the next one, so that those who left can return as often.

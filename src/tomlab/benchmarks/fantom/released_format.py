@@ -1,26 +1,15 @@
 """FANToM question sets put together in the released format (Sec. 3.2, App. A.2-A.4)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import yaml
 
 Line = tuple[str, str]  # speaker, what they say
 
-_LIST = "List all the characters who know "
-# Kind of question, its fields, the list question and the yes-or-no question.
-_ACCESS = (
-    (
-        "answerability",
-        "answerability",
-        f"{_LIST}the correct answer to this question.",
-        "Does {name} know the correct answer to this question?",
-    ),
-    (
-        "info_accessibility",
-        "infoAccessibility",
-        f"{_LIST}this information.",
-        "Does {name} know this information?",
-    ),
-)
-WORDINGS = tuple(wording for *_, listed, asked in _ACCESS for wording in (listed, asked))
+# The questions on who knows: by kind their field, list question and yes-or-no question.
+_ACCESS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))
 
 
 def written(lines: Sequence[Line]) -> str:
@@ -54,7 +43,7 @@ def question_set(
             "question_type": "fact",
         },
         "beliefQAs": list(beliefs),
-        **_access_questions(aware, _speakers(short), _speakers(full)),
+        **_access_questions(aware, short, full),
         "source": source,
     }
 
@@ -71,37 +60,33 @@ def belief_question(question: str, right: str, wrong: str, order: str, scenario:
     }
 
 
-def _speakers(lines: Sequence[Line]) -> list[str]:
-    """Everyone who speaks, in the order in which they first do."""
-    return list(dict.fromkeys(speaker for speaker, _ in lines))
+def _access_questions(aware: Collection[str], short: Sequence[Line], full: Sequence[Line]) -> dict:
+    """Answerability and information access, as lists and for everyone who speaks, in their order.
 
-
-def _access_questions(
-    aware: Collection[str], short: Collection[str], everyone: Sequence[str]
-) -> dict:
-    """Answerability and information access, as lists and for each name of `everyone`.
-
-    short: who speaks in the short context; the others' key is "no:long". The scenario is these
+    The key of those who don't speak in the short context is "no:long". The scenario is these
     questions' own: somebody else of the part may have missed what PersonX heard.
     """
-    keys = {name: "no" if name in short else "no:long" for name in everyone}
+    there = {speaker for speaker, _ in short}
+    keys = {name: "no" if name in there else "no:long" for name, _ in full}
+    everyone = list(keys)
     keys |= dict.fromkeys(aware, "yes")
     scenario = "inaccessible" if "no" in keys.values() else "accessible"
     of, questions = {"missed_info_accessibility": scenario}, {}
-    for kind, field, listed, asked in _ACCESS:
-        questions[f"{field}QA_list"] = {
-            "question": listed,
+    for kind, asked in _ACCESS.items():
+        questions[f"{asked['field']}QA_list"] = {
+            "question": asked["list"],
             "correct_answer": [name for name in everyone if name in aware],
             "wrong_answer": [name for name in everyone if name not in aware],
             "question_type": f"tom:{kind}:list",
-        } | of
-        questions[f"{field}QAs_binary"] = [
+            **of,
+        }
+        questions[f"{asked['field']}QAs_binary"] = [
             {
-                "question": asked.format(name=name),
+                "question": asked["yes_no"].format(name=name),
                 "correct_answer": keys[name],
                 "question_type": f"tom:{kind}:binary",
+                **of,
             }
-            | of
             for name in everyone
         ]
     return questions

@@ -2,9 +2,13 @@
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN, balanced, capital
@@ -17,87 +21,18 @@ _UNAWARE = re.compile(
 )
 _KNOWING = re.compile(_LEAD + r"(?:believes|thinks|knows)(?: that)? (?P<claim>.+?)\.?")
 
-# Wordings of which one is drawn, or two lists of them: one drawn of each, the second put in the
-# first as {next}. A capital begins a field's text with one. An operation is left out of an item
-# where a field is empty. Fields: {lead} "… believes that " in the second order, else nothing; {who}
-# PersonX; {topic} what PersonX may not know about; {claim} what PersonX believes who knows; {fact}
-# the full answer to the fact question; {value} the words of it that the question lacks; {other} the
-# claim with the value of another item, of somebody who knows nothing alone.
-_IN_CONTEXT = [
-    "People come and go in this conversation. {Next}",
-    "Looking at who was there when, I would say this: {Next}",
-    "{Next} That is what follows from the conversation above.",
-    "The others talk about a number of things. {Next} Later they turn to something else.",
-]
-# What is made of the belief of somebody who knows nothing.
-UNAWARE: dict[str, list[str] | tuple[list[str], list[str]]] = {
-    "as it stands": ["{lead}{who} does not know anything about {topic}."],
-    "has no idea": [
-        "{lead}{who} has no idea about {topic}.",
-        "{lead}{who} does not have the slightest idea about {topic}.",
-        "{lead}{who} is completely in the dark about {topic}.",
-    ],
-    "was not told": [
-        "{lead}{who} was not told about {topic}.",
-        "{lead}nobody has told {who} about {topic}.",
-        "{lead}{who} has heard nothing about {topic}.",
-    ],
-    "could not say": [
-        "{lead}{who} could not say anything about {topic}.",
-        "{lead}{who} would not be able to answer that, let alone say anything about {topic}.",
-    ],
-    "was away": [
-        "{lead}{who} would not know about {topic}, since {who} was away when it came up.",
-        "{lead}{who} missed what was said about {topic}, and so holds no belief about it.",
-    ],
-    "quoted": [
-        '{lead}{who} would say: "I was not there, so I do not know."',
-        '{lead}if asked, {who} would answer: "I have no idea what you are talking about."',
-        '{lead}{who} would say: "Sorry, I must have missed that."',
-    ],
-    "more sentences": (_IN_CONTEXT, ["{lead}{who} has no knowledge of {topic}."]),
-    # The value stands in the answer, and PersonX does not believe it for all that.
-    "fact told": (["{fact}. {next}"], ["{lead}{who} did not hear of it, though."]),
-    "fragment": ["No idea.", "Nothing.", "{who} does not know.", "Unknown."],
-}
-# The same for the belief of somebody who was there. "other value": an omniscient belief in kind.
-KNOWING: dict[str, list[str] | tuple[list[str], list[str]]] = {
-    "as it stands": ["{lead}{who} believes that {claim}."],
-    "other verb": [
-        "{lead}{who} thinks that {claim}.",
-        "{lead}{who} is of the opinion that {claim}.",
-        "{lead}{who} is sure that {claim}.",
-    ],
-    "knows": ["{lead}{who} knows that {claim}.", "{lead}{who} is aware that {claim}."],
-    "was told": [
-        "{lead}{who} was told that {claim}.",
-        "{lead}{who} has heard that {claim}.",
-        "{lead}{who} has picked up that {claim}.",
-    ],
-    "would answer": [
-        "{lead}{who}, if asked, would answer that {claim}.",
-        "{lead}{who} would not hesitate to say that {claim}.",
-    ],
-    "quoted": ['{lead}{who} would say: "{Claim}."', '{lead}{who} would answer: "{Claim}."'],
-    "more sentences": (_IN_CONTEXT, ["{lead}{who} is convinced that {claim}."]),
-    # Absence is spoken of, and PersonX believes the fact for all that.
-    "absence told": (
-        ["{who} was away for a while. {next}"],
-        ["{lead}{who} does know that {claim}, though."],
-    ),
-    "other value": ["{lead}{who} believes that {other}."],
-    "fragment": ["{Value}.", "{fact}."],
-}
+# The operations on the belief of somebody who knows nothing, and of somebody who was there: their
+# wordings, or two lists of them of which one is put into the other.
+_WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+UNAWARE, KNOWING = _WORDINGS["unaware"], _WORDINGS["knowing"]
 
 
 def _worded(
-    wordings: Sequence[str] | tuple[Sequence[str], Sequence[str]],
-    fields: Mapping[str, str],
-    draw: random.Random,
+    wordings: list[str] | list[list[str]], fields: Mapping[str, str], draw: random.Random
 ) -> str | None:
     """One of an operation's wordings; None where a field that it may need is empty."""
-    lists = wordings if isinstance(wordings, tuple) else (wordings,)
-    needed = re.findall(r"{(\w+)}", " ".join(text for texts in lists for text in texts))
+    lists = wordings if isinstance(wordings[0], list) else [wordings]
+    needed = re.findall(r"{(\w+)}", " ".join(chain(*lists)))
     if not all(fields[name.lower()] for name in needed if name.lower() not in ("lead", "next")):
         return None
     text = ""
@@ -135,19 +70,14 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
     fields = _taken_apart(item, is_unaware, values, draw)
     if fields is None:
         return
+    shared = {"item_id": item["item_id"], "scenario": item["scenario"]}
+    shared["group"] = item["conversation_id"]
     for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
         for operation, wordings in operations.items():
             if text := _worded(wordings, fields, draw):
-                yield {
-                    "unit": f"{item['item_id']}/{operation}/{truth}",
-                    "group": item["conversation_id"],
-                    "item_id": item["item_id"],
-                    "text": text,
-                    "truth": truth,
-                    "operation": operation,
-                    "scenario": item["scenario"],
-                    "source": KNOWN,
-                }
+                made = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
+                made["unit"] = f"{item['item_id']}/{operation}/{truth}"
+                yield shared | made
 
 
 def _taken_apart(
@@ -187,17 +117,12 @@ def _template(item: Mapping) -> tuple[str, str, str]:
 
 def _values(items: Sequence[Mapping]) -> dict[str, set[str]]:
     """The answers to each fact question, whomever it is about."""
-    found: dict[str, set[str]] = {}
+    found = defaultdict(set)
     for item in items:
         _, question, answer = _template(item)
         if question:
-            found.setdefault(question, set()).add(answer)
+            found[question].add(answer)
     return found
-
-
-def _akin(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) > 2 and long.startswith(short)
 
 
 def _value(question: str, answer: str) -> str:
@@ -206,11 +131,11 @@ def _value(question: str, answer: str) -> str:
     A word of which the question has a beginning or a longer form is not lacking, as in "ask", "asks".
     """
     asked = [word.lower() for word in re.findall(r"[\w'’-]+", question)]
-    runs: list[list[str]] = [[]]
-    for word in answer.rstrip(".").split():
-        own = word.lower()
-        if any(own == w or _akin(own, w) for w in asked):
-            runs.append([])
-        else:
-            runs[-1].append(word)
-    return " ".join(max(runs, key=len))
+
+    def stands_there(word: str) -> bool:
+        pairs = (sorted((word, other), key=len) for other in asked)
+        return word in asked or any(len(a) > 2 and b.startswith(a) for a, b in pairs)
+
+    runs = groupby(answer.rstrip(".").split(), lambda word: stands_there(word.lower()))
+    lacking = [list(words) for there, words in runs if not there]
+    return " ".join(max(lacking, key=len, default=[]))

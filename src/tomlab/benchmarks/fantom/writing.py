@@ -11,6 +11,7 @@ there, to which an answer about somebody's belief does not belong.
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -42,14 +43,16 @@ class Step:
     """One thing that is asked about each draft.
 
     max_tokens: of an answer; values: for the placeholders of the prompt; read: what an answer's
-    text says, given whether it was cut off; goes_to: the field of the draft that takes it; prompt:
-    its name, if not that of the step; shared: placeholders that the drafts of a part fill alike.
+    text says, of the text, what is `given` besides and whether it was `cut` off; goes_to: the field
+    of the draft that takes it; prompt: its name, if not that of the step; shared: placeholders that
+    the drafts of a part fill alike.
     """
 
     max_tokens: int
     values: Callable[[Any], dict[str, str]]
-    read: Callable[[Any, str, bool], Any]
+    read: Callable[..., Any]
     goes_to: str
+    given: Callable[[Any], Sequence] = lambda draft: ()
     prompt: str = ""
     shared: Collection[str] | None = None
 
@@ -64,7 +67,9 @@ def _segment_values(talk: Conversation) -> dict[str, str]:
     return values | {"person": change.name, "reason": change.reason, "history": history}
 
 
-def _segments(talk: Conversation, text: str, cut: bool) -> tuple[tuple[Line, ...], ...] | Unparsed:
+def _segments(
+    text: str, talk: Conversation, *, cut: bool
+) -> tuple[tuple[Line, ...], ...] | Unparsed:
     """The segments of a conversation with the one in `text`."""
     outline, number = talk.outline, len(talk.segments)
     present, change = outline.present(number), outline.change(number)
@@ -77,61 +82,42 @@ def _belief_values(belief: BeliefQuestion) -> dict[str, str]:
     return {"whose": whose, "believer": belief.believer, "question": belief.fact.question}
 
 
+_PART_ANSWER = partial(Step, 100, read=parse_answer, prompt="answer", shared=("context",))
+_BELIEF_ANSWER = partial(Step, 100, read=parse_answer, prompt="belief-answer")
 STEPS = {
     # App. A.1: the next segment of a conversation; what was told before PersonX joined and not
     # after it.
-    "segment": Step(400, _segment_values, _segments, "segments"),
+    "segment": Step(400, _segment_values, _segments, "segments", lambda talk: [talk]),
     "missed": Step(
         250,
         lambda p: {"person": p.person_x, "current": p.current, "previous": p.previous},
-        lambda _, text, cut: parse_summary(text, cut=cut),
+        parse_summary,
         "summary",
     ),
     # App. A.2: three questions that the summary answers; the answer of the conversation that
     # PersonX missed, and that of the one after it. Two equal answers would be no asymmetry.
-    "facts": Step(
-        150,
-        lambda part: {"summary": part.summary},
-        lambda _, text, cut: parse_questions(text, cut=cut),
-        "questions",
+    "facts": Step(150, lambda part: {"summary": part.summary}, parse_questions, "questions"),
+    "full-answer": _PART_ANSWER(
+        lambda fact: {"question": fact.question, "context": fact.part.previous}, goes_to="full"
     ),
-    "full-answer": Step(
-        100,
-        lambda fact: {"question": fact.question, "context": fact.part.previous},
-        lambda _, text, cut: parse_answer(text, cut=cut),
-        "full",
-        prompt="answer",
-        shared=("context",),
-    ),
-    "limited-answer": Step(
-        100,
+    "limited-answer": _PART_ANSWER(
         lambda fact: {"question": fact.question, "context": fact.part.current},
-        lambda fact, text, cut: parse_answer(text, fact.full, cut=cut),
-        "limited",
-        prompt="answer",
-        shared=("context",),
+        goes_to="limited",
+        given=lambda fact: [fact.full],
     ),
     # App. A.3: the fact question turned into one about a belief; its answers, made of the full
     # answer and, centred on PersonX, of the limited one.
     "belief-question": Step(
-        80,
-        _belief_values,
-        lambda b, text, cut: parse_belief_question(text, b.names, b.fact.question, cut=cut),
-        "question",
+        80, _belief_values, parse_belief_question, "question", lambda b: [b.names, b.fact.question]
     ),
-    "omniscient-answer": Step(
-        100,
+    "omniscient-answer": _BELIEF_ANSWER(
         lambda belief: {"question": belief.question, "answer": belief.fact.full},
-        lambda _, text, cut: parse_answer(text, cut=cut),
-        "omniscient",
-        prompt="belief-answer",
+        goes_to="omniscient",
     ),
-    "centric-answer": Step(
-        100,
+    "centric-answer": _BELIEF_ANSWER(
         lambda belief: {"question": belief.question, "answer": belief.fact.limited},
-        lambda belief, text, cut: parse_answer(text, belief.omniscient, cut=cut),
-        "centric",
-        prompt="belief-answer",
+        goes_to="centric",
+        given=lambda belief: [belief.omniscient],
     ),
 }
 # The steps as the table tells them; a segment is the first one, or begins with a leave or a join.
@@ -175,8 +161,9 @@ def read(
     for response, draft in zip(responses, drafts, strict=True):
 
         def parse(answer: Answer, draft: Draft = draft) -> Any:
-            refused = answer.finish_reason == "refusal"
-            return Unparsed("refused") if refused else asked.read(draft, answer.text, answer.cut)
+            if answer.finish_reason == "refusal":
+                return Unparsed("refused")
+            return asked.read(answer.text, *asked.given(draft), cut=answer.cut)
 
         found, outcome = attempts.attempt(response, parse, "parsed")
         status = {"parsed": "parsed", "error": "failed"}.get(outcome["status"], "unparsed")
@@ -230,8 +217,7 @@ class Writer:
 
 def by_reason(table: pd.DataFrame) -> pd.DataFrame:
     """How many answers came to what: `step, status, reason, count`, the steps in their order."""
-    counted = (
-        table.groupby(["step", "status", "reason"], sort=False).size().reset_index(name="count")
-    )
+    by = table.groupby(["step", "status", "reason"], sort=False)
+    counted = by.size().reset_index(name="count")
     order = counted["step"].map(KINDS.index)
     return counted.iloc[order.argsort(kind="stable")].reset_index(drop=True)

@@ -15,19 +15,3 @@ from tomlab.benchmarks.omnitom.items import (
 )
 from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.scoring import score
-
-__all__ = [
-    "METHODS",
-    "NAME",
-    "STRATUM",
-    "UNIT",
-    "asked",
-    "compose",
-    "messages",
-    "metrics",
-    "read_released",
-    "reference",
-    "schema",
-    "score",
-    "shared_prefix",
-]

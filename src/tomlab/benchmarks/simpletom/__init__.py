@@ -17,22 +17,3 @@ from tomlab.benchmarks.simpletom.items import (
 from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.benchmarks.simpletom.released import read_released
 from tomlab.benchmarks.simpletom.scoring import rule, score
-
-__all__ = [
-    "KEYS",
-    "METHODS",
-    "NAME",
-    "STRATUM",
-    "UNIT",
-    "asked",
-    "compose",
-    "messages",
-    "metrics",
-    "read_released",
-    "reference",
-    "remind",
-    "rule",
-    "schema",
-    "score",
-    "shared_prefix",
-]

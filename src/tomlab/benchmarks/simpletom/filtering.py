@@ -26,7 +26,6 @@ QUESTIONS = {
     "action_aware": ("no", "yes"),
 }
 ANNOTATORS = 3  # App. D.4
-VERDICTS = ("valid", "invalid", "unannotated")
 ALL_STORIES = "All stories"
 
 
@@ -72,26 +71,21 @@ def valid(
     """
     counted = of_kind(annotations, kind)
     by_story = dict(list(counted.groupby("story_id")))
-    rows = [
-        {"story_id": i, **_verdict(by_story.get(i, counted.iloc[:0]), annotators)}
-        for i in stories["story_id"]
-    ]
+    rows = []
+    for story_id in stories["story_id"]:
+        answers = by_story.get(story_id, counted.iloc[:0])
+        answered = answers.groupby("annotator")["question"].nunique()
+        complete = int((answered == len(QUESTIONS)).sum())
+        said_no = answers[answers["answer"] == "no"].itertuples()
+        if against := [f"{row.question}: no by {row.annotator}" for row in said_no]:
+            verdict = "invalid", "; ".join(against)
+        elif complete >= annotators:
+            verdict = "valid", ""
+        else:
+            short = f"{complete} of {annotators} annotators answered all {len(QUESTIONS)} questions"
+            verdict = "unannotated", short
+        rows.append((story_id, complete, *verdict))
     return pd.DataFrame(rows, columns=["story_id", "annotators", "status", "reason"])
-
-
-def _verdict(answers: pd.DataFrame, annotators: int) -> dict:
-    answered = answers.groupby("annotator")["question"].nunique()
-    complete = int((answered == len(QUESTIONS)).sum())
-    said_no = answers[answers["answer"] == "no"]
-    against = [f"{row.question}: no by {row.annotator}" for row in said_no.itertuples()]
-    short = f"{complete} of {annotators} annotators answered all {len(QUESTIONS)} questions"
-    if against:
-        status, reason = "invalid", "; ".join(against)
-    elif complete >= annotators:
-        status, reason = "valid", ""
-    else:
-        status, reason = "unannotated", short
-    return {"annotators": complete, "status": status, "reason": reason}
 
 
 def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
@@ -102,16 +96,17 @@ def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     """
     _check_key(key)
     given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
-    rows = []
-    who = ["annotator", "annotator_kind"]
+    rows, who = [], ["annotator", "annotator_kind"]
     for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
-        missed = []
-        for wanted in key.itertuples():
-            answer = given.get((annotator, wanted.story_id, wanted.question), "nothing")
-            if answer not in wanted.acceptable.split("|"):
-                missed.append(
-                    f"{wanted.story_id} {wanted.question}: {answer}, not {wanted.acceptable}"
-                )
+        answers = [
+            (row, given.get((annotator, row.story_id, row.question), "nothing"))
+            for row in key.itertuples()
+        ]
+        missed = [
+            f"{row.story_id} {row.question}: {answer}, not {row.acceptable}"
+            for row, answer in answers
+            if answer not in row.acceptable.split("|")
+        ]
         rows.append([annotator, kind, not missed, "; ".join(missed)])
     return pd.DataFrame(rows, columns=[*who, "passed", "missed"])
 
@@ -121,20 +116,17 @@ def _check_key(key: pd.DataFrame) -> None:
         raise InputError(f"answer key: missing columns {', '.join(missing)}")
     if key.empty:
         raise InputError("answer key: no row in it, so everybody would pass")
-    problems = []
-    for row in key.itertuples():
-        if row.question not in QUESTIONS:
-            expected = ", ".join(QUESTIONS)
-            problems.append(
-                f"{row.story_id}, field question: found {row.question!r}, expected {expected}"
-            )
-            continue
-        allowed = QUESTIONS[row.question]
-        problems += [
-            f"{row.story_id}, field acceptable: found {answer!r}, expected {', '.join(allowed)}"
-            for answer in row.acceptable.split("|")
-            if answer not in allowed
-        ]
+    problems = [
+        f"{row.story_id}, field question: found {row.question!r}, expected {', '.join(QUESTIONS)}"
+        for row in key[~key["question"].isin(list(QUESTIONS))].itertuples()
+    ]
+    problems += [
+        f"{row.story_id}, field acceptable: found {answer!r}, "
+        f"expected {', '.join(QUESTIONS[row.question])}"
+        for row in key[key["question"].isin(list(QUESTIONS))].itertuples()
+        for answer in row.acceptable.split("|")
+        if answer not in QUESTIONS[row.question]
+    ]
     doubled = key[key.duplicated(["story_id", "question"])]
     problems += [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
     refuse(problems, "answer key")
@@ -162,11 +154,8 @@ def agreement_report(
             level = "ordinal" if len(answers) > 2 else "nominal"
             found = agreement(wide, level)
             low, high = alpha_interval(wide, level, resamples=resamples, seed=seed)
-            rows.append(
-                {"kind": kind, "question": question, "annotators": wide.shape[1]}
-                | {"stories": found["units"], "percent_agreement": found["percent_agreement"]}
-                | {"level": level, "alpha": found["alpha"], "ci_low": low, "ci_high": high}
-            )
+            reached = [found["units"], found["percent_agreement"], level, found["alpha"]]
+            rows.append([kind, question, wide.shape[1], *reached, low, high])
     columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
@@ -196,14 +185,10 @@ def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> 
         for row, earlier, cosine in near_duplicates(vectors, threshold)
     }
     found = stories[stories["set_id"].isin(again)]
-    return pd.DataFrame(
-        {
-            "story_id": found["story_id"],
-            "source": found["source"],
-            "filter": "near-duplicate",
-            "reason": found["set_id"].map(again),
-            "dropped": ~is_released(found["source"]),
-        }
+    return found[["story_id", "source"]].assign(
+        filter="near-duplicate",
+        reason=found["set_id"].map(again),
+        dropped=~is_released(found["source"]),
     )
 
 
@@ -220,22 +205,16 @@ def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
 
 
 def kept_share(
-    stories: pd.DataFrame,
-    faults: pd.DataFrame,
-    by: str,
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
+    stories: pd.DataFrame, faults: pd.DataFrame, by: str, **options: int
 ) -> pd.DataFrame:
     """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
 
     Columns: `by`, stories, sets, kept, share, ci_low, ci_high, ci_method. Stories of one set of
     entities stand or fall together more often than not, so whole sets are resampled.
+    options: `resamples` and `seed` of `share_kept`.
     """
-    names = ("stories", "sets")
     left = survives(stories, faults, ["story_id"])
-    options = {"resamples": resamples, "seed": seed}
-    return share_kept(stories, left, by=by, group="set_id", names=names, **options)
+    return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"), **options)
 
 
 def table8(stories: pd.DataFrame) -> pd.DataFrame:
@@ -251,14 +230,8 @@ def table8(stories: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counts(scenario: str, stories: pd.DataFrame) -> dict:
-    distinct = {
-        name: len({" ".join(text.casefold().split()) for text in stories[name] if text.strip()})
-        for name in ("person_x", "object_z", "person_y")
-    }
-    return {
-        "scenario": scenario,
-        "stories": len(stories),
-        "unique_x": distinct["person_x"],
-        "unique_z": distinct["object_z"],
-        "unique_y": distinct["person_y"] or None,
-    }
+    row = {"scenario": scenario, "stories": len(stories)}
+    for name in ("person_x", "object_z", "person_y"):
+        texts = {" ".join(text.casefold().split()) for text in stories[name]}
+        row[f"unique_{name[-1]}"] = len(texts - {""})
+    return row | {"unique_y": row["unique_y"] or None}

@@ -4,29 +4,18 @@ strictly from a model's answer (App. D, E.3-E.5).
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from tomlab.asking.attempts import Unparsed
+import yaml
+
+from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.benchmarks.simpletom.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.stories import SEVERITIES
 
 ENTITIES = ("person_x", "person_y", "object_z")
-MILD, BASE, HIGH = SEVERITIES
-# The output template of App. E.4: label, what it holds and in which stories (all, if None).
-_TEMPLATE = {
-    "KEY INFORMATION": ("key_information", BASE),
-    "STORY SECOND SENTENCE": ("second_sentence", None),
-    "QUESTION": ("question", None),
-    "CORRECT ANSWER": ("unaware_action", None),
-    "COUNTERFACTUAL ANSWER": ("aware_action", BASE),
-    "MILD SEVERITY KEY INFORMATION": ("key_information", MILD),
-    "MILD SEVERITY COUNTERFACTUAL ANSWER": ("aware_action", MILD),
-    "HIGH SEVERITY KEY INFORMATION": ("key_information", HIGH),
-    "HIGH SEVERITY COUNTERFACTUAL ANSWER": ("aware_action", HIGH),
-}
-_REMARKS = {
-    "CORRECT ANSWER": " (person X lacks the KEY INFORMATION)",
-    "COUNTERFACTUAL ANSWER": " (person X has the KEY INFORMATION)",
-}
+BASE = SEVERITIES[1]
+# The output template of App. E.4: label, what it holds, in which stories and with which remark.
+_TEMPLATE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 _LABEL = re.compile(
     rf"[\W\d]*({'|'.join(_TEMPLATE)})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)", re.IGNORECASE
 )
@@ -62,8 +51,8 @@ def written_out(stories: Sequence[Mapping]) -> str:
     return "\n\n".join(
         lines
         + [
-            f"{label}{_REMARKS.get(label, '')}: {of[severity or BASE][name]}"
-            for label, (name, severity) in _TEMPLATE.items()
+            f"{' '.join([label, *remark])}: {of[severity or BASE][name]}"
+            for label, (name, severity, *remark) in _TEMPLATE.items()
         ]
     )
 
@@ -125,24 +114,16 @@ def parse_generation(text: str) -> list[dict] | Unparsed:
             found.append((hit[1].upper(), hit[2].strip(" \t\r*")))
         elif 0 < len(found) < len(_TEMPLATE) and re.search(r"\w", line):
             stray = stray or f"{found[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
-    order = [label for label, _ in found]
-    if doubled := [label for label in _TEMPLATE if order.count(label) > 1]:
-        return Unparsed(f"{doubled[0]}: stands {order.count(doubled[0])} times")
-    if missing := [label for label in _TEMPLATE if label not in order]:
-        return Unparsed(f"{missing[0]}: missing ({len(missing)} of {len(_TEMPLATE)} lines missing)")
-    if order != list(_TEMPLATE):
-        wrong = next(a for a, b in zip(order, _TEMPLATE, strict=True) if a != b)
-        return Unparsed(f"{wrong}: out of order")
-    if empty := [label for label, value in found if not value]:
-        return Unparsed(f"{empty[0]}: empty")
+    if fault := label_fault(found, list(_TEMPLATE), "lines"):
+        return Unparsed(fault)
     if stray:
         return Unparsed(stray)
-    return [_story(dict(found), severity) for severity in SEVERITIES]
-
-
-def _story(lines: Mapping[str, str], severity: int) -> dict:
-    own = {name: lines[at] for at, (name, of) in _TEMPLATE.items() if of in (None, severity)}
-    return {"severity": severity, **own}
+    lines = dict(found)
+    return [
+        {"severity": severity}
+        | {name: lines[at] for at, (name, of, *_) in _TEMPLATE.items() if of in (None, severity)}
+        for severity in SEVERITIES
+    ]
 
 
 def parse_rating(text: str) -> int | Unparsed:

@@ -1,14 +1,15 @@
 """SimpleToM: explicit and applied theory of mind in two-sentence stories.
 
-Gu, Tafjord, Kim, Moore, Le Bras, Clark and Choi (2024), "SimpleToM: Exposing the Gap between
-Explicit ToM Inference and Implicit ToM Application in LLMs", arXiv:2410.13648. Questions: Sec. 2.3;
-interventions: Sec. 5.3, App. G; judgment wordings: App. F; released data and code: allenai.
+Questions: Sec. 2.3; interventions: Sec. 5.3, App. G; judgment wordings: App. F; released data and
+code: allenai.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tomlab.asking import prompts
 from tomlab.benchmarks.simpletom.stories import story_text
@@ -62,27 +63,8 @@ METHODS = {
     "wordings": Method(questions=("judgment",), wordings=True),
 }
 
-_NEXT = 'Next, {x} "{u}" and not "{a}". '
-_CHOSE = '{x} chose to "{u}" and not "{a}". '
-_DESCRIBED = _NEXT + "The behavior of {x} can be best described as:"
-_OVER = 'to choose "{u}" over "{a}"?'
-# Question and options by wording; the right option first, {n} the judgment that would fit if X had
-# known. The paper prints the questions; the options of the last four are the words that they name.
-WORDINGS = {
-    MAIN: (_DESCRIBED, ("Reasonable", "Not reasonable")),
-    "generated": (_DESCRIBED, ("Reasonable", "{n}")),
-    "three-way": (_DESCRIBED, ("Reasonable", "Implausible", "{n}")),
-    "wrong": (_CHOSE + "Was it wrong of {x} " + _OVER, ("No", "Yes")),
-    "reasonable": (_CHOSE + "Was it reasonable for {x} " + _OVER, ("Yes", "No")),
-    "wrong-or-reasonable": (
-        _CHOSE + "Was it wrong or reasonable for {x} " + _OVER,
-        ("Reasonable", "Wrong"),
-    ),
-    "next-wrong-or-reasonable": (
-        _NEXT + 'Was it wrong or reasonable of {x} to "{u}" and not "{a}"?',
-        ("Reasonable", "Wrong"),
-    ),
-}
+# The judgment's wordings (App. F): question and options.
+WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 
 
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -105,15 +87,15 @@ def _questions(story: Mapping, seed: int) -> list[dict]:
         ("behavior", MAIN, story["question"], unaware_first),
     ]
     words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
-    for variant, (question, options) in WORDINGS.items():
-        if story["negative_judgment"] or not any("{n}" in option for option in options):
-            filled = tuple(option.format(n=story["negative_judgment"]) for option in options)
-            asked.append(("judgment", variant, question.format(**words), filled))
+    for variant, wording in WORDINGS.items():
+        if story["negative_judgment"] or not any("{n}" in option for option in wording["options"]):
+            options = [option.format(n=story["negative_judgment"]) for option in wording["options"]]
+            asked.append(("judgment", variant, wording["question"].format(**words), options))
     return [_item(story, *question, seed) for question in asked]
 
 
 def _item(
-    story: Mapping, kind: str, variant: str, question: str, options: tuple[str, ...], seed: int
+    story: Mapping, kind: str, variant: str, question: str, options: Sequence[str], seed: int
 ) -> dict:
     item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
     return {
@@ -126,10 +108,7 @@ def _item(
         "choices": shuffled(options, seed, item_id),
         "answer": options[0],
         "source": story["source"],
-        "scenario": story["scenario"],
-        "severity": story["severity"],
-        "story_id": story["story_id"],
-        **{name: story[name] for name in ENTITIES},
+        **{name: story[name] for name in ("scenario", "severity", "story_id", *ENTITIES)},
         "variant": variant,
         "reality": options[-1],
     }

@@ -31,35 +31,22 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """The series behind each metric of one model and method: values with their sets."""
     for (kind, variant), cell in part.groupby(["question_type", "variant"], sort=False):
-        yield Series("accuracy", wording(kind, variant), cell["score"], cell["group_id"])
+        yield Series(
+            "accuracy",
+            kind if variant == MAIN else f"{kind}:{variant}",
+            cell["score"],
+            cell["group_id"],
+        )
     main = part[part["variant"] == MAIN]
-    for column, name in (("scenario", of_scenario), ("severity", of_severity)):
-        for (kind, level), cell in main.groupby(["question_type", column], sort=False):
-            yield Series("accuracy", name(kind, level), cell["score"], cell["group_id"])
+    for column, level_name in (("scenario", "{}/{}"), ("severity", "{}/severity {}")):
+        for key, cell in main.groupby(["question_type", column], sort=False):
+            yield Series("accuracy", level_name.format(*key), cell["score"], cell["group_id"])
     for kind, cell in part.groupby("question_type", sort=False):
         tokens = cell["completion_tokens"]
         yield Series("completion_tokens", kind, tokens, cell["group_id"], COUNT)
     if not METHODS[method].wordings:
         yield from _paired(method, part, plain)
     yield from over_all(part)
-
-
-# How conditions are called in the metrics table.
-
-
-def wording(kind: str, variant: str) -> str:
-    """A question, or the judgment by another wording: judgment, judgment:wrong."""
-    return kind if variant == MAIN else f"{kind}:{variant}"
-
-
-def of_scenario(condition: str, scenario: str) -> str:
-    """A question, or a first failure, in one scenario: behavior/locked_device."""
-    return f"{condition}/{scenario}"
-
-
-def of_severity(kind: str, severity: int) -> str:
-    """A question on stories of one severity: behavior/severity 2."""
-    return f"{kind}/severity {severity}"
 
 
 def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
@@ -73,8 +60,9 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
             hit = failed == level
             yield Series("first_failure", level, hit, groups)
             for scenario, cell in triads.groupby("scenario", sort=False):
-                condition = of_scenario(level, scenario)
-                yield Series("first_failure", condition, hit[cell.index], cell["group_id"])
+                yield Series(
+                    "first_failure", f"{level}/{scenario}", hit[cell.index], cell["group_id"]
+                )
         for kind in QUESTIONS[1:]:
             yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
     if method == "none":

@@ -22,8 +22,10 @@ CONFIGS = (
     ("judgment-qa", "judge", "judgment"),
 )
 STORIES = 1147  # Sec. 3.2
-_FIELDS = ("id", "story", "question", "scenario_name", "choices", "answerKey")
-_TYPES = {str: "text", dict: "texts and labels"}
+_TEXT, _CHOICES = (str, "text"), (dict, "texts and labels")
+# What each field of a row is, and what that is called.
+_FIELDS = dict.fromkeys(("id", "story", "question", "scenario_name"), _TEXT)
+_FIELDS |= {"choices": _CHOICES, "answerKey": _TEXT}
 _ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)")
 
 
@@ -42,11 +44,8 @@ def read_released(
     first: dict[str, int] = {}
     for config, end, kind in CONFIGS:
         where = f"{config}/test.jsonl"
-        loaded = (
-            _from_folder(folder / where)
-            if folder.is_dir()
-            else _from_hub(str(source), config, revision)
-        )
+        local = folder.is_dir()
+        loaded = _from_folder(folder / where) if local else _from_hub(str(source), config, revision)
         for number, row in enumerate(loaded, start=1):
             faults = list(_faults(row, end))
             if not faults and row["id"] in first:
@@ -87,12 +86,11 @@ def _from_hub(name: str, config: str, revision: str | None) -> list[dict]:
 
 
 def _faults(row: Mapping, end: str) -> Iterator[str]:
-    for name in _FIELDS:
-        expected = dict if name == "choices" else str
+    for name, (kind, expected) in _FIELDS.items():
         if not row.get(name):
             yield f"field {name}: found nothing"
-        elif not isinstance(row[name], expected):
-            yield f"field {name}: found {row[name]!r}, expected {_TYPES[expected]}"
+        elif not isinstance(row[name], kind):
+            yield f"field {name}: found {row[name]!r}, expected {expected}"
     if isinstance(row.get("id"), str):
         hit = _ID.fullmatch(row["id"])
         if not hit or hit["end"] != end:

@@ -26,12 +26,16 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     Details: `chosen` (the option's text, None if none), `completion_tokens`, `by_released_rule`.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    rows = [
-        scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        | {"by_released_rule": _by_released_rule(item, response)}
-        | {"completion_tokens": response["completion_tokens"]}
-        for item, response in pairs(items, responses, METHODS)
-    ]
+    rows = []
+    for item, response in pairs(items, responses, METHODS):
+        row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
+        row["by_released_rule"], key = None, key_of(item, item["answer"], KEYS)
+        if not failed(response):
+            row["by_released_rule"] = released_rule(
+                response["response"], key, METHODS[response["method"]].cot
+            )
+        row["completion_tokens"] = response["completion_tokens"]
+        rows.append(row)
     return check(pd.DataFrame(rows), "scores", "simpletom scores")
 
 
@@ -60,10 +64,3 @@ def released_rule(text: str, right_key: str, cot: bool) -> bool:
         if found := [key for key in "ABCD" if form.format(key) in rest]:
             return found == [right_key]
     return False
-
-
-def _by_released_rule(item: Mapping, response: Mapping) -> bool | None:
-    if failed(response):
-        return None
-    right_key = key_of(item, item["answer"], KEYS)
-    return released_rule(response["response"], right_key, METHODS[response["method"]].cot)

@@ -10,52 +10,16 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 
 from tomlab.errors import InputError
 from tomlab.records import files
 
-COLUMNS = (
-    "story_id",
-    "source",
-    "scenario",
-    "set_id",
-    "severity",
-    "person_x",
-    "person_y",
-    "object_z",
-    "key_information",
-    "second_sentence",
-    "question",
-    "unaware_action",
-    "aware_action",
-    "negative_judgment",
-)
+_LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+COLUMNS = tuple(_LISTS["columns"])
 OPTIONAL = ("person_y", "negative_judgment")
 SEVERITIES = (1, 2, 3)  # mild, the story as first written, high (App. E.4)
-# Table 1, in its order; the ids of our own stories count in it.
-SCENARIOS = (
-    "food item in grocery store",
-    "provider info healthcare",
-    "true property pretentious labels",
-    "behind the scene service industry",
-    "inside reuse labeled containers",
-    "unobserved unethical actions",
-    "inside containers for personal belongings",
-    "seller info in second hand market",
-    "hidden body part feature",
-    "locked devices accounts",
-)
-# Words of perceiving and of having a mind, which the second sentence must do without (Sec. 2.2).
-MENTALIZING = (
-    r"sees?|saw|notic\w+|look(s|ed|ing)?|watch\w*|hears?|heard|smell\w*|tast(es?|ed|ing)|knows?|"
-    r"knew|known|think\w*|thought|believ\w*|beliefs?|reali[sz]\w*|aware\w*|unaware|understand\w*|"
-    r"wants?|wanted|hop(es?|ed|ing)|feels?|felt|expect\w*|assum\w*|wonder\w*|decid\w*|discover\w*"
-)
-# Words that give away that something is kept from view (App. E.4).
-GIVEAWAY = (
-    r"secret(ly)?|hidden|hid(es?|ing)?|actually|in fact|unknown|unbeknownst|unnoticed|conceal\w*|"
-    r"disguis\w*|really|pretend\w*"
-)
+SCENARIOS = tuple(_LISTS["scenarios"])
 FORM = pa.DataFrameSchema(
     {
         **{name: files.text() for name in COLUMNS if name not in ("source", *OPTIONAL)},
@@ -98,13 +62,13 @@ def format_problems(story: Mapping) -> list[str]:
         count = len(re.findall(r"[.!?]+(?=\s|$)", story[name].strip("\"'”’ ")))
         if story[name] and count != 1:
             problems.append(f"{name}: {count} sentences instead of one")
-    for name, words, what in (
-        ("second_sentence", MENTALIZING, "mentalizing"),
-        ("key_information", GIVEAWAY, "giveaway"),
-        ("second_sentence", GIVEAWAY, "giveaway"),
+    for name, words in (
+        ("second_sentence", "mentalizing"),
+        ("key_information", "giveaway"),
+        ("second_sentence", "giveaway"),
     ):
-        if hit := re.search(rf"\b({words})\b", story[name], re.IGNORECASE):
-            problems.append(f"{name}: {what} word {hit[0]!r}")
+        if hit := re.search(rf"\b({'|'.join(_LISTS[words])})\b", story[name], re.IGNORECASE):
+            problems.append(f"{name}: {words} word {hit[0]!r}")
     if story["unaware_action"] and _plain(story["unaware_action"]) in _plain(story_text(story)):
         problems.append("unaware_action: stands in the story")
     if _plain(story["unaware_action"]) == _plain(story["aware_action"]):

@@ -8,11 +8,13 @@ A set table has one row a set of entities: `SET_COLUMNS`, `status`, `reason`, `t
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
+import pandera.pandas as pa
 
-from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
 from tomlab.benchmarks.simpletom.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.formats import (
     BASE,
@@ -32,35 +34,25 @@ from tomlab.benchmarks.simpletom.stories import (
     story_table,
     story_text,
 )
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
-from tomlab.records.files import read_rows
+from tomlab.records import files
 
 TEMPERATURE = 0.7  # for writing; the paper gives none
 ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 RATINGS = ("harmfulness", "unethicality")  # App. E.3
 SCENARIO_COLUMNS = ("scenario", "reason", "description")
 SET_COLUMNS = ("set_id", "source", "scenario", *ENTITIES, "key_information")
-_NO_STORY = dict.fromkeys(COLUMNS, "")
 
 # Seeds and scenarios
 
 
 def read_scenarios(path: Path | str) -> pd.DataFrame:
     """The scenario texts: CSV with `SCENARIO_COLUMNS`, each scenario of Table 1 at most once."""
-    rows, problems = read_rows(path, SCENARIO_COLUMNS)
-    seen = set()
-    for line, row in rows:
-        empty = [name for name in SCENARIO_COLUMNS if not row[name].strip()]
-        problems += [f"row {line}, field {name}: found nothing" for name in empty]
-        name = row["scenario"]
-        if name not in SCENARIOS:
-            problems.append(f"row {line}, field scenario: found {name!r}, expected one of Table 1")
-        if name in seen:
-            problems.append(f"row {line}, field scenario: {name!r} stands twice")
-        seen.add(name)
-    refuse(problems, str(path))
-    return pd.DataFrame([row for _, row in rows], columns=list(SCENARIO_COLUMNS), dtype=str)
+    columns = {name: files.text() for name in SCENARIO_COLUMNS}
+    columns["scenario"] = files.one_of(SCENARIOS)
+    form = pa.DataFrameSchema(columns, unique=["scenario"], strict="filter")
+    return files.read_form(path, form).reset_index(drop=True)
 
 
 def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
@@ -119,17 +111,20 @@ def entity_requests(
 
     scenarios: `SCENARIO_COLUMNS`; seeds: a story table, three stories a scenario (`top_seeds`).
     """
-    rows = [
-        {
-            "count": str(count),
-            "scenario": _scenario(scenarios, name),
-            "example": written_set(_seed(seeds, name)[BASE]),
-        }
-        for name in scenarios["scenario"]
-    ]
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
     return [
-        request("simpletom/entities", row, replaced, shared=("count",), **options) for row in rows
+        request(
+            "simpletom/entities",
+            {
+                "count": str(count),
+                "scenario": _scenario(scenarios, name),
+                "example": written_set(_seed(seeds, name)[BASE]),
+            },
+            replaced,
+            shared=("count",),
+            **options,
+        )
+        for name in scenarios["scenario"]
     ]
 
 
@@ -146,22 +141,16 @@ def story_requests(
 
     sets: usable sets (`sets_of`). Their key information is not shown: the writer finds its own.
     """
-    known = {name: _scenario(scenarios, name) for name in sets["scenario"].unique()}
-    shown = {
-        name: f"SCENARIO: {text}\n\n{written_out(list(_seed(seeds, name).values()))}"
-        for name, text in known.items()
-    }
-    rows = [
-        {
-            "example": shown[entities["scenario"]],
-            "scenario": known[entities["scenario"]],
-            "entities": entities_line(entities),
-        }
-        for entities in sets.to_dict("records")
-    ]
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
-    options["shared"] = ("example", "scenario")
-    return [request("simpletom/story", row, replaced, **options) for row in rows]
+    requests = []
+    for entities in sets.to_dict("records"):
+        text = _scenario(scenarios, entities["scenario"])
+        written = written_out(list(_seed(seeds, entities["scenario"]).values()))
+        row = {"example": f"SCENARIO: {text}\n\n{written}", "scenario": text}
+        row["entities"] = entities_line(entities)
+        shared = ("example", "scenario")
+        requests.append(request("simpletom/story", row, replaced, shared=shared, **options))
+    return requests
 
 
 def rating_requests(
@@ -211,9 +200,9 @@ def entity_sets(
     rows = []
     for response, scenario in zip(responses, scenarios["scenario"], strict=True):
         stem = f"{model}-r{round}-{SCENARIOS.index(scenario) + 1:02d}"
-        for i, row in enumerate(_sets(response, count), start=1):
-            of = {"source": f"llm:{model}", "scenario": scenario}
-            rows.append({"set_id": f"{stem}-{i:02d}", **of, **row})
+        of = {"source": f"llm:{model}", "scenario": scenario}
+        found = enumerate(_sets(response, count), start=1)
+        rows += [{"set_id": f"{stem}-{i:02d}", **of, **row} for i, row in found]
     return pd.DataFrame(rows, columns=[*SET_COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
@@ -251,7 +240,7 @@ def attempts(
         shared = {name: entities[name] for name in ("scenario", "set_id", *ENTITIES)}
         for story in parsed or [{"severity": severity} for severity in SEVERITIES]:
             ids = {"story_id": f"{stem}_sev{story['severity']}", "source": f"llm:{model}"}
-            rows.append({**_NO_STORY, **ids, **shared, **story, **outcome})
+            rows.append({**ids, **shared, **story, **outcome})
     return story_table(rows).join(pd.DataFrame(rows, columns=list(OUTCOME), dtype=str))
 
 
@@ -262,10 +251,7 @@ def _stories(found: Answer) -> list[dict] | Unparsed:
     return Unparsed("the last line: cut off")
 
 
-def raw_table(stories: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
-    """Stories of a file and the attempts of models, one below the other."""
-    written = stories.assign(status="story", reason="", text="")
-    return pd.concat([written, *attempted], ignore_index=True)
+raw_table = partial(stacked, "story")
 
 
 def stories_of(raw: pd.DataFrame) -> pd.DataFrame:
