@@ -8,8 +8,9 @@ its name.
 import os
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -22,8 +23,9 @@ from pydantic import (
     field_validator,
 )
 
+from tomlab import params
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PACKAGE
+from tomlab.paths import PACKAGE, PARAMS
 
 PROTOCOL = "protocol"
 
@@ -192,18 +194,9 @@ class Limits(BaseModel):
     give_up_after: int = Field(20, ge=1)
 
 
-def problems(error: ValidationError) -> list[str]:
-    """Pydantic's complaints as sentences: the field, what was found, what was expected."""
-    return [
-        f"{'.'.join(str(part) for part in case['loc']) or 'entry'}: {case['msg']}"
-        + ("" if _untold(case) else f", found {case['input']!r}")
-        for case in error.errors()
-    ]
-
-
-def _untold(case: Mapping[str, Any]) -> bool:
-    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
-    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
+def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
+    """The checked registry entry `models.<name>` of a file of parameters."""
+    return model_spec(name, params.load(path).get("models") or {})
 
 
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
@@ -213,8 +206,29 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
         raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
     if not isinstance(registry[name], Mapping):
         raise InputError(f"params.yaml: models.{name} is {registry[name]!r}, expected options")
+    entry = {"name": name, **registry[name]}
+    return _checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
+
+
+def limits(path: Path | str = PARAMS) -> Limits:
+    """The checked section `limits`."""
+    return _checked(Limits.model_validate, params.load(path).get("limits") or {}, f"{path}: limits")
+
+
+def _checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
+    """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
     try:
-        return _ADAPTER.validate_python({"name": name, **registry[name]})
+        return validate(content)
     except ValidationError as error:
-        refuse(problems(error), f"params.yaml: models.{name}")
+        problems = [
+            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
+            + ("" if _untold(case) else f", found {case['input']!r}")
+            for case in error.errors()
+        ]
+        refuse(problems, where)
         raise
+
+
+def _untold(case: Mapping[str, Any]) -> bool:
+    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
+    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
