@@ -13,15 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tomlab import params
 from tomlab.errors import InputError, refuse
@@ -37,7 +29,22 @@ def _is_benchmark(name: str) -> str:
     return name
 
 
-Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
+def _fits(pattern: str, expected: str) -> AfterValidator:
+    """A text that fits `pattern` as a whole; `expected` says so in words."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return AfterValidator(check)
+
+
+_Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
+_Url = Annotated[str, _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://")]
+_Variable = Annotated[
+    str, _fits(r"[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals")
+]
 
 
 @dataclass(frozen=True)
@@ -104,10 +111,10 @@ class _Spec(BaseModel):
     model: str
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
-    groups: dict[Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
     # protocol's: for a small model that does not stop by itself.
-    answer_tokens: dict[Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
+    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
     price: Price | None = None
 
 
@@ -127,8 +134,8 @@ class EmbeddedModel(_Spec):
 
 
 class _RemoteModel(_Spec):
-    base_url: str | None = None
-    api_key_env: str | None = None
+    base_url: _Url | None = None
+    api_key_env: _Variable | None = None
     max_concurrency: int = Field(8, ge=1)
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
@@ -139,20 +146,6 @@ class _RemoteModel(_Spec):
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
     extra_body: dict[str, Any] = {}
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _is_variable(cls, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", value):
-            raise ValueError("expected the name of an environment variable, in capitals")
-        return value
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_url(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("expected a URL that starts with http:// or https://")
-        return value
 
 
 class OpenAIModel(_RemoteModel):
