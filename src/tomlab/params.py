@@ -27,7 +27,7 @@ def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The section `name` of what `load` gave; dots lead into sections within sections."""
     found: Any = content
     for part in name.split("."):
-        if not isinstance(found, Mapping) or not isinstance(found.get(part), Mapping):
+        found = found.get(part)
+        if not isinstance(found, Mapping):
             raise InputError(f"params.yaml: no section {name!r}; there are: {', '.join(content)}")
-        found = found[part]
     return dict(found)
