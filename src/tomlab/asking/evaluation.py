@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -48,11 +49,8 @@ def plan(
     for method in methods:
         chosen = set(order[: allowed.get(method)])
         asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
-        questions += [
-            Question(item, method, sample)
-            for item in asked.to_dict("records")
-            for sample in range(samples)
-        ]
+        repeats = product(asked.to_dict("records"), range(samples))
+        questions += [Question(item, method, sample) for item, sample in repeats]
     return questions
 
 
