@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tomlab import params, paths
+from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import cast, grammar
+from tomlab.models import specs
 from tomlab.models.ask import ask
 from tomlab.models.specs import ModelSpec, Request
 
@@ -56,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=20, help="question sets to ask about")
     requests = requests_of(parser.parse_args().sets)
-    model = params.model("smollm2-135m")
+    model = specs.model("smollm2-135m")
     order = random.Random(0).sample(range(len(requests)), len(requests))
     cached, answers = timed(requests, model)
     _, again = timed([requests[i] for i in order], model)

@@ -7,6 +7,7 @@ import pytest
 from tomlab import params
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
+from tomlab.models import specs
 from tomlab.models.specs import BaselineModel, Limits
 
 
@@ -40,7 +41,7 @@ def test_file_without_sections_says_what_it_holds(text, found, file):
 
 def test_model_is_the_checked_registry_entry(file):
     file.write_text("models:\n  guess: {provider: baseline, model: random}\n")
-    spec = params.model("guess", file)
+    spec = specs.model("guess", file)
     assert isinstance(spec, BaselineModel)
     assert spec.name == "guess"
 
@@ -48,20 +49,20 @@ def test_model_is_the_checked_registry_entry(file):
 def test_model_that_is_not_in_the_registry_is_named(file):
     file.write_text("run: {}\n")
     with pytest.raises(InputError, match="no model 'guess' under `models`"):
-        params.model("guess", file)
+        specs.model("guess", file)
 
 
 def test_limits_are_the_defaults_where_the_file_says_nothing(file):
     file.write_text("limits: {max_cost_usd: 5}\n")
-    assert params.limits(file) == Limits(max_cost_usd=5)
+    assert specs.limits(file) == Limits(max_cost_usd=5)
     file.write_text("run: {}\n")
-    assert params.limits(file) == Limits()
+    assert specs.limits(file) == Limits()
 
 
 def test_every_bad_limit_is_named(file):
     file.write_text("limits: {max_error_share: 2, max_costs: 1}\n")
     with pytest.raises(InputError, match=r"limits: 2 problems") as caught:
-        params.limits(file)
+        specs.limits(file)
     assert "max_error_share" in str(caught.value)
     assert "max_costs" in str(caught.value)
 
@@ -71,7 +72,7 @@ def test_every_bad_limit_is_named(file):
 
 def test_every_registry_entry_is_valid():
     for name in params.load()["models"]:
-        params.model(name)
+        specs.model(name)
 
 
 def test_no_name_of_a_model_holds_a_dot_which_dvc_would_read_as_nesting():
@@ -85,5 +86,5 @@ def test_run_names_models_and_benchmarks_that_there_are():
 
 
 def test_limits_and_methods_are_known():
-    params.limits()
+    specs.limits()
     assert set(params.section(params.load(), "bigtom.evaluation")["methods"]) <= set(bigtom.METHODS)

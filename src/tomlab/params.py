@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
-from tomlab.errors import InputError, refuse
-from tomlab.models.specs import Limits, ModelSpec, model_spec, problems
+from tomlab.errors import InputError
 from tomlab.paths import PARAMS
 
 
@@ -29,21 +27,7 @@ def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The section `name` of what `load` gave; dots lead into sections within sections."""
     found: Any = content
     for part in name.split("."):
-        if not isinstance(found, Mapping) or not isinstance(found.get(part), Mapping):
+        found = found.get(part)
+        if not isinstance(found, Mapping):
             raise InputError(f"params.yaml: no section {name!r}; there are: {', '.join(content)}")
-        found = found[part]
     return dict(found)
-
-
-def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
-    """The checked registry entry `models.<name>`."""
-    return model_spec(name, load(path).get("models") or {})
-
-
-def limits(path: Path | str = PARAMS) -> Limits:
-    """The checked section `limits`."""
-    try:
-        return Limits.model_validate(load(path).get("limits") or {})
-    except ValidationError as error:
-        refuse(problems(error), f"{path}: limits")
-        raise

@@ -43,9 +43,5 @@ def result(kind: str, benchmark: str, model: str | None = None) -> Path:
     """The Parquet file of a table between stages: `items`, or a model's `responses`,
     `scores`, `metrics`.
     """
-    folder = RESULTS / kind
-    return (
-        folder / f"{benchmark}.parquet"
-        if model is None
-        else folder / benchmark / f"{model}.parquet"
-    )
+    name = benchmark if model is None else f"{benchmark}/{model}"
+    return RESULTS / kind / f"{name}.parquet"

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, ModelSpec, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tables import check
 
@@ -48,11 +49,8 @@ def plan(
     for method in methods:
         chosen = set(order[: allowed.get(method)])
         asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
-        questions += [
-            Question(item, method, sample)
-            for item in asked.to_dict("records")
-            for sample in range(samples)
-        ]
+        repeats = product(asked.to_dict("records"), range(samples))
+        questions += [Question(item, method, sample) for item, sample in repeats]
     return questions
 
 
@@ -113,28 +111,30 @@ async def evaluate(
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` of the
     requests failed; all answers are kept then, and running again asks only for the failed ones.
     """
-    limits = limits or Limits()
+    limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
     if not questions:
-        raise InputError(f"{benchmark.NAME}, {model.name}: nothing to ask; see `methods`, `items`")
+        raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
     max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
-    _known_methods(max_tokens, benchmark, f"{benchmark.NAME}, {model.name}: limits of answers")
-    requests = [
-        request(benchmark, q, seed=seed, replaced=replaced, max_tokens=max_tokens)
-        for q in questions
-    ]
+    _known_methods(max_tokens, benchmark, f"{where}: limits of answers")
+    options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
+    requests = [request(benchmark, question, **options) for question in questions]
     responses = await ask(requests, model, store=store, limits=limits)
-    hashes = {
-        method: prompts.prompt_hash(
-            *(prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts)
+    failed = [r.error for r in responses if r.error is not None]
+    if len(failed) > limits.max_error_share * len(responses):
+        raise InputError(
+            f"{where}: {len(failed)} of {len(responses)} requests failed (the last: {failed[-1]}), "
+            f"more than limits.max_error_share = {limits.max_error_share}. The other answers are "
+            "kept; running again asks only for the failed ones"
         )
-        for method in dict.fromkeys(q.method for q in questions)
-    }
+    hashes = {}
+    for method in {q.method for q in questions}:
+        texts = [prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts]
+        hashes[method] = prompts.prompt_hash(*texts)
     rows = [
         _row(q, model.name, r, answer, hashes[q.method])
         for q, r, answer in zip(questions, requests, responses, strict=True)
     ]
-    _check_errors(responses, limits, f"{benchmark.NAME}, {model.name}")
-    return check(pd.DataFrame(rows), "responses", f"{benchmark.NAME}, {model.name}")
+    return check(pd.DataFrame(rows), "responses", where)
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:
@@ -172,7 +172,7 @@ def second_calls(
 
 
 def _row(question: Question, model: str, asked: Request, answer: Response, hashed: str) -> dict:
-    reply = answer.reply
+    reply = answer.reply or Reply(None, None)
     return {
         "item_id": question.item["item_id"],
         "model": model,
@@ -180,23 +180,13 @@ def _row(question: Question, model: str, asked: Request, answer: Response, hashe
         "sample": question.sample,
         "messages": json.dumps(list(asked.messages), ensure_ascii=False),
         "prompt_hash": hashed,
-        "response": reply.text if reply else None,
-        "finish_reason": reply.finish_reason if reply else None,
-        "prompt_tokens": reply.prompt_tokens if reply else 0,
-        "completion_tokens": reply.completion_tokens if reply else 0,
+        "response": reply.text,
+        "finish_reason": reply.finish_reason,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
         "error": answer.error,
         "request_key": answer.request_key,
     }
-
-
-def _check_errors(responses: Sequence[Response], limits: Limits, where: str) -> None:
-    failed = [r.error for r in responses if r.error is not None]
-    if len(failed) > limits.max_error_share * len(responses):
-        raise InputError(
-            f"{where}: {len(failed)} of {len(responses)} requests failed (the last: {failed[-1]}), "
-            f"more than limits.max_error_share = {limits.max_error_share}. The other answers are "
-            "kept; running again asks only for the failed ones"
-        )
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:

@@ -4,10 +4,9 @@ from typing import Any
 
 import anthropic
 
-from tomlab.models.remote import MalformedReplyError, Payload, Remote, sent, temperature
+from tomlab.models.remote import MalformedReplyError, Payload, Remote
 from tomlab.models.specs import AnthropicModel, Reply, Request
 
-URL = "https://api.anthropic.com"
 # The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
 CACHED_CHARACTERS = 4000
 _FINISH = {
@@ -23,36 +22,27 @@ class Anthropic(Remote):
     """Any server that speaks the Anthropic messages protocol, through the `anthropic` client."""
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
-    url, key_env = URL, "ANTHROPIC_API_KEY"
+    url, key_env = "https://api.anthropic.com", "ANTHROPIC_API_KEY"
     spec: AnthropicModel
 
-    def payload(self, request: Request) -> Payload:
-        spec = self.spec
+    def body(self, request: Request) -> Payload:
+        spec, schema = self.spec, request.schema
         system = [m["content"] for m in request.messages if m["role"] == "system"]
-        extra = dict(spec.extra_body)
-        if (degrees := temperature(spec, request)) is not None:
-            # Not an argument of the client, yet part of the protocol for models that take it.
-            extra["temperature"] = degrees
-        body = {
-            "base_url": spec.base_url or URL,
-            "model": spec.model,
+        form = schema is not None and {"type": "json_schema", "schema": dict(schema)}
+        # Not an argument of the client, yet part of the protocol for models that take it.
+        degrees = self.temperature(request)
+        warmth = {} if degrees is None else {"temperature": degrees}
+        return {
             "messages": _cached_prefix(request, spec.prompt_caching),
             "max_tokens": request.max_tokens + spec.thinking_tokens,
-            "sample": request.sample,
-            "extra_body": extra,
+            "system": "\n\n".join(system) if system else None,
+            "thinking": spec.thinking,
+            "output_config": {"format": form} if form else None,
+            "extra_body": spec.extra_body | warmth,
         }
-        if system:
-            body["system"] = "\n\n".join(system)
-        if spec.thinking is not None:
-            body["thinking"] = spec.thinking
-        if request.schema is not None:
-            form = {"type": "json_schema", "schema": dict(request.schema)}
-            body["output_config"] = {"format": form}
-        return body
 
     async def send(self, request: Request) -> Reply:
-        body = sent(self.payload(request))
-        return _reply(await self._client.messages.create(**body))
+        return _reply(await self._client.messages.create(**self.sent(request)))
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:
@@ -60,13 +50,9 @@ def _cached_prefix(request: Request, caching: bool) -> list[dict]:
     *earlier, last = (m for m in request.messages if m["role"] != "system")
     if not caching or len(request.shared_prefix) < CACHED_CHARACTERS:
         return [*earlier, last]
-    rest = last["content"].removeprefix(request.shared_prefix)
-    prefix = {
-        "type": "text",
-        "text": request.shared_prefix,
-        "cache_control": {"type": "ephemeral"},
-    }
-    return [*earlier, {**last, "content": [prefix, {"type": "text", "text": rest}]}]
+    rest = {"type": "text", "text": last["content"].removeprefix(request.shared_prefix)}
+    kept = {"type": "text", "text": request.shared_prefix, "cache_control": {"type": "ephemeral"}}
+    return [*earlier, {**last, "content": [kept, rest]}]
 
 
 def _reply(message: Any) -> Reply:

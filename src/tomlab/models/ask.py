@@ -59,16 +59,12 @@ async def ask(
                 await run.all(missing, progress)
             finally:
                 await adapter.close()
-    return [_response(key, replies, run) for key in keys]
-
-
-def worst_case_cost(request: Request, model: ModelSpec) -> float:
-    """An upper estimate, in US dollars, of what one request may cost; 0 where nothing is priced."""
-    if model.price is None:
-        return 0.0
-    prompt = _prompt_tokens(request)
-    answer = request.max_tokens + getattr(model, "thinking_tokens", 0)
-    return model.price.usd(prompt, answer)
+    return [
+        Response(key, replies[key], cached=True)
+        if key in replies
+        else Response(key, run.replies.get(key), error=run.errors.get(key))
+        for key in keys
+    ]
 
 
 @dataclass
@@ -93,10 +89,21 @@ class _Run:
 
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
-        queue = iter(_batches(missing, together=_keeps_prefixes(self.model)))
+        queue = iter(_batches(missing, self.model))
         workers = getattr(self.model, "max_concurrency", 1)
         limiters = self._limiters(missing.values())
-        with self._bar(progress) as bar:
+        # The original stream: notebooks' outputs stay free of bars, terminals show them.
+        stream = sys.__stderr__ or sys.stderr
+        with tqdm(
+            total=self.total,
+            initial=self.done,
+            desc=self.model.name,
+            unit="answer",
+            file=stream,
+            disable=not progress,
+            mininterval=0.5 if stream.isatty() else 15,
+            dynamic_ncols=True,
+        ) as bar:
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(workers, len(missing))):
@@ -110,24 +117,11 @@ class _Run:
                 "for the rest"
             )
 
-    def _bar(self, progress: bool) -> tqdm:
-        # The original stream: notebooks' outputs stay free of bars, terminals show them.
-        stream = sys.__stderr__ or sys.stderr
-        return tqdm(
-            total=self.total,
-            initial=self.done,
-            desc=self.model.name,
-            unit="answer",
-            file=stream,
-            disable=not progress,
-            mininterval=0.5 if stream.isatty() else 15,
-            dynamic_ncols=True,
-        )
-
     def _limiters(self, requests: Collection[Request]) -> list[tuple[AsyncLimiter, Callable]]:
         """The model's rate limits, each with what a request counts for."""
         limiters = []
-        for weigh, option in ((_one_each, "requests_per_minute"), (_tokens, "tokens_per_minute")):
+        weights = {"requests_per_minute": lambda _: 1, "tokens_per_minute": _tokens}
+        for option, weigh in weights.items():
             if rate := getattr(self.model, option, None):
                 # Room for the largest request, not for a minute's worth, which would go out at once
                 # and the next one's within the same minute.
@@ -139,7 +133,7 @@ class _Run:
         for key, request in chain.from_iterable(queue):
             for limiter, weigh in limiters:
                 await limiter.acquire(weigh(request))
-            cost = worst_case_cost(request, self.model)
+            cost = self._worst_case(request)
             if self.stopped or not await self._affords(cost):
                 return
             self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
@@ -148,6 +142,13 @@ class _Run:
             self.finished.set()
             bar.set_postfix_str(self._spent_so_far(), refresh=False)
             bar.update()
+
+    def _worst_case(self, request: Request) -> float:
+        """At most so many US dollars may one request cost; 0 where nothing is priced."""
+        if self.model.price is None:
+            return 0.0
+        answer = request.max_tokens + getattr(self.model, "thinking_tokens", 0)
+        return self.model.price.usd(_prompt_tokens(request), answer)
 
     async def _affords(self, cost: float) -> bool:
         """Whether the cost limit admits one more request. What is under way is reckoned at its
@@ -169,30 +170,25 @@ class _Run:
         try:
             reply = await self.adapter.send(request)
         except self.adapter.fatal as error:
-            turned_away = f"turned away with {self._describe(error)}"
-            self.stopped = f"{turned_away}; check its base_url, model and key"
+            said = self._describe(error)
+            self.stopped = f"turned away with {said}; check its base_url, model and key"
             return
         except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
-            self._failed(key, error)
+            self.errors[key] = said = self._describe(error)
+            self.failures_in_a_row += 1
+            if self.failures_in_a_row >= self.limits.give_up_after:
+                in_a_row = f"{self.failures_in_a_row} requests failed in a row"
+                self.stopped = f"{in_a_row}, the last with {said}"
             return
-        cost = self._cost(reply)
-        whole = _whole(self.adapter, self.model, request)
-        seconds = time.monotonic() - start
+        price, seconds = self.model.price, time.monotonic() - start
+        cost = price and price.usd(reply.prompt_tokens, reply.completion_tokens)
         if self.model.provider != "baseline":  # which cost nothing and would fill the store
+            whole = _whole(self.adapter, self.model, request)
             self.store.put(key, self.model.name, whole, reply, cost, seconds)
         self.failures_in_a_row = 0
         self.replies[key] = reply
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
-
-    def _failed(self, key: str, error: Exception) -> None:
-        self.errors[key] = self._describe(error)
-        self.failures_in_a_row += 1
-        if self.failures_in_a_row >= self.limits.give_up_after:
-            self.stopped = (
-                f"{self.failures_in_a_row} requests failed in a row, the last with "
-                f"{self.errors[key]}"
-            )
 
     def _describe(self, error: Exception) -> str:
         """An error in one line, at most 300 characters, and without the key, which servers repeat."""
@@ -201,52 +197,32 @@ class _Run:
             text = text.replace(self.adapter.secret, "…")
         return " ".join(text.split())[:300]
 
-    def _cost(self, reply: Reply) -> float | None:
-        price = self.model.price
-        if price is None:
-            return None
-        return price.usd(reply.prompt_tokens, reply.completion_tokens)
-
     def _spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
         failed = f", {len(self.errors)} failed" if self.errors else ""
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
-def _keeps_prefixes(model: ModelSpec) -> bool:
-    """Whether questions that share a prefix are cheaper one after the other."""
-    return model.provider == "embedded" or getattr(model, "prompt_caching", False)
-
-
-def _batches(missing: Mapping[str, Request], together: bool) -> list[list[tuple[str, Request]]]:
+def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tuple[str, Request]]]:
     """The requests in the order in which they are asked, neighbours by shared prefix.
 
-    together: what shares a prefix goes to one worker, so that it is worked out once, by one engine
-    or before the vendor's cache is asked for it.
+    What shares a prefix goes to one worker if the prefix is then worked out once, by one engine or
+    before the vendor's cache is asked for it. A request without a prefix shares nothing.
     """
 
     def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
-        request = entry[1]
-        return request.shared_prefix, canonical(list(request.messages[:-1]))
+        return entry[1].shared_prefix, canonical(list(entry[1].messages[:-1]))
 
-    order = sorted(missing.items(), key=prefix)
-    if not together:
-        return [[entry] for entry in order]
-    batches = [list(batch) for _, batch in groupby(order, key=prefix)]
-    # A request without a prefix shares nothing.
-    return [
-        part
-        for batch in batches
-        for part in ([batch] if batch[0][1].shared_prefix else [[entry] for entry in batch])
-    ]
+    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
+    batches = []
+    for (shared, _), batch in groupby(sorted(missing.items(), key=prefix), key=prefix):
+        entries = list(batch)
+        batches += [entries] if shared and together else [[entry] for entry in entries]
+    return batches
 
 
 def _whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
     return {"provider": model.provider, **adapter.payload(request)}
-
-
-def _one_each(_: Request) -> float:
-    return 1
 
 
 def _prompt_tokens(request: Request) -> float:
@@ -264,9 +240,3 @@ def _check_price(model: ModelSpec, limits: Limits) -> None:
             f"models.{model.name}: limits.max_cost_usd is set, but the model declares no price; "
             "add `price: {input: …, output: …}` in US dollars for a million tokens"
         )
-
-
-def _response(key: str, stored: Mapping[str, Reply], run: _Run) -> Response:
-    if key in stored:
-        return Response(key, stored[key], cached=True)
-    return Response(key, run.replies.get(key), error=run.errors.get(key))

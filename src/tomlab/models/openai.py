@@ -6,15 +6,7 @@ from typing import Any
 import openai
 
 from tomlab.models.embedded import digest, gguf_path, start_server
-from tomlab.models.remote import (
-    NO_KEY,
-    MalformedReplyError,
-    Payload,
-    Remote,
-    fatal,
-    sent,
-    temperature,
-)
+from tomlab.models.remote import NO_KEY, MalformedReplyError, Payload, Remote, fatal
 from tomlab.models.specs import EmbeddedModel, OpenAIModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
@@ -41,12 +33,8 @@ class Embedded:
         return {
             "weights": digest(self._path),
             "context": self.spec.context,
-            "messages": list(request.messages),
-            "max_tokens": request.max_tokens,
-            "temperature": request.temperature,
-            "seed": request.seed + request.sample,
             "shared_prefix": request.shared_prefix,
-            **_response_format(request),
+            **_arguments(request),
         }
 
     async def check(self) -> None:
@@ -80,28 +68,26 @@ class _Engine:
     async def answer(self, request: Request, prefix: list[Mapping[str, str]] | None) -> Reply:
         if prefix:
             # One token is the least that can be asked for; it is thrown away.
-            await self._ask(prefix, max_tokens=1, temperature=0, seed=0, cached=prefix == self.warm)
+            one = {"messages": prefix, "max_tokens": 1, "temperature": 0, "seed": 0}
+            await self._ask(one, cached=prefix == self.warm)
         self.warm = prefix
-        return await self._ask(
-            request.messages,
-            max_tokens=request.max_tokens,
-            temperature=request.temperature,
-            seed=request.seed + request.sample,
-            cached=prefix is not None,
-            **_response_format(request),
-        )
+        return await self._ask(_arguments(request), cached=prefix is not None)
 
-    async def _ask(self, messages, *, max_tokens, temperature, seed, cached, **form) -> Reply:
-        completion = await self.client.chat.completions.create(
-            model="embedded",
-            messages=list(messages),
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=seed,
-            extra_body={"cache_prompt": cached},
-            **form,
-        )
-        return _reply(completion)
+    async def _ask(self, arguments: Payload, cached: bool) -> Reply:
+        body = {"cache_prompt": cached}
+        create = self.client.chat.completions.create
+        return _reply(await create(model="embedded", extra_body=body, **arguments))
+
+
+def _arguments(request: Request) -> Payload:
+    """What an engine is asked."""
+    return {
+        "messages": list(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "seed": request.seed + request.sample,
+        **_response_format(request),
+    }
 
 
 def _prefix(request: Request) -> list[Mapping[str, str]] | None:
@@ -119,26 +105,20 @@ class OpenAI(Remote):
     url, key_env = URL, "OPENAI_API_KEY"
     spec: OpenAIModel
 
-    def payload(self, request: Request) -> Payload:
+    def body(self, request: Request) -> Payload:
         spec = self.spec
-        body = {
-            "base_url": spec.base_url or URL,
-            "model": spec.model,
-            "messages": _with_system_role(request.messages, spec.system_role),
+        roles = {"system": spec.system_role}  # for servers that know no `system`
+        return {
+            "messages": [{**m, "role": roles.get(m["role"], m["role"])} for m in request.messages],
             spec.max_tokens_field: request.max_tokens + spec.thinking_tokens,
-            "sample": request.sample,
+            "temperature": self.temperature(request),
+            "reasoning_effort": spec.reasoning_effort,
             "extra_body": spec.extra_body,
             **_response_format(request),
         }
-        if (degrees := temperature(spec, request)) is not None:
-            body["temperature"] = degrees
-        if spec.reasoning_effort is not None:
-            body["reasoning_effort"] = spec.reasoning_effort
-        return body
 
     async def send(self, request: Request) -> Reply:
-        body = sent(self.payload(request))
-        return _reply(await self._client.chat.completions.create(**body))
+        return _reply(await self._client.chat.completions.create(**self.sent(request)))
 
 
 def _response_format(request: Request) -> dict[str, Any]:
@@ -147,11 +127,6 @@ def _response_format(request: Request) -> dict[str, Any]:
         return {}
     form = {"name": "answer", "schema": dict(request.schema), "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": form}}
-
-
-def _with_system_role(messages: tuple[Mapping[str, str], ...], role: str) -> list[dict[str, str]]:
-    """Give the system message another role, for servers that know no `system`."""
-    return [{**m, "role": role if m["role"] == "system" else m["role"]} for m in messages]
 
 
 def _reply(completion: Any) -> Reply:

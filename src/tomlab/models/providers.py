@@ -58,12 +58,11 @@ class Baseline:
         self.spec = spec
 
     def payload(self, request: Request) -> Payload:
-        if self.spec.model not in request.reference:
-            raise InputError(
-                f"models.{self.spec.name}: this benchmark prepares no {self.spec.model!r} answers"
-            )
-        answer = request.reference[self.spec.model]
-        return {"policy": self.spec.model, "messages": list(request.messages), "says": answer}
+        policy, where = self.spec.model, f"models.{self.spec.name}"
+        if policy not in request.reference:
+            raise InputError(f"{where}: this benchmark prepares no {policy!r} answers")
+        says = request.reference[policy]
+        return {"policy": policy, "messages": list(request.messages), "says": says}
 
     async def check(self) -> None:
         """Nothing to reach."""

@@ -10,8 +10,6 @@ from tomlab.models.specs import PROTOCOL, AnthropicModel, OpenAIModel, Request
 Payload = dict[str, Any]
 # What a server that wants no key is handed: the clients insist on one.
 NO_KEY = "none"
-# Part of the cache key, but not of what the client is handed.
-_NOT_SENT = ("base_url", "sample")
 
 
 class MalformedReplyError(ValueError):
@@ -21,16 +19,6 @@ class MalformedReplyError(ValueError):
 def fatal(sdk: ModuleType) -> tuple[type[Exception], ...]:
     """The errors of a vendor's client after which no later request will fare better."""
     return (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)
-
-
-def sent(payload: Payload) -> Payload:
-    """The arguments of the client's call."""
-    return {name: value for name, value in payload.items() if name not in _NOT_SENT}
-
-
-def temperature(spec: OpenAIModel | AnthropicModel, request: Request) -> float | None:
-    """The temperature to send; None for a model that takes none."""
-    return request.temperature if spec.temperature == PROTOCOL else spec.temperature
 
 
 def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
@@ -47,36 +35,10 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     return key
 
 
-async def check_model(client: Any, spec: OpenAIModel | AnthropicModel, sdk: ModuleType) -> None:
-    """Ask for the list of models, which costs nothing: is the server there, the key good, the
-    model known? A server without such a list is taken on trust. A name that isn't listed may be an
-    alias, which the server tells on asking.
-    """
-    where = f"models.{spec.name}"
-    try:
-        listed = [model.id async for model in client.models.list()]
-    except sdk.APIConnectionError as error:
-        raise InputError(f"{where}: cannot reach base_url {client.base_url} ({error})") from error
-    except (sdk.AuthenticationError, sdk.PermissionDeniedError):
-        raise InputError(f"{where}: {client.base_url} does not accept the key") from None
-    except (sdk.APIError, ValueError, AttributeError, TypeError):
-        return
-    if listed and spec.model not in listed and not await _is_alias(client, spec.model, sdk):
-        some = ", ".join(sorted(listed)[:20])
-        raise InputError(f"{where}: no model {spec.model!r} at {client.base_url}; it has: {some}")
-
-
-async def _is_alias(client: Any, model: str, sdk: ModuleType) -> bool:
-    try:
-        await client.models.retrieve(model)
-    except (sdk.APIError, ValueError):
-        return False
-    return True
-
-
 class Remote:
-    """What the adapters of remote providers are alike in. The client is made when it is first
-    needed: answers that are in the store need neither key nor client.
+    """What the adapters of remote providers are alike in; each adds the `body` of its protocol.
+
+    The client is made when it is first needed: answers in the store need neither key nor client.
     """
 
     sdk: ModuleType
@@ -90,15 +52,54 @@ class Remote:
         self.fatal = fatal(self.sdk)
         self._client: Any = None
 
+    def payload(self, request: Request) -> Payload:
+        where = {"base_url": self.spec.base_url or self.url, "sample": request.sample}
+        return where | self.sent(request)
+
+    def sent(self, request: Request) -> Payload:
+        """The arguments of the client's call."""
+        body = {"model": self.spec.model, **self.body(request)}
+        return {name: value for name, value in body.items() if value is not None}
+
+    def body(self, request: Request) -> Payload:
+        """The protocol's fields, None for what is not sent."""
+        raise NotImplementedError
+
+    def temperature(self, request: Request) -> float | None:
+        """The temperature to send; None for a model that takes none."""
+        declared = self.spec.temperature
+        return request.temperature if declared == PROTOCOL else declared
+
     async def check(self) -> None:
-        self.secret = api_key(self.spec, self.key_env)
-        self._client = self.client_class(
-            base_url=self.spec.base_url or self.url,
+        """Ask for the list of models, which costs nothing: is the server there, the key good, the
+        model known? A server without such a list is taken on trust. A name that isn't listed may be
+        an alias, which the server tells on asking.
+        """
+        spec, sdk, where = self.spec, self.sdk, f"models.{self.spec.name}"
+        self.secret = api_key(spec, self.key_env)
+        self._client = client = self.client_class(
+            base_url=spec.base_url or self.url,
             api_key=self.secret or NO_KEY,
-            max_retries=self.spec.max_retries,
-            timeout=self.spec.timeout,
+            max_retries=spec.max_retries,
+            timeout=spec.timeout,
         )
-        await check_model(self._client, self.spec, self.sdk)
+        try:
+            listed = [model.id async for model in client.models.list()]
+        except sdk.APIConnectionError as error:
+            raise InputError(
+                f"{where}: cannot reach base_url {client.base_url} ({error})"
+            ) from error
+        except (sdk.AuthenticationError, sdk.PermissionDeniedError):
+            raise InputError(f"{where}: {client.base_url} does not accept the key") from None
+        except (sdk.APIError, ValueError, AttributeError, TypeError):
+            return
+        if not listed or spec.model in listed:
+            return
+        try:
+            await client.models.retrieve(spec.model)
+        except (sdk.APIError, ValueError):
+            some = f"{client.base_url}; it has: {', '.join(sorted(listed)[:20])}"
+            raise InputError(f"{where}: no model {spec.model!r} at {some}") from None
 
     async def close(self) -> None:
         if self._client is not None:

@@ -8,22 +8,16 @@ its name.
 import os
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from tomlab import params
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PACKAGE
+from tomlab.paths import PACKAGE, PARAMS
 
 PROTOCOL = "protocol"
 
@@ -35,7 +29,22 @@ def _is_benchmark(name: str) -> str:
     return name
 
 
-Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
+def _fits(pattern: str, expected: str) -> AfterValidator:
+    """A text that fits `pattern` as a whole; `expected` says so in words."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return AfterValidator(check)
+
+
+_Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
+_Url = Annotated[str, _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://")]
+_Variable = Annotated[
+    str, _fits(r"[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals")
+]
 
 
 @dataclass(frozen=True)
@@ -102,10 +111,10 @@ class _Spec(BaseModel):
     model: str
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
-    groups: dict[Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
     # protocol's: for a small model that does not stop by itself.
-    answer_tokens: dict[Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
+    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
     price: Price | None = None
 
 
@@ -125,8 +134,8 @@ class EmbeddedModel(_Spec):
 
 
 class _RemoteModel(_Spec):
-    base_url: str | None = None
-    api_key_env: str | None = None
+    base_url: _Url | None = None
+    api_key_env: _Variable | None = None
     max_concurrency: int = Field(8, ge=1)
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
@@ -137,20 +146,6 @@ class _RemoteModel(_Spec):
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
     extra_body: dict[str, Any] = {}
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _is_variable(cls, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", value):
-            raise ValueError("expected the name of an environment variable, in capitals")
-        return value
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_url(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("expected a URL that starts with http:// or https://")
-        return value
 
 
 class OpenAIModel(_RemoteModel):
@@ -192,18 +187,9 @@ class Limits(BaseModel):
     give_up_after: int = Field(20, ge=1)
 
 
-def problems(error: ValidationError) -> list[str]:
-    """Pydantic's complaints as sentences: the field, what was found, what was expected."""
-    return [
-        f"{'.'.join(str(part) for part in case['loc']) or 'entry'}: {case['msg']}"
-        + ("" if _untold(case) else f", found {case['input']!r}")
-        for case in error.errors()
-    ]
-
-
-def _untold(case: Mapping[str, Any]) -> bool:
-    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
-    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
+def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
+    """The checked registry entry `models.<name>` of a file of parameters."""
+    return model_spec(name, params.load(path).get("models") or {})
 
 
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
@@ -213,8 +199,29 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
         raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
     if not isinstance(registry[name], Mapping):
         raise InputError(f"params.yaml: models.{name} is {registry[name]!r}, expected options")
+    entry = {"name": name, **registry[name]}
+    return _checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
+
+
+def limits(path: Path | str = PARAMS) -> Limits:
+    """The checked section `limits`."""
+    return _checked(Limits.model_validate, params.load(path).get("limits") or {}, f"{path}: limits")
+
+
+def _checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
+    """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
     try:
-        return _ADAPTER.validate_python({"name": name, **registry[name]})
+        return validate(content)
     except ValidationError as error:
-        refuse(problems(error), f"params.yaml: models.{name}")
+        problems = [
+            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
+            + ("" if _untold(case) else f", found {case['input']!r}")
+            for case in error.errors()
+        ]
+        refuse(problems, where)
         raise
+
+
+def _untold(case: Mapping[str, Any]) -> bool:
+    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
+    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])

@@ -36,8 +36,7 @@ _PROGRESS = re.compile(r"\d+%\|.*\|")
 
 def chain(stages: dict[str, dict], benchmark: str, models: list[str]) -> list[str]:
     """The names of a benchmark's stages in the order of `stages`, those of dvc.yaml."""
-    names = []
-    values = {"benchmark": [benchmark], "model": models}
+    names, values = [], {"benchmark": [benchmark], "model": models}
     for name, stage in stages.items():
         if "foreach" in stage:
             names.append(f"{name}@{benchmark}")
@@ -45,12 +44,6 @@ def chain(stages: dict[str, dict], benchmark: str, models: list[str]) -> list[st
             instances = product(*(values[key] for key in stage["matrix"]))
             names += [f"{name}@{'-'.join(instance)}" for instance in instances]
     return names
-
-
-def longest_first(chains: dict[str, list[str]]) -> list[str]:
-    """The benchmarks by how long they took last time; the unknown ones come first."""
-    took = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
-    return sorted(chains, key=lambda name: -took.get(name, float("inf")))
 
 
 class Chains:
@@ -85,16 +78,10 @@ class Chains:
     def _once(self, name: str, options: list[str]) -> tuple[int, str]:
         """One `dvc repro`: its exit code and what it said since its last stage began."""
         # A session of its own, so that an interruption reaches it once, through `stop`.
-        process = subprocess.Popen(
-            ["dvc", "repro", *options],
-            cwd=ROOT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        text = {"text": True, "encoding": "utf-8", "errors": "replace"}
+        command = ["dvc", "repro", *options]
+        process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams, **text)
         self._processes.add(process)
         said, stage, began = [], "", 0.0
         for line in process.stdout:
@@ -124,20 +111,16 @@ class Chains:
                 os.killpg(process.pid, signal.SIGINT)
 
 
-def out_of_date() -> set[str]:
-    """The stages that DVC finds changed; what follows from them is not among them."""
-    command = ["dvc", "status", "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"dvc status failed:\n{done.stderr.strip()}")
-    return set(json.loads(done.stdout or "{}"))
-
-
 def repro(side_by_side: int, runner: Chains) -> list[str]:
     """Run what is out of date, so many chains at a time; the names of those that failed."""
     run = params.load()["run"]
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    changed = out_of_date()
+    command = ["dvc", "status", "--json"]
+    status = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if status.returncode:
+        raise InputError(f"dvc status failed:\n{status.stderr.strip()}")
+    # What follows from the changed stages is not among them.
+    changed = set(json.loads(status.stdout or "{}"))
     if not changed:
         print("Everything is up to date.")
         return []
@@ -145,9 +128,12 @@ def repro(side_by_side: int, runner: Chains) -> list[str]:
     to_run = {name: names for name, names in chains.items() if changed & set(names)}
     took: dict[str, float | None] = {}
     if side_by_side > 1 and len(to_run) > 1:
+        last = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
+        # The longest first; of those unknown nothing is known to be short.
+        order = sorted(to_run, key=lambda name: -last.get(name, float("inf")))
         with ThreadPoolExecutor(side_by_side) as pool:
             try:
-                jobs = {pool.submit(runner.run, b, to_run[b]): b for b in longest_first(to_run)}
+                jobs = {pool.submit(runner.run, name, to_run[name]): name for name in order}
                 took = {jobs[job]: job.result() for job in as_completed(jobs)}
             except KeyboardInterrupt:
                 runner.stop()

@@ -9,6 +9,7 @@ executed copies. Only what `params.yaml` names is published.
 import re
 import shutil
 import sys
+from itertools import chain, product
 from pathlib import Path
 
 import nbformat
@@ -68,7 +69,7 @@ def relink(text: str, copies: dict[str, list[str]], suffix: str = ".ipynb") -> s
 def page(notebook: nbformat.NotebookNode, title: str) -> str:
     """A notebook as one self-contained HTML page."""
     exporter = HTMLExporter(template_name="basic", embed_images=True)
-    body, _ = exporter.from_notebook_node(notebook)
+    body = exporter.from_notebook_node(notebook)[0]
     return _PAGE.format(title=title, body=body)
 
 
@@ -87,33 +88,24 @@ def publish_notebook(source: Path, target: Path, copies: dict[str, list[str]]) -
             target.with_suffix(suffix).write_text(page(notebook, title), encoding="utf-8")
 
 
-def publish_files(kind: str, benchmark: str) -> None:
-    """Copy a benchmark's figures or tables."""
-    target = DOCS / kind / benchmark
-    target.mkdir(parents=True, exist_ok=True)
-    for path in sorted((RESULTS / kind / benchmark).iterdir()):
-        if path.suffix in KINDS[kind]:
-            shutil.copyfile(path, target / path.name)
-
-
 def main() -> int:
     """Publish what `params.yaml` names; 1 with a message if something is missing."""
     try:
         run = params.load()["run"]
         run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
-        index = RESULTS / "index" / INDEX
-        names = run_notebook.declared(
-            nbformat.read(ROOT / "notebooks" / INDEX, as_version=4), INDEX
-        )
-        values = run_notebook.parameters(names, {"run": run}, ["run"], {})
-        run_notebook.run(ROOT / "notebooks" / INDEX, index, values)
+        source, index = ROOT / "notebooks" / INDEX, RESULTS / "index" / INDEX
+        names = run_notebook.declared(nbformat.read(source, as_version=4), INDEX)
+        run_notebook.run(source, index, run_notebook.parameters(names, {"run": run}, ["run"], {}))
         publish_notebook(index, DOCS / "notebooks" / INDEX, copies)
-        for name in (name for each in copies.values() for name in each):
+        for name in chain.from_iterable(copies.values()):
             publish_notebook(RESULTS / "notebooks" / name, DOCS / "notebooks" / name, copies)
-        for benchmark in run["benchmarks"]:
-            for kind in KINDS:
-                publish_files(kind, benchmark)
+        for kind, benchmark in product(KINDS, run["benchmarks"]):
+            target = DOCS / kind / benchmark
+            target.mkdir(parents=True, exist_ok=True)
+            for path in sorted((RESULTS / kind / benchmark).iterdir()):
+                if path.suffix in KINDS[kind]:
+                    shutil.copyfile(path, target / path.name)
     except (InputError, FileNotFoundError, PapermillExecutionError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1

@@ -101,7 +101,7 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
         papermill.execute_notebook(
             source,
             failed,
-            parameters=values,
+            values,
             cwd=ROOT,
             progress_bar=False,
             kernel_name="python3",
@@ -130,7 +130,8 @@ def assignments(entries: list[str]) -> dict[str, Any]:
     return given
 
 
-def _arguments(arguments: list[str] | None) -> argparse.Namespace:
+def main(arguments: list[str] | None = None) -> int:
+    """The command line: 0 if the notebook ran, 1 with one clear message if not."""
     parser = argparse.ArgumentParser(
         prog="python -m tomlab.pipeline.run_notebook", description=__doc__.split("\n", 1)[0]
     )
@@ -138,12 +139,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("output", type=Path, help="where the executed copy goes")
     parser.add_argument("--section", action="append", default=[], help="a section of params.yaml")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="given")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if the notebook ran, 1 with one clear message if not."""
-    args = _arguments(arguments)
+    args = parser.parse_args(arguments)
     try:
         if not args.source.is_file():
             raise InputError(f"{args.source}: no such notebook")

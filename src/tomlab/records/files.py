@@ -52,25 +52,27 @@ def _read_rows(
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
-    form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may stand once;
-    `strict="filter"` leaves other columns out. checks: what one column does not show by itself, as
-    row, field and what was expected there.
+    form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may
+    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show by
+    itself, as row, field and what was expected there.
     Errors: `InputError` with every row and field at fault, what was found and what was expected.
     """
     required = [name for name, column in form.columns.items() if column.required]
     rows, problems = _read_rows(path, required)
     header = list(rows[0][1]) if rows else required
-    own = [name for name in form.columns if name in header]
-    others = [] if form.strict == "filter" else [name for name in header if name not in own]
-    table = pd.DataFrame(
-        [[row[name].strip() for name in own + others] for _, row in rows],
-        index=pd.Index([number for number, _ in rows], name="row", dtype=int),
-        columns=own + others,
-        dtype=str,
-    )
+    columns = [name for name in form.columns if name in header]
+    if form.strict != "filter":
+        columns += [name for name in header if name not in columns]
+    cells = [[row[name].strip() for name in columns] for _, row in rows]
+    lines = pd.Index([number for number, _ in rows], name="row", dtype=int)
+    table = pd.DataFrame(cells, index=lines, columns=columns, dtype=str)
     expected = {(row, name): said for check in checks for row, name, said in check(table)}
-    for row, name, said in _misfits(table, form):
-        expected.setdefault((row, name), said)
+    try:
+        form.validate(table, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        cases = errors.failure_cases.query("check != 'multiple_fields_uniqueness'")
+        for row, name, said in cases[["index", "column", "check"]].itertuples(index=False):
+            expected.setdefault((row, name), said)
     faults = [
         (row, f"row {row}, field {name}: found {shown(table.at[row, name])}, expected {said}")
         for (row, name), said in expected.items()
@@ -78,16 +80,6 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     faults += _repeated(table, form.unique or [])
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
-
-
-def _misfits(table: pd.DataFrame, form: pa.DataFrameSchema) -> list[tuple[int, str, str]]:
-    """What pandera finds in single fields."""
-    try:
-        form.validate(table, lazy=True)
-    except pa.errors.SchemaErrors as errors:
-        cases = errors.failure_cases[["index", "column", "check"]].itertuples(index=False)
-        return [tuple(case) for case in cases if case.check != "multiple_fields_uniqueness"]
-    return []
 
 
 def _repeated(table: pd.DataFrame, key: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -124,10 +116,9 @@ def known(
 
     The id has to fit `pattern`, of which `expected` tells, before it is looked up.
     """
-    column = text(pattern, expected)
+    column, what_for = text(pattern, expected), f"the id of a {what} that there is"
     if ids is not None:
-        there = pa.Check(lambda column: column.isin(ids), error=f"the id of a {what} that there is")
-        column.checks.append(there)
+        column.checks.append(pa.Check(lambda column: column.isin(ids), error=what_for))
     return column
 
 
@@ -174,9 +165,8 @@ def parsed(text: str, *, nan: bool = False) -> Any:
 
     Errors: `ValueError`, also for a key that stands twice in one object.
     """
-    return json.loads(
-        text, object_pairs_hook=_object, parse_constant=float if nan else _no_constant
-    )
+    constant = float if nan else _no_constant
+    return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:

@@ -5,7 +5,9 @@ condition columns; the columns named here are always there.
 """
 
 import json
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -15,79 +17,66 @@ from tomlab.errors import InputError, refuse
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster bootstrap", "Clopper-Pearson")
 
-_share = pa.Check.in_range(0, 1)
-_count = pa.Check.ge(0)
+
+def _texts(*names: str, **options: Any) -> dict[str, pa.Column]:
+    return {name: pa.Column(str, **options) for name in names}
 
 
-def _text(**kwargs) -> pa.Column:
-    return pa.Column(str, **kwargs)
+def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
+    return {name: pa.Column(int, checks=pa.Check.ge(least)) for name in names}
 
 
+def _schema(name: str, key: list[str], columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
+    return pa.DataFrameSchema(columns, unique=key, report_duplicates="exclude_first", name=name)
+
+
+_SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
+_ANSWER = ["item_id", "model", "method", "sample"]
 ITEMS = pa.DataFrameSchema(
     {
-        "benchmark": _text(),
-        "item_id": _text(unique=True),
-        "group_id": _text(),
-        "question_type": _text(),
-        "story": _text(),
-        "question": _text(),
+        **_texts("benchmark"),
+        **_texts("item_id", unique=True),
+        **_texts("group_id", "question_type", "story", "question"),
         # Lists and texts, by question type: no one dtype.
         "choices": pa.Column(None),
         "answer": pa.Column(None),
-        "source": _text(checks=pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")),
+        **_texts("source", checks=_SOURCES),
     },
     name="items",
 )
-RESPONSES = pa.DataFrameSchema(
+RESPONSES = _schema(
+    "responses",
+    _ANSWER,
     {
-        "item_id": _text(),
-        "model": _text(),
-        "method": _text(),
-        "sample": pa.Column(int, checks=_count),
-        "messages": _text(),
-        "prompt_hash": _text(),
-        "response": _text(nullable=True),
-        "finish_reason": _text(nullable=True),
-        "prompt_tokens": pa.Column(int, checks=_count),
-        "completion_tokens": pa.Column(int, checks=_count),
-        "error": _text(nullable=True),
-        "request_key": _text(),
+        **_texts("item_id", "model", "method"),
+        **_counts("sample"),
+        **_texts("messages", "prompt_hash"),
+        **_texts("response", "finish_reason", nullable=True),
+        **_counts("prompt_tokens", "completion_tokens"),
+        **_texts("error", nullable=True),
+        **_texts("request_key"),
     },
-    unique=["item_id", "model", "method", "sample"],
-    report_duplicates="exclude_first",
-    name="responses",
 )
-SCORES = pa.DataFrameSchema(
+SCORES = _schema(
+    "scores",
+    _ANSWER,
     {
-        "item_id": _text(),
-        "group_id": _text(),
-        "model": _text(),
-        "method": _text(),
-        "sample": pa.Column(int, checks=_count),
-        "outcome": _text(checks=pa.Check.isin(OUTCOMES)),
-        "score": pa.Column(float, checks=_share),
+        **_texts("item_id", "group_id", "model", "method"),
+        **_counts("sample"),
+        **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
+        "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
-    unique=["item_id", "model", "method", "sample"],
-    report_duplicates="exclude_first",
-    name="scores",
 )
-METRICS = pa.DataFrameSchema(
+_METRIC = ["benchmark", "model", "method", "metric", "condition"]
+METRICS = _schema(
+    "metrics",
+    _METRIC,
     {
-        "benchmark": _text(),
-        "model": _text(),
-        "method": _text(),
-        "metric": _text(),
-        "condition": _text(),
-        "value": pa.Column(float),
-        "ci_low": pa.Column(float),
-        "ci_high": pa.Column(float),
-        "ci_method": _text(checks=pa.Check.isin(CI_METHODS)),
-        "n": pa.Column(int, checks=pa.Check.ge(1)),
-        "n_groups": pa.Column(int, checks=pa.Check.ge(1)),
+        **_texts(*_METRIC),
+        **{name: pa.Column(float) for name in ("value", "ci_low", "ci_high")},
+        **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
+        **_counts("n", "n_groups", least=1),
     },
-    unique=["benchmark", "model", "method", "metric", "condition"],
-    report_duplicates="exclude_first",
-    name="metrics",
 )
 SCHEMAS = {"items": ITEMS, "responses": RESPONSES, "scores": SCORES, "metrics": METRICS}
 
@@ -105,24 +94,21 @@ def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
 
 
 def _sentences(cases: list[dict]) -> list[str]:
-    """Failure cases of pandera's, a sentence each; the columns of a repeated key in one sentence."""
-    keys: dict[int, list[str]] = {}
+    """Failure cases of pandera's in words; the columns of a repeated key in one sentence."""
+    keys, single = defaultdict(list), []
     for case in cases:
-        if case["check"] == "multiple_fields_uniqueness":
-            keys.setdefault(case["index"], []).append(f"{case['column']} {case['failure_case']!r}")
+        check, row, column, found = (
+            case[key] for key in ("check", "index", "column", "failure_case")
+        )
+        if check == "multiple_fields_uniqueness":
+            keys[row].append(f"{column} {found!r}")
+        elif check == "column_in_dataframe":
+            single.append(f"column {found!r} is missing")
+        else:
+            where = "" if pd.isna(row) else f"row {row}, "
+            single.append(f"{where}column {column!r}: found {found!r}, expected {check}")
     repeated = [f"row {row}: {', '.join(key)} stand in an earlier row" for row, key in keys.items()]
-    return repeated + [
-        _sentence(case) for case in cases if case["check"] != "multiple_fields_uniqueness"
-    ]
-
-
-def _sentence(case: dict) -> str:
-    """One failure case of pandera's in words: the row and column, what was found and expected."""
-    if case["check"] == "column_in_dataframe":
-        return f"column {case['failure_case']!r} is missing"
-    row = "" if pd.isna(case["index"]) else f"row {case['index']}, "
-    found = f"found {case['failure_case']!r}, expected {case['check']}"
-    return f"{row}column {case['column']!r}: {found}"
+    return repeated + single
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:

@@ -32,18 +32,13 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
         raise InputError(f"models.{model.name}: there are no texts to embed")
     match model:
         case EmbeddedModel():
-            server = start_server(
-                model.model, context=model.context, threads=model.threads, embedding=True
-            )
-            client = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key="none")
+            options = {"context": model.context, "threads": model.threads}
+            server = start_server(model.model, embedding=True, **options)
+            client = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
         case OpenAIModel():
-            key = api_key(model, "OPENAI_API_KEY")
-            client = openai.OpenAI(
-                base_url=model.base_url or URL,
-                api_key=key or NO_KEY,
-                max_retries=model.max_retries,
-                timeout=model.timeout,
-            )
+            key = api_key(model, "OPENAI_API_KEY") or NO_KEY
+            patience = {"max_retries": model.max_retries, "timeout": model.timeout}
+            client = openai.OpenAI(base_url=model.base_url or URL, api_key=key, **patience)
         case _:
             raise InputError(
                 f"models.{model.name}: provider {model.provider!r} gives no embeddings; "
@@ -52,14 +47,12 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     vectors = []
     with client:
         for start in range(0, len(unique), _BATCH):
-            batch = unique[start : start + _BATCH]
+            batch = {"input": unique[start : start + _BATCH], "encoding_format": "float"}
             try:
-                data = client.embeddings.create(
-                    model=model.model, input=batch, encoding_format="float"
-                ).data
+                found = client.embeddings.create(model=model.model, **batch)
             except openai.APIError as error:
                 raise InputError(f"models.{model.name}: no embeddings ({error})") from error
-            vectors += [entry.embedding for entry in data]
+            vectors += [entry.embedding for entry in found.data]
     matrix = np.array(vectors, dtype=np.float64)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     place = {text: i for i, text in enumerate(unique)}

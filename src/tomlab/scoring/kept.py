@@ -27,23 +27,19 @@ def share_kept(
     by: str,
     group: str,
     names: tuple[str, ...],
-    resamples: int = 2000,
-    seed: int = 0,
+    **options: int,
 ) -> pd.DataFrame:
     """The share of units that are kept, by column `by`, its values in the order of first sight.
 
     kept: of `survives`. group: the column whose groups are resampled as a whole. names: what the
-    counts of units and (if a second is given) of groups are called.
+    counts of units and (if a second is given) of groups are called. options: `resamples`, `seed`.
     Columns: `by`, `names`, kept, share, ci_low, ci_high, ci_method.
     """
     rows = []
     for value, part in units.assign(kept=kept).groupby(by, sort=False):
-        share = cluster_interval(part["kept"], part[group], resamples=resamples, seed=seed)
-        counts = dict(zip(names, (share.n, share.n_groups), strict=False))
-        rows.append(
-            {by: value, **counts, "kept": int(part["kept"].sum()), "share": share.value}
-            | {"ci_low": share.ci_low, "ci_high": share.ci_high, "ci_method": share.ci_method}
-        )
-    return pd.DataFrame(
-        rows, columns=[by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
-    )
+        found = vars(cluster_interval(part["kept"], part[group], **options))
+        counts = dict(zip(names, (found["n"], found["n_groups"]), strict=False))
+        counts |= {"kept": int(part["kept"].sum()), "share": found["value"]}
+        rows.append({**found, by: value, **counts})
+    columns = [by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
+    return pd.DataFrame(rows, columns=columns)

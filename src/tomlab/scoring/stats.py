@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import krippendorff
 import numpy as np
 import pandas as pd
-from scipy.stats import beta, bootstrap
 
 CONFIDENCE = 0.95
 
@@ -43,28 +42,40 @@ def cluster_interval(
     sums = by_group.groupby("group", sort=True)["value"].agg(["sum", "count"])
     total, count = sums["sum"].to_numpy(), sums["count"].to_numpy()
     mean = float(total.sum() / count.sum())
-    if np.allclose(total / count, mean) and bounds is None:
+    method = "cluster bootstrap"
+    if not np.allclose(total / count, mean):
+        options = {"paired": True, "vectorized": True}
+        low, high = _percentile((total, count), _pooled, resamples, seed, **options)
+    elif bounds is None:
         low, high = by_group["value"].min(), by_group["value"].max()
-        method = "cluster bootstrap"
-    elif np.allclose(total / count, mean):
-        least, width = bounds[0], bounds[1] - bounds[0]
-        low, high = clopper_pearson((mean - least) / width * len(sums), len(sums))
-        low, high = least + width * low, least + width * high
-        method = "Clopper-Pearson"
     else:
-        drawn = bootstrap(
-            (total, count),
-            lambda t, c, axis: t.sum(axis) / c.sum(axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=resamples,
-            confidence_level=CONFIDENCE,
-            method="percentile",
-            rng=np.random.default_rng(seed),
-        )
-        low, high = drawn.confidence_interval
-        method = "cluster bootstrap"
+        least, width = bounds[0], bounds[1] - bounds[0]
+        exact = clopper_pearson((mean - least) / width * len(sums), len(sums))
+        low, high = (least + width * end for end in exact)
+        method = "Clopper-Pearson"
     return Interval(mean, float(low), float(high), method, len(by_group), len(sums))
+
+
+def _pooled(total: np.ndarray, count: np.ndarray, axis: int) -> np.ndarray:
+    return total.sum(axis) / count.sum(axis)
+
+
+def _percentile(
+    data: tuple, statistic: Callable, resamples: int, seed: int, **options: bool
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of a statistic of `data`, as scipy takes them."""
+    from scipy.stats import bootstrap  # takes a second to import, which most notebooks never use
+
+    drawn = bootstrap(
+        data,
+        statistic,
+        n_resamples=resamples,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+        **options,
+    )
+    return tuple(map(float, drawn.confidence_interval))
 
 
 def cluster_statistic(
@@ -94,15 +105,13 @@ def cluster_statistic(
         drawn_sums += times @ own
     drawn = statistic(drawn_sums)
     drawn = drawn[~np.isnan(drawn)]
-    if np.isnan(value):
-        low, high, method = value, value, "cluster bootstrap"
-    elif np.allclose(drawn, value):
+    low, high, method = value, value, "cluster bootstrap"
+    if not np.isnan(value) and np.allclose(drawn, value):
         low, high = clopper_pearson(value * len(counts), len(counts))
         method = "Clopper-Pearson"
-    else:
+    elif not np.isnan(value):
         tail = 100 * (1 - CONFIDENCE) / 2
         low, high = np.percentile(drawn, [tail, 100 - tail])
-        method = "cluster bootstrap"
     return Interval(value, float(low), float(high), method, n, len(counts))
 
 
@@ -114,6 +123,8 @@ def ratio(counts: np.ndarray) -> np.ndarray:
 
 def clopper_pearson(successes: float, trials: int) -> tuple[float, float]:
     """The exact interval of a share; `successes` may be fractional."""
+    from scipy.stats import beta  # see `_percentile`
+
     tail = (1 - CONFIDENCE) / 2
     low = beta.ppf(tail, successes, trials - successes + 1) if successes > 0 else 0.0
     high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
@@ -125,14 +136,7 @@ def mean_interval(values: pd.Series, *, resamples: int = 2000, seed: int = 0) ->
     data = values.to_numpy(float)
     if len(data) < 2 or np.ptp(data) == 0:
         return float(data.mean()), float("nan"), float("nan")
-    drawn = bootstrap(
-        (data,),
-        np.mean,
-        n_resamples=resamples,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
-    return float(data.mean()), *map(float, drawn.confidence_interval)
+    return float(data.mean()), *_percentile((data,), np.mean, resamples, seed)
 
 
 def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
@@ -153,34 +157,27 @@ def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
 
 
 def alpha_interval(
-    ratings: pd.DataFrame,
-    level: str,
-    groups: pd.Index | None = None,
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
+    ratings: pd.DataFrame, level: str, groups: pd.Index | None = None, **options: int
 ) -> tuple[float, float]:
     """The interval of Krippendorff's alpha from resampling groups of units.
 
     ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
-    unit, each unit a group of its own if not given. nan where resampling cannot move alpha.
+    unit, each unit a group of its own if not given; options: `resamples` and `seed`. nan where
+    resampling cannot move alpha.
     """
-    used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
+    used, nan = (ratings.notna().sum(axis=1) >= 2).to_numpy(), float("nan")
     values = ratings[used].to_numpy(float)
     if not len(values):
-        return float("nan"), float("nan")
+        return nan, nan
     counts = np.stack([(values == code).sum(axis=1) for code in np.unique(values[values >= 0])], 1)
     # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
     labels = np.arange(len(values)) if groups is None else groups[used]
     sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(labels).sum()
-    found = cluster_statistic(
-        sums, lambda s: _alpha(s, level), n=len(values), resamples=resamples, seed=seed
-    )
-    if found.ci_method != "cluster bootstrap":
-        return float("nan"), float("nan")
-    return found.ci_low, found.ci_high
+    found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), **options)
+    moved = found.ci_method == "cluster bootstrap"
+    return (found.ci_low, found.ci_high) if moved else (nan, nan)
 
 
 def _alpha(sums: np.ndarray, level: str) -> np.ndarray:

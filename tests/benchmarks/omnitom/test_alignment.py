@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tomlab import params
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import (
     LEVELS,
@@ -25,6 +24,7 @@ from tomlab.benchmarks.omnitom.alignment import (
 )
 from tomlab.benchmarks.omnitom.records import Row, read_records, rows
 from tomlab.errors import InputError
+from tomlab.models import specs
 from tomlab.paths import ROOT
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import KINDS, similarity
@@ -329,7 +329,7 @@ def test_real_embeddings_know_paraphrases_from_other_beliefs():
     gold = table("Ana: The lamp is in the shed", "Ana: Ben wants to borrow the lamp")
     predicted = table("Ana: Ben would like to borrow the lamp", "Ana: The soup needs more salt")
     texts = texts_to_embed([gold, predicted])
-    vectors = dict(zip(texts, embed(texts, params.model("minilm")), strict=True))
+    vectors = dict(zip(texts, embed(texts, specs.model("minilm")), strict=True))
     assert align(predicted, gold, "embedding", 0.75, vectors).pairs == [(0, 1)]
 
 

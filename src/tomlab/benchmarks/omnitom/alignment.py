@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.records import WORLD, Row
@@ -197,6 +196,8 @@ class _Actor:
 
 def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
     """The one-to-one pairs at or above the threshold that lie farthest above it in total."""
+    from scipy.optimize import linear_sum_assignment  # slow to import, for the evaluation alone
+
     above = alike - threshold
     gain = np.where(above > -_TIE, np.maximum(above, 0) + _TIE, 0.0)
     rows, columns = linear_sum_assignment(gain, maximize=True)
