@@ -77,9 +77,18 @@ def _drawn_truth(
     # Gold rows of stories without a prediction were never judged.
     judged = total[:, :, :1] > 0
     observed = (matched * judged).sum(axis=1) / np.maximum((total * judged).sum(axis=1), 1)
-    if_yes, if_no = _true_given(observed, *rates[:, :, None])
-    yes = rng.binomial(matched, if_yes[:, None, :])
-    return yes + rng.binomial(total - matched, if_no[:, None, :])
+    sensitivity, specificity = rates[:, :, None]
+    share = np.clip((observed + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
+
+    def true_given(true: np.ndarray, false: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            # 0 / 0: what the judge said cannot occur at this share, 0 or 1 for every row.
+            return np.where(true + false > 0, true / (true + false), share)[:, None, :]
+
+    if_yes = true_given(sensitivity * share, (1 - specificity) * (1 - share))
+    if_no = true_given((1 - sensitivity) * share, specificity * (1 - share))
+    yes = rng.binomial(matched, if_yes)
+    return yes + rng.binomial(total - matched, if_no)
 
 
 def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -117,18 +126,3 @@ def _rates(cells: np.ndarray) -> np.ndarray:
     """Sensitivity and specificity of counts (..., tp fp fn tn), 0 where nothing tells."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     return np.array([tp / np.maximum(tp + fn, 1), tn / np.maximum(tn + fp, 1)])
-
-
-def _true_given(
-    observed: np.ndarray, sensitivity: np.ndarray, specificity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """How likely a row is truly matched if the judge says so, and if the judge says not."""
-    share = np.clip((observed + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
-    hit, missed = sensitivity * share, (1 - sensitivity) * share
-    alarm, rejected = (1 - specificity) * (1 - share), specificity * (1 - share)
-    with np.errstate(invalid="ignore"):
-        # 0 / 0: what the judge said cannot occur at this share, which is 0 or 1 for every row.
-        return tuple(
-            np.where(true + false > 0, true / (true + false), share)
-            for true, false in ((hit, alarm), (missed, rejected))
-        )
