@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tomlab.asking import prompts
+from tomlab.benchmarks.omnitom.items import LEVELS
 from tomlab.benchmarks.omnitom.records import WORLD, Row
 from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
-LEVELS = ("L1", "L2", "L3", "L4")
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
 SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
 
@@ -61,7 +61,8 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
         return known.get("".join(own), WORLD)
     named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
     near = [actor for actor in named if _shortens(own, _words(actor))]
-    if not _GROUP.search(name) and not APOSTROPHES.search(name) and _capitals(name):
+    alone = not _GROUP.search(name) and not APOSTROPHES.search(name)
+    if alone and all(word[0].isupper() for word in name.split()):
         near += [actor for actor in named if _shortens(_words(actor), own)]
     return near[0] if len(near) == 1 else None
 
@@ -74,10 +75,6 @@ def _words(name: str) -> list[str]:
 def _shortens(short: list[str], long: list[str]) -> bool:
     n = len(short)
     return 0 < n < len(long) and short in (long[:n], long[-n:])
-
-
-def _capitals(name: str) -> bool:
-    return all(word[0].isupper() for word in name.split())
 
 
 def compound_parts(belief: str) -> list[str]:
@@ -129,20 +126,17 @@ def alignments(
 
     An assignment at a threshold is not one assignment cut there: with likenesses .9 and .8 in the
     first row and .8 and .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8
-    are better. No single score a row says what happens at every threshold, so whoever chooses one
-    has to look at the decisions themselves (`judging.cross_validated_thresholds`).
+    are better. So thresholds are chosen by decisions (`judging.cross_validated_thresholds`).
     """
     if wrong := [t for t in thresholds if not 0 < t <= 1]:
         raise InputError(f"alignment: found threshold {wrong[0]}, expected above 0 and at most 1")
-    groups = [_Actor(*rows, kind, vectors) for rows in _by_actor(predicted, gold)]
+    groups = [_Actor(*rows, kind=kind, vectors=vectors) for rows in _by_actor(predicted, gold)]
     found = []
     for threshold in thresholds:
         pairs = sorted(pair for group in groups for pair in group.pairs(threshold))
-        counts = (Counter(p for p, _ in pairs), Counter(g for _, g in pairs))
-        mc_predicted, mc_gold = (
-            [count[i] for i in range(len(table))]
-            for count, table in zip(counts, (predicted, gold), strict=True)
-        )
+        of_predicted, of_gold = Counter(p for p, _ in pairs), Counter(g for _, g in pairs)
+        mc_predicted = [of_predicted[i] for i in range(len(predicted))]
+        mc_gold = [of_gold[i] for i in range(len(gold))]
         found.append(Alignment(mc_predicted, mc_gold, pairs))
     return found
 
@@ -167,32 +161,26 @@ def _by_actor(predicted: Sequence[Row], gold: Sequence[Row]) -> list[tuple]:
 class _Actor:
     """The rows of one actor in both tables, and how alike they and their parts are."""
 
-    def __init__(
-        self,
-        predicted: list[tuple[int, str]],
-        gold: list[tuple[int, str]],
-        kind: str,
-        vectors: Mapping[str, np.ndarray] | None,
-    ) -> None:
-        self.numbers = [i for i, _ in predicted], [i for i, _ in gold]
+    def __init__(self, *tables: list[tuple[int, str]], kind: str, vectors: Mapping | None) -> None:
+        self.numbers = [[i for i, _ in table] for table in tables]
         texts, self.parts = [], []
-        for table in (predicted, gold):
-            own, places = [text for _, text in table], {}
-            for row, (_, text) in enumerate(table):
-                parts = compound_parts(text)
-                places[row] = range(len(own), len(own) + len(parts))
-                own += parts
+        for table in tables:
+            own, places = [text for _, text in table], []
+            for _, text in table:
+                first = len(own)
+                own += compound_parts(text)
+                places.append(range(first, len(own)))
             texts.append(own)
             self.parts.append(places)
         self.alike = similarity(kind, *texts, vectors)
 
     def pairs(self, threshold: float) -> list[tuple[int, int]]:
-        left, right = map(len, self.numbers)
-        pairs = _assigned(self.alike[:left, :right], threshold)
-        pairs += _extended(self.alike, *self.parts, pairs, right, threshold)
+        (predicted, gold), (left, right) = self.numbers, self.parts
+        pairs = _assigned(self.alike[: len(left), : len(right)], threshold)
+        pairs += _extended(self.alike, left, right, pairs, threshold)
         turned = [(g, p) for p, g in pairs]
-        turned += _extended(self.alike.T, *reversed(self.parts), turned, left, threshold)
-        return [(self.numbers[0][p], self.numbers[1][g]) for g, p in turned]
+        turned += _extended(self.alike.T, right, left, turned, threshold)
+        return [(predicted[p], gold[g]) for g, p in turned]
 
 
 def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
@@ -205,20 +193,19 @@ def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
 
 def _extended(
     alike: np.ndarray,
-    parts: Mapping[int, range],
-    other_parts: Mapping[int, range],
+    parts: Sequence[range],
+    other_parts: Sequence[range],
     pairs: Sequence[tuple[int, int]],
-    others: int,
     threshold: float,
 ) -> list[tuple[int, int]]:
     """The pairs that compound rows add to `pairs`.
 
     alike: of the texts of one table (rows, then parts) to those of the other. parts, other_parts:
-    where in it the parts of each row stand. others: how many rows the other table has.
+    of each row of either table, where in it the row's parts stand.
     """
     partners, taken, added = dict(pairs), {other for _, other in pairs}, []
-    for row, own in parts.items():
-        free = [other for other in range(others) if other not in taken]
+    for row, own in enumerate(parts):
+        free = [other for other in range(len(other_parts)) if other not in taken]
         if not own or not free:
             continue
         block = alike[own.start : own.stop]
@@ -272,13 +259,9 @@ def judge_request_text(
     """
     if level not in LEVELS:
         raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
-    return prompts.filled(
-        f"judges/align-{level}",
-        replaced,
-        story=story or "(not given)",
-        prediction=_csv(predicted),
-        ground_truth=_csv(gold),
-    )
+    tables = {"prediction": _csv(predicted), "ground_truth": _csv(gold)}
+    story = story or "(not given)"
+    return prompts.filled(f"judges/align-{level}", replaced, story=story, **tables)
 
 
 def _csv(table: Sequence[Row]) -> str:
