@@ -79,9 +79,8 @@ def differences(
     for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
         gained = (both[best] - both[judge]).groupby("group").mean()
-        value, low, high = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
-        row = {"judge": judge, "best": best, "difference": value, "ci_low": low, "ci_high": high}
-        rows.append(row | {"n": len(both), "n_groups": len(gained)})
+        difference = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
+        rows.append((judge, best, *difference, len(both), len(gained)))
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -93,8 +92,7 @@ def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     own = known[(known["judge"] == judge) & known["decision"].notna()]
     yes, true = own["decision"] == 1, own["truth"] == 1
     cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
-    counts = pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
-    return counts[["group", *CELLS]]
+    return pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
 
 
 def kappa(cells: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ def with_judge_error(
     the judge says nothing: the interval is 0 to 1.
     """
     total, matched, strata = _story_counts(rows)
-    value = float(_macro(_f1(matched, total), strata))
+    value = float(_macro_f1(matched, total, strata))
     cells = confusion[CELLS].to_numpy(float)
     sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
     found = (sensitivity, specificity, len(total))
@@ -57,7 +57,7 @@ def with_judge_error(
     rates = _rates(groups @ cells)
     informative = rates.sum(axis=0) > 1
     truly = _drawn_truth(total[drawn], matched[drawn], np.where(informative, rates, 1.0), rng)
-    sampled = _macro(_f1(truly, total[drawn]), strata)
+    sampled = _macro_f1(truly, total[drawn], strata)
     tail = (1 - CONFIDENCE) / 2
     # What a resample without information allows is anything.
     low = np.quantile(np.where(informative, sampled, 0.0), tail)
@@ -111,14 +111,11 @@ def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.n
     return total, hits, [np.flatnonzero(labels == label) for label in labels.unique()]
 
 
-def _f1(matched: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """F1 of counts of shape (..., predicted and gold)."""
+def _macro_f1(matched: np.ndarray, total: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over strata of the mean F1, of counts of shape (..., stories, predicted and gold)."""
     shares = matched / np.maximum(total, 1)
     both = shares.sum(axis=-1)
-    return 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)
-
-
-def _macro(f1: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
+    f1 = 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)
     return np.mean([f1[..., own].mean(axis=-1) for own in strata], axis=0)
 
 

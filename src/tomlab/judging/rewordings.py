@@ -155,11 +155,12 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
         raise InputError("grading: found no items to make answers from")
     rows = [row for item in asked for row in _rewritten(item, asked, draw)]
     draw.shuffle(rows)
-    made = pd.DataFrame(rows)
+    columns = ["unit", "group", "item_id", "text", "truth", "operation", "source"]
+    made = pd.DataFrame(rows, columns=columns)
     return balanced(made.drop_duplicates(["group", "text"]), n, ["truth"])
 
 
-def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> list[dict]:
+def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> list[tuple]:
     """What the operations make of either option of an item."""
     right = item["answer"]
     [wrong] = [choice for choice in item["choices"] if choice != right]
@@ -177,9 +178,8 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
                 unit = f"{about}/{operation}/{meant}"
-                keys = {"unit": unit, "group": item["group_id"], "item_id": item["item_id"]}
-                told = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
-                rows.append(keys | told)
+                keys = (unit, item["group_id"], item["item_id"])
+                rows.append((*keys, text, truth, operation, KNOWN))
     return rows
 
 

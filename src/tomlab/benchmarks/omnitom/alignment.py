@@ -6,8 +6,6 @@ by the text alone or by sentence embeddings; a language model's two tables are r
 `parse_judgement`.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.items import LEVELS
 from tomlab.benchmarks.omnitom.records import WORLD, Row
 from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
@@ -130,7 +126,10 @@ def alignments(
     """
     if wrong := [t for t in thresholds if not 0 < t <= 1]:
         raise InputError(f"alignment: found threshold {wrong[0]}, expected above 0 and at most 1")
-    groups = [_Actor(*rows, kind=kind, vectors=vectors) for rows in _by_actor(predicted, gold)]
+    actors = list(dict.fromkeys(row.actor for row in gold))
+    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
+    own = dict.fromkeys(keys[actor] for actor in actors)
+    groups = [_Actor(key, keys, (predicted, gold), kind, vectors) for key in own]
     found = []
     for threshold in thresholds:
         pairs = sorted(pair for group in groups for pair in group.pairs(threshold))
@@ -141,37 +140,25 @@ def alignments(
     return found
 
 
-def _by_actor(predicted: Sequence[Row], gold: Sequence[Row]) -> list[tuple]:
-    """Of each gold actor, the rows of both tables by number and text.
-
-    Rows stand in the order of their texts, so that ties fall the same way whatever their order in
-    the tables.
-    """
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-
-    def of_actor(table: Sequence[Row], key: str) -> list[tuple[int, str]]:
-        own = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
-        return sorted(own, key=lambda row: (plain(row[1]), row[1], row[0]))
-
-    of_gold = dict.fromkeys(keys[actor] for actor in actors)
-    return [(of_actor(predicted, key), of_actor(gold, key)) for key in of_gold]
-
-
 class _Actor:
     """The rows of one actor in both tables, and how alike they and their parts are."""
 
-    def __init__(self, *tables: list[tuple[int, str]], kind: str, vectors: Mapping | None) -> None:
-        self.numbers = [[i for i, _ in table] for table in tables]
-        texts, self.parts = [], []
+    def __init__(
+        self, key: str, keys: Mapping, tables: tuple, kind: str, vectors: Mapping | None
+    ) -> None:
+        self.numbers, self.parts, texts = [], [], []
         for table in tables:
-            own, places = [text for _, text in table], []
-            for _, text in table:
+            rows = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
+            # By their texts, so that ties fall the same way whatever their order in the table.
+            rows.sort(key=lambda row: (plain(row[1]), row[1], row[0]))
+            own, places = [text for _, text in rows], []
+            for _, text in rows:
                 first = len(own)
                 own += compound_parts(text)
                 places.append(range(first, len(own)))
-            texts.append(own)
+            self.numbers.append([i for i, _ in rows])
             self.parts.append(places)
+            texts.append(own)
         self.alike = similarity(kind, *texts, vectors)
 
     def pairs(self, threshold: float) -> list[tuple[int, int]]:
@@ -245,31 +232,6 @@ def _share(counts: Sequence[int | None]) -> float:
 
 
 # ---- A language model as the judge (App. C.4) ----------------------------------------------------
-
-
-def judge_request_text(
-    story: str,
-    predicted: Sequence[Row],
-    gold: Sequence[Row],
-    level: str,
-    replaced: Mapping[str, str] | None = None,
-) -> str:
-    """What a judge is asked, at level of detail L1 to L4 (L4 has examples). replaced: as in
-    `prompts.load`. Errors: `InputError` for another level.
-    """
-    if level not in LEVELS:
-        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
-    tables = {"prediction": _csv(predicted), "ground_truth": _csv(gold)}
-    story = story or "(not given)"
-    return prompts.filled(f"judges/align-{level}", replaced, story=story, **tables)
-
-
-def _csv(table: Sequence[Row]) -> str:
-    lines = io.StringIO()
-    # One line a row: a judge that copies them gives them back on one line.
-    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
-    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
-    return lines.getvalue().rstrip("\n")
 
 
 _LABEL = re.compile(

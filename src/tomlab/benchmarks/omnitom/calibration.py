@@ -118,17 +118,11 @@ def edited(
     def places(block: _Block, table: list) -> tuple[int, ...]:
         return tuple(i for i, made in enumerate(table) if made[2] is block)
 
-    return LabelledTable(
-        table_id=f"{record['story_id']}/{profile}",
-        group=str(record["story_id"]),
-        story=record["story"],
-        predicted=tuple(row for row, _, _ in predicted),
-        gold=tuple(row for row, _, _ in gold),
-        mc_predicted=tuple(n for _, n, _ in predicted),
-        mc_gold=tuple(n for _, n, _ in gold),
-        operations=tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks),
-        truth=KNOWN,
-    )
+    about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
+    beliefs = [tuple(row for row, _, _ in side) for side in (predicted, gold)]
+    counts = [tuple(n for _, n, _ in side) for side in (predicted, gold)]
+    done = tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks)
+    return LabelledTable(*about, *beliefs, *counts, done, KNOWN)
 
 
 class _Story:
@@ -251,8 +245,16 @@ def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> li
     keep their order. stories: texts by story_id, for judges that read them.
     Errors: `InputError` that names every row and field at fault.
     """
-    counted = files.read_form(path, _FORM, _above_the_other_table)
-    return [_human(part, stories or {}) for part in _parts(counted)]
+    tables = []
+    for part in _parts(files.read_form(path, _FORM, _above_the_other_table)):
+        story_id, annotator, system = part.iloc[0][_TABLE]
+        table_id = "/".join(filter(None, (story_id, system, annotator)))
+        sides = [part[part["table"] == side] for side in _SIDES]
+        beliefs = [tuple(map(Row, side["actor"], side["belief"])) for side in sides]
+        counts = [tuple(int(n) if n else None for n in side["match_count"]) for side in sides]
+        about = (table_id, story_id, (stories or {}).get(story_id, ""))
+        tables.append(LabelledTable(*about, *beliefs, *counts, (), f"human:{annotator}"))
+    return tables
 
 
 def _parts(counted: pd.DataFrame) -> list[pd.DataFrame]:
@@ -268,16 +270,6 @@ def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, st
                 if re.fullmatch("[0-9]{1,9}", found) and int(found) > most:
                     expected = f"at most {most}, the {other} rows of that story and annotator"
                     yield row, "match_count", expected
-
-
-def _human(part: pd.DataFrame, stories: Mapping[str, str]) -> LabelledTable:
-    story_id, annotator, system = part.iloc[0][_TABLE]
-    table_id = "/".join(filter(None, (story_id, system, annotator)))
-    sides = [part[part["table"] == side] for side in _SIDES]
-    beliefs = [tuple(map(Row, side["actor"], side["belief"])) for side in sides]
-    counts = [tuple(int(n) if n else None for n in side["match_count"]) for side in sides]
-    about = (table_id, story_id, stories.get(story_id, ""))
-    return LabelledTable(*about, *beliefs, *counts, operations=(), truth=f"human:{annotator}")
 
 
 # ---- What `judging` needs ------------------------------------------------------------------------
@@ -329,10 +321,8 @@ def threshold_decisions(
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
     """
     by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
-    at_each = zip(*by_table, strict=True)  # of each threshold, the alignments of all tables
-    matched = {
-        threshold: [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
-        for threshold, found in zip(thresholds, at_each, strict=True)
-    }
-    known = labelled_rows(tables)[["group", "unit", "truth"]]
-    return known.join(pd.DataFrame(matched))
+    decided = labelled_rows(tables)[["group", "unit", "truth"]]
+    # Of each threshold, the alignments of all tables.
+    for threshold, found in zip(thresholds, zip(*by_table, strict=True), strict=True):
+        decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
+    return decided

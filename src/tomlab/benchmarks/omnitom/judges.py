@@ -1,14 +1,18 @@
 """OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.alignment import Alignment, judge_request_text, parse_judgement
+from tomlab.asking import prompts
+from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items import gold_rows
+from tomlab.benchmarks.omnitom.items import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
+from tomlab.benchmarks.omnitom.records import Row
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.judging.error import with_judge_error
@@ -25,13 +29,28 @@ def requests(
     max_tokens: int = 2000,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """One request a table, for a language model that judges at a level of detail (App. C.4)."""
+    """One request a table, for a language model that judges at a level of detail from L1 to L4,
+    which has examples (App. C.4). replaced: as in `prompts.load`. Errors: `InputError` for another
+    level.
+    """
+    if level not in LEVELS:
+        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
     asked = []
     for table in tables:
-        text = judge_request_text(table.story, table.predicted, table.gold, level, replaced)
+        sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
+        story = table.story or "(not given)"
+        text = prompts.filled(f"judges/align-{level}", replaced, story=story, **sides)
         message = {"role": "user", "content": text}
         asked.append(Request((message,), max_tokens=max_tokens, seed=seed))
     return asked
+
+
+def _csv(table: Sequence[Row]) -> str:
+    lines = io.StringIO()
+    # One line a row: a judge that copies them gives them back on one line.
+    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
+    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
+    return lines.getvalue().rstrip("\n")
 
 
 async def asked(
