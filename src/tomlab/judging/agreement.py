@@ -6,6 +6,8 @@ and `decision` (bool, missing where the judge's answer gave none). Units are gro
 intervals resample groups.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -13,7 +15,6 @@ from tomlab.errors import InputError
 from tomlab.scoring.stats import cluster_interval, cluster_statistic, ratio
 
 CELLS = ["tp", "fp", "fn", "tn"]  # of a judge's yes and no, true and false
-_NONE = (np.nan, np.nan, np.nan)
 
 
 def agreement_by_judge(
@@ -37,9 +38,10 @@ def agreement_by_judge(
         cells = confusion(decisions, judge).set_index("group")
         values = {
             "agreement": _mean(agreed, options),
-            "precision": _share_of(cells, ["tp"], ["tp", "fp"], options),
-            "recall": _share_of(cells, ["tp"], ["tp", "fn"], options),
-            "kappa": _kappa_interval(cells, options),
+            "precision": _hits_of(cells, "fp", options),
+            "recall": _hits_of(cells, "fn", options),
+            # From -1..1 to a share and back, as an interval that nothing moves is one of shares.
+            "kappa": 2 * _interval(cells, lambda c: (kappa(c) + 1) / 2, options) - 1,
             "agreement_all": _mean(in_all, options),
         }
         row = {"judge": judge}
@@ -74,14 +76,11 @@ def differences(
         index=["group", "unit"], columns="judge", values="right"
     )
     rows = []
-    for judge in known["judge"].unique():
-        if judge == best:
-            continue
+    for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
         gained = (both[best] - both[judge]).groupby("group").mean()
-        value, low, high = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
-        row = {"judge": judge, "best": best, "difference": value, "ci_low": low, "ci_high": high}
-        rows.append(row | {"n": len(both), "n_groups": len(gained)})
+        difference = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
+        rows.append((judge, best, *difference, len(both), len(gained)))
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -93,8 +92,7 @@ def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     own = known[(known["judge"] == judge) & known["decision"].notna()]
     yes, true = own["decision"] == 1, own["truth"] == 1
     cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
-    counts = pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
-    return counts[["group", *CELLS]]
+    return pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
 
 
 def kappa(cells: np.ndarray) -> np.ndarray:
@@ -132,25 +130,22 @@ def _expect(judge: str, known: pd.DataFrame) -> None:
 
 
 def _mean(by_group: pd.Series, options: dict, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple:
+    """The mean of one value a group, and its interval."""
     if by_group.empty:
-        return _NONE
+        return (np.nan,) * 3
     found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds, **options)
     return found.value, found.ci_low, found.ci_high
 
 
-def _share_of(cells: pd.DataFrame, hits: list[str], of: list[str], options: dict) -> tuple:
-    counts = pd.DataFrame({"hits": cells[hits].sum(axis=1), "of": cells[of].sum(axis=1)})
-    counts = counts[counts["of"] > 0]
+def _hits_of(cells: pd.DataFrame, misses: str, options: dict) -> np.ndarray:
+    """The share of true positives among them and `misses`, and its interval."""
+    counts = cells[["tp"]].assign(of=cells["tp"] + cells[misses])
+    return _interval(counts[counts["of"] > 0], ratio, options)
+
+
+def _interval(counts: pd.DataFrame, statistic: Callable, options: dict) -> np.ndarray:
+    """A statistic of all groups' counts, and its interval; nan without a group."""
     if counts.empty:
-        return _NONE
-    found = cluster_statistic(counts, ratio, n=int(counts["of"].sum()), **options)
-    return found.value, found.ci_low, found.ci_high
-
-
-def _kappa_interval(cells: pd.DataFrame, options: dict) -> tuple:
-    if cells.empty:
-        return _NONE
-    n = int(cells.to_numpy().sum())
-    # From -1..1 to a share and back: where resampling moves nothing, the interval is one of shares.
-    found = cluster_statistic(cells[CELLS], lambda c: (kappa(c) + 1) / 2, n=n, **options)
-    return tuple(2 * value - 1 for value in (found.value, found.ci_low, found.ci_high))
+        return np.full(3, np.nan)
+    found = cluster_statistic(counts, statistic, n=len(counts), **options)
+    return np.array([found.value, found.ci_low, found.ci_high])

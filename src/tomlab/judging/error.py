@@ -44,7 +44,7 @@ def with_judge_error(
     the judge says nothing: the interval is 0 to 1.
     """
     total, matched, strata = _story_counts(rows)
-    value = float(_macro(_f1(matched, total), strata))
+    value = float(_macro_f1(matched, total, strata))
     cells = confusion[CELLS].to_numpy(float)
     sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
     found = (sensitivity, specificity, len(total))
@@ -57,7 +57,7 @@ def with_judge_error(
     rates = _rates(groups @ cells)
     informative = rates.sum(axis=0) > 1
     truly = _drawn_truth(total[drawn], matched[drawn], np.where(informative, rates, 1.0), rng)
-    sampled = _macro(_f1(truly, total[drawn]), strata)
+    sampled = _macro_f1(truly, total[drawn], strata)
     tail = (1 - CONFIDENCE) / 2
     # What a resample without information allows is anything.
     low = np.quantile(np.where(informative, sampled, 0.0), tail)
@@ -77,9 +77,18 @@ def _drawn_truth(
     # Gold rows of stories without a prediction were never judged.
     judged = total[:, :, :1] > 0
     observed = (matched * judged).sum(axis=1) / np.maximum((total * judged).sum(axis=1), 1)
-    if_yes, if_no = _true_given(observed, *rates[:, :, None])
-    yes = rng.binomial(matched, if_yes[:, None, :])
-    return yes + rng.binomial(total - matched, if_no[:, None, :])
+    sensitivity, specificity = rates[:, :, None]
+    share = np.clip((observed + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
+
+    def true_given(true: np.ndarray, false: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            # 0 / 0: what the judge said cannot occur at this share, 0 or 1 for every row.
+            return np.where(true + false > 0, true / (true + false), share)[:, None, :]
+
+    if_yes = true_given(sensitivity * share, (1 - specificity) * (1 - share))
+    if_no = true_given((1 - sensitivity) * share, specificity * (1 - share))
+    yes = rng.binomial(matched, if_yes)
+    return yes + rng.binomial(total - matched, if_no)
 
 
 def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -102,14 +111,11 @@ def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.n
     return total, hits, [np.flatnonzero(labels == label) for label in labels.unique()]
 
 
-def _f1(matched: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """F1 of counts of shape (..., predicted and gold)."""
+def _macro_f1(matched: np.ndarray, total: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over strata of the mean F1, of counts of shape (..., stories, predicted and gold)."""
     shares = matched / np.maximum(total, 1)
     both = shares.sum(axis=-1)
-    return 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)
-
-
-def _macro(f1: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
+    f1 = 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)
     return np.mean([f1[..., own].mean(axis=-1) for own in strata], axis=0)
 
 
@@ -117,18 +123,3 @@ def _rates(cells: np.ndarray) -> np.ndarray:
     """Sensitivity and specificity of counts (..., tp fp fn tn), 0 where nothing tells."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     return np.array([tp / np.maximum(tp + fn, 1), tn / np.maximum(tn + fp, 1)])
-
-
-def _true_given(
-    observed: np.ndarray, sensitivity: np.ndarray, specificity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """How likely a row is truly matched if the judge says so, and if the judge says not."""
-    share = np.clip((observed + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
-    hit, missed = sensitivity * share, (1 - sensitivity) * share
-    alarm, rejected = (1 - specificity) * (1 - share), specificity * (1 - share)
-    with np.errstate(invalid="ignore"):
-        # 0 / 0: what the judge said cannot occur at this share, which is 0 or 1 for every row.
-        return tuple(
-            np.where(true + false > 0, true / (true + false), share)
-            for true, false in ((hit, alarm), (missed, rejected))
-        )

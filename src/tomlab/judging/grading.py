@@ -88,20 +88,15 @@ def grade_requests(
     table: pd.DataFrame, items: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
-    questions = items.set_index("item_id")["question"]
-    return [
-        Request(({"role": "user", "content": _grade_text(question, said, replaced)},), GRADE_TOKENS)
-        for question, said in zip(
-            questions[table["item_id"]], with_options(table, items), strict=True
-        )
-    ]
-
-
-def _grade_text(question: str, said: tuple, replaced: Mapping[str, str] | None) -> str:
-    # The answer comes last: what stands in braces in it is then no field any more.
-    text, (first, second) = said
-    fields = {"question": question, "option_a": first, "option_b": second}
-    return prompts.filled("judges/grade", replaced, **fields, answer=" ".join(text.split()))
+    questions = items.set_index("item_id")["question"][table["item_id"]]
+    asked = []
+    for question, (text, options) in zip(questions, with_options(table, items), strict=True):
+        fields = {"question": question, "option_a": options[0], "option_b": options[1]}
+        # The answer comes last: what stands in braces in it is then no field any more.
+        fields["answer"] = " ".join(text.split())
+        content = prompts.filled("judges/grade", replaced, **fields)
+        asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS))
+    return asked
 
 
 _GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNORECASE)
@@ -171,48 +166,30 @@ def to_decisions(
     A unit is an answer and one of its item's two options, and the question is whether the answer
     means that option. grades: one an answer; None: not readable, so undecided for both options.
     """
-    known = _units(table)
-    decision = [
-        pd.NA if pd.isna(grade) else grade == key
-        for grade, both in zip(grades, _keys(table, items), strict=True)
-        for key in both
-    ]
-    decided = known.assign(judge=judge, decision=pd.array(decision, dtype="boolean"))
-    return decided[["judge", *known, "decision"]]
+    rows = []
+    for row, grade, keys in zip(table.itertuples(), grades, _keys(table, items), strict=True):
+        for option, key in zip(("right", "wrong"), keys, strict=True):
+            decision = None if pd.isna(grade) else grade == key
+            unit = f"{row.unit}: {option} option"
+            rows.append((judge, row.group, unit, row.truth == option, decision))
+    decided = pd.DataFrame(rows, columns=["judge", "group", "unit", "truth", "decision"])
+    return decided.astype({"truth": bool, "decision": "boolean"})
 
 
-def margin_decisions(
-    table: pd.DataFrame,
-    items: pd.DataFrame,
-    alike: np.ndarray,
-    margins: Sequence[float] = MARGINS,
-) -> pd.DataFrame:
-    """The decisions at each margin, for `cross_validated_thresholds`: `group, unit, truth` and a
-    bool column a margin. alike: `likeness` of the table.
+def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
+    """The decisions at each of `MARGINS`, for `cross_validated_thresholds`: `group, unit, truth`
+    and a bool column a margin. alike: `likeness` of the table.
     """
-    decided = {
-        margin: to_decisions(table, items, [nearer(a, margin) for a in alike], "")["decision"]
-        for margin in margins
-    }
-    return _units(table).join(pd.DataFrame(decided))
+    decided = [to_decisions(table, items, [nearer(a, m) for a in alike], "") for m in MARGINS]
+    at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
+    return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))
 
 
 def _keys(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str]]:
     """The keys of the right and the wrong option of each answer's item."""
-    right = items.set_index("item_id")["answer"]
-    chosen = zip(table["item_id"], with_options(table, items), strict=True)
-    places = [options.index(right[item_id]) for item_id, (_, options) in chosen]
-    return [(KEYS[place], KEYS[1 - place]) for place in places]
-
-
-def _units(table: pd.DataFrame) -> pd.DataFrame:
-    options = ("right", "wrong")
-    rows = [
-        {"group": row.group, "unit": f"{row.unit}: {option} option", "truth": row.truth == option}
-        for row in table.itertuples()
-        for option in options
-    ]
-    return pd.DataFrame(rows, columns=["group", "unit", "truth"]).astype({"truth": bool})
+    said, right = with_options(table, items), items.set_index("item_id")["answer"]
+    answers = zip(said, right[table["item_id"]], strict=True)
+    return [KEYS if options[0] == answer else KEYS[::-1] for (_, options), answer in answers]
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -230,18 +207,15 @@ def unparsed_answers(
     text: what is seen of the answer, from "Answer:" on. Errors: `InputError` for responses to
     unknown items, and for a score without its response.
     """
-    said = {
-        tuple(r[k] for k in _RESPONSE): r
-        for _, r in pairs(items, responses, responses["method"].unique())
-    }
+    answered = pairs(items, responses, responses["method"].unique())
+    said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
     rows = []
     for row in scores[scores["outcome"] == "unparsed"].to_dict("records"):
         key = tuple(row[name] for name in _RESPONSE)
         if key not in said:
             raise InputError(f"grading: found no response for the score of {key}")
-        text = _MARKER.split(visible(said[key]["response"])[0], maxsplit=1)[-1].strip()
-        names = {"unit": "/".join(map(str, key)), "group": row["group_id"]}
-        rows.append(names | dict(zip(_RESPONSE, key, strict=True)) | {"text": text})
+        text = _MARKER.split(visible(said[key])[0], maxsplit=1)[-1].strip()
+        rows.append(("/".join(map(str, key)), row["group_id"], *key, text))
     return pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
 
 
@@ -272,12 +246,13 @@ def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     `answers` (all scored), `unparsed` (before), of which `becomes_correct`, `becomes_wrong` and
     `stays_unparsed`; `accuracy` over all answers as scored, and `accuracy_graded`.
     """
-    rows = []
-    for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        own = regraded[(regraded["model"] == model) & (regraded["method"] == method)]["becomes"]
-        correct, wrong, unparsed = (int((own == o).sum()) for o in ("correct", "wrong", "unparsed"))
-        row = {"model": model, "method": method, "answers": len(part), "unparsed": len(own)}
-        row |= {"becomes_correct": correct, "becomes_wrong": wrong, "stays_unparsed": unparsed}
-        row["accuracy"] = part["score"].mean()
-        rows.append(row | {"accuracy_graded": (part["score"].sum() + correct) / len(part)})
-    return pd.DataFrame(rows)
+    by = ["model", "method"]
+    own = scores.groupby(by, sort=False)["score"]
+    table = own.agg(answers="size").assign(unparsed=0)
+    names = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
+    counts = regraded.groupby(by)["becomes"].value_counts().unstack()
+    counts = counts.reindex(index=table.index, columns=["correct", "wrong", "unparsed"])
+    table[names] = counts.fillna(0).astype(int)
+    table["unparsed"] = table[names].sum(axis=1)
+    graded = (own.sum() + table["becomes_correct"]) / table["answers"]
+    return table.assign(accuracy=own.mean(), accuracy_graded=graded).reset_index()

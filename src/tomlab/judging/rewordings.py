@@ -3,14 +3,18 @@ what names no option: BigToM's released code, SimpleToM Sec. 4; as in OmniToM, A
 
 Options are rewritten by listed operations, and the operation is the label: it says which option the
 answer means, or that it means neither. Nobody judged these answers; their column `source` says so.
+The wordings stand in `rewordings.yaml`.
 """
 
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
+import yaml
 
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN, balanced, capital
@@ -19,95 +23,8 @@ from tomlab.scoring.similarity import shared
 NONE = "none"
 _Wordings = Sequence[str] | Mapping[str, Sequence[str]]
 
-# What is said of an option by the verb that it is put with: of what somebody believes, or will do.
-_OTHER_VERB = {
-    "believes": ("{who} thinks that {rest}.", "{who} is of the opinion that {rest}."),
-    "will": ("{who} is going to {rest}.", "{who} is about to {rest}."),
-}
-_CONVINCED = {
-    "believes": ("{who} is convinced that {rest}.", "{who} is sure that {rest}."),
-    "will": ("{who} intends to {rest}.", "{who} is determined to {rest}."),
-}
-_TURNED = {
-    "believes": ("That {rest} is what {who} believes.", "{Rest}, {who} believes."),
-    "will": ("What {who} will do is {rest}.", "To {rest} is what {who} will do."),
-}
-_DENIED = {
-    "believes": ("{who} does not believe that {rest}.", "{who} does not think that {rest}."),
-}
-_CONTRACTIONS = ((r"^(\w+) will ", r"\1'll "), (r"(?<=\w) (?:is|has(?= been))(?= \w)", "'s"))
-# One saying for another that means the same in such options.
-_SYNONYMS = (
-    (r"\basleep\b", "sleeping"),
-    (r"\bis taken$", "is occupied"),
-    (r"\bsupple\b", "flexible"),
-    (r"\bstiff\b", "rigid"),
-    (r"\bslack\b", "loose"),
-    (r"\btight\b", "taut"),
-    (r"\bfoul\b", "nasty"),
-    (r"\bout of order\b", "broken down"),
-    (r"\bhas stopped\b", "has come to a halt"),
-    (r"\bstanding still\b", "not moving"),
-    (r"\bin good condition\b", "in good shape"),
-    (r"\bin perfect condition\b", "in flawless condition"),
-    (r"\bis perfect for\b", "is ideal for"),
-    (r"\bhealthy$", "in good health"),
-    (r"\bbegins\b", "starts"),
-    (r"\bwill start\b", "will begin"),
-    (r"\bstart to\b", "begin to"),
-    (r"\bprepare to\b", "get ready to"),
-    (r"\bcosts\b", "is priced at"),
-    (r"\bcontains\b", "holds"),
-    (r"\bis filled with\b", "is full of"),
-    (r"\bis in (?=the|room)", "can be found in "),
-    (r"\blook for\b", "search for"),
-    (r"\b(will|to) search for\b", r"\1 look for"),
-    (r"\bcarry\b", "take"),
-    (r"\bbring\b", "take"),
-    (r"\bbuy\b", "purchase"),
-    (r"\bgather\b", "collect"),
-    (r"\bmend\b", "repair"),
-)
-_LONGER = (
-    "From what the story tells us, {option}, and nothing in it speaks against that.",
-    "When I put together everything that is said, my answer is that {option}.",
-    "Given how the story goes, {option}, which is what one would expect of anybody there.",
-)
-_HEDGED = (
-    "I am not entirely sure, but it seems that {option}.",
-    "My best guess would be that {option}.",
-    "Probably {option}, as far as one can tell.",
-)
-_BOTH = (
-    "Either {option}, or {other}; the story allows both.",
-    "It may be that {option}, and it may just as well be that {other}.",
-    "{option}. Or perhaps {other}.",
-)
-_DECLINED = (
-    "I cannot say.",
-    "There is not enough information to tell.",
-    "The story leaves this open.",
-    "It is impossible to know what goes on in the mind of {who}.",
-    "I do not know; {who} might do or think anything.",
-)
-# Words in which two options differ and of which one holds where the other does not, so that to deny
-# the one is to say the other.
-COMPLEMENTARY = tuple(
-    frozenset(pair)
-    for pair in (
-        ("awake", "asleep"),
-        ("ripe", "unripe"),
-        ("open", "closed"),
-        ("empty", "taken"),
-        ("running", "out of order"),
-        ("is running", "has stopped"),
-        ("moving", "standing still"),
-        ("locked", "unlocked"),
-        ("on", "off"),
-        ("intact", "cracked"),
-        ("intact", "broken"),
-    )
-)
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 # Where both differing parts have a number, or both are a thing or a place, there are more of their
 # kind, so that to deny the one is not to say the other.
 _NUMBER = re.compile(
@@ -120,8 +37,7 @@ _OPTION = re.compile(r"(?P<who>[^\W\d_][\w-]*) (?P<verb>believes|will)(?: that)?
 _UNLIKE = 0.5
 
 
-@dataclass(frozen=True)
-class _Case:
+class _Case(NamedTuple):
     """An option to be reworded: without its full stop, beside the other one, its item's story, and
     the case of another template.
     """
@@ -141,10 +57,10 @@ class _Case:
     @property
     def differing(self) -> tuple[str, str]:
         """The words between what both options begin and end with."""
-        one, two = self.option.split(), self.other.split()
-        start = _shared_words(one, two)
-        end = _shared_words(one[start:][::-1], two[start:][::-1])
-        return tuple(" ".join(words[start : len(words) - end]) for words in (one, two))
+        both = self.option.split(), self.other.split()
+        start = _shared_words(*both)
+        end = _shared_words(*(words[start:][::-1] for words in both))
+        return tuple(" ".join(words[start : len(words) - end]) for words in both)
 
     def filled(self, wordings: _Wordings) -> str | None:
         """One of the wordings about this option; None where it has no such parts."""
@@ -157,34 +73,32 @@ class _Case:
         text = self.draw.choice(wordings)
         return capital(text.format(option=self.option, other=self.other, **parts, **more))
 
+    def replaced(self, rules: Mapping[str, str]) -> str | None:
+        """The option with one of the rules that apply carried out once."""
+        able = [rule for rule in rules.items() if re.search(rule[0], self.option)]
+        return re.sub(*self.draw.choice(able), self.option, count=1) + "." if able else None
+
 
 def _shared_words(one: Sequence[str], two: Sequence[str]) -> int:
-    both = enumerate(zip(one, two, strict=False))
-    return next((i for i, (a, b) in both if a != b), min(len(one), len(two)))
-
-
-def _first_rule(case: _Case, rules: Sequence[tuple[str, str]]) -> str | None:
-    """The option with one of the rules that apply carried out once."""
-    able = [rule for rule in rules if re.search(rule[0], case.option)]
-    return re.sub(*case.draw.choice(able), case.option, count=1) + "." if able else None
+    """How many words both begin with."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False))])
 
 
 def _fragment(case: _Case) -> str | None:
     """The option from the first word on that the other one has not."""
-    one, two = case.option.split(), case.other.split()
-    words = " ".join(one[_shared_words(one, two) :])
-    return capital(words) + "." if words else None
+    words = case.option.split()
+    rest = words[_shared_words(words, case.other.split()) :]
+    return capital(" ".join(rest)) + "." if rest else None
 
 
 def _other_denied(case: _Case) -> str | None:
-    if frozenset(case.differing) not in COMPLEMENTARY:
-        return None
-    return _Case(case.other, case.option, case.story, None, case.draw).filled(_DENIED)
+    turned = case._replace(option=case.other, other=case.option)
+    return turned.filled(_DATA["denied"]) if set(case.differing) in COMPLEMENTARY else None
 
 
 def _denied(case: _Case) -> str | None:
     alike = any(all(map(many, case.differing)) for many in (_NUMBER.search, _THING.fullmatch))
-    return case.filled(_DENIED) if alike else None
+    return case.filled(_DATA["denied"]) if alike else None
 
 
 def _of_another(case: _Case) -> str | None:
@@ -203,28 +117,23 @@ def _sentences(story: str, count: int) -> str:
     return " ".join(re.split(r"(?<=[.!?])\s+", story)[:count])
 
 
-# How an answer is made that means an option, and how one that means neither: by one of some
-# wordings, or by a function (None: not of this one).
-MEANS: dict[str, _Wordings | Callable[[_Case], str | None]] = {
+# The operations that no wording says; None where an option does not allow it.
+_BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "verbatim": lambda case: case.option + ".",
-    "other verb": _OTHER_VERB,
-    "convinced": _CONVINCED,
-    "clause order": _TURNED,
-    "contraction": lambda case: _first_rule(case, _CONTRACTIONS),
-    "synonym": lambda case: _first_rule(case, _SYNONYMS),
+    "contraction": lambda case: case.replaced(_DATA["contraction"]),
+    "synonym": lambda case: case.replaced(_DATA["synonym"]),
     "fragment": _fragment,
-    "longer sentence": _LONGER,
-    "hedged": _HEDGED,
     "complement denied": _other_denied,
-}
-MEANS_NONE: dict[str, _Wordings | Callable[[_Case], str | None]] = {
-    "both options": _BOTH,
     "one denied": _denied,
-    "cannot say": _DECLINED,
     "other template": lambda case: case.stranger and _sentences(case.stranger.story, 1),
     "other template's option": _of_another,
     "beginning of the story": lambda case: _sentences(case.story, 2),
 }
+# How an answer is made that means an option, and how one that means neither: wordings or a rule.
+MEANS, MEANS_NONE = (
+    {operation: wordings or _BY_RULE[operation] for operation, wordings in _DATA[name].items()}
+    for name in ("means", "means none")
+)
 
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
@@ -246,11 +155,12 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
         raise InputError("grading: found no items to make answers from")
     rows = [row for item in asked for row in _rewritten(item, asked, draw)]
     draw.shuffle(rows)
-    made = pd.DataFrame(rows)
+    columns = ["unit", "group", "item_id", "text", "truth", "operation", "source"]
+    made = pd.DataFrame(rows, columns=columns)
     return balanced(made.drop_duplicates(["group", "text"]), n, ["truth"])
 
 
-def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> list[dict]:
+def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> list[tuple]:
     """What the operations make of either option of an item."""
     right = item["answer"]
     [wrong] = [choice for choice in item["choices"] if choice != right]
@@ -268,9 +178,8 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
                 unit = f"{about}/{operation}/{meant}"
-                keys = {"unit": unit, "group": item["group_id"], "item_id": item["item_id"]}
-                told = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
-                rows.append(keys | told)
+                keys = (unit, item["group_id"], item["item_id"])
+                rows.append((*keys, text, truth, operation, KNOWN))
     return rows
 
 

@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import (
-    LEVELS,
     Alignment,
     actor_key,
     align,
     alignments,
     compound_parts,
-    judge_request_text,
     parse_judgement,
     precision_recall_f1,
     texts_to_embed,
 )
+from tomlab.benchmarks.omnitom.calibration import LabelledTable
+from tomlab.benchmarks.omnitom.items import LEVELS
+from tomlab.benchmarks.omnitom.judges import requests
 from tomlab.benchmarks.omnitom.records import Row, read_records, rows
 from tomlab.errors import InputError
 from tomlab.models import specs
@@ -471,9 +472,16 @@ def test_any_answer_is_read_or_refused(text):
 # ---- The judge's prompt --------------------------------------------------------------------------
 
 
+def request_text(story: str, level: str) -> str:
+    sides = (tuple(PREDICTED), tuple(GOLD))
+    unknown = ((None,) * len(side) for side in sides)
+    [request] = requests([LabelledTable("t", "s", story, *sides, *unknown, (), "not known")], level)
+    return request.messages[-1]["content"]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_judge_is_shown_the_story_and_both_tables(level):
-    text = judge_request_text("Mara sells honey.", PREDICTED, GOLD, level)
+    text = request_text("Mara sells honey.", level)
     assert "Story:\nMara sells honey.\n" in text
     assert "\nMara,Mara has to talk Ivo into leaving\n" in text
     assert '\nMara,"Mara needs the corner stall, and Ivo rents that stall"\n' in text
@@ -488,12 +496,12 @@ def test_levels_grow_by_steps_criteria_and_examples():
 
 
 def test_missing_story_is_said_to_be_missing():
-    assert "Story:\n(not given)" in judge_request_text("", PREDICTED, GOLD, "L3")
+    assert "Story:\n(not given)" in request_text("", "L3")
 
 
 def test_unknown_level_is_named():
     with pytest.raises(InputError, match="level 'L5', expected one of"):
-        judge_request_text("", PREDICTED, GOLD, "L5")
+        request_text("", "L5")
 
 
 def test_examples_of_the_prompt_obey_its_rules():

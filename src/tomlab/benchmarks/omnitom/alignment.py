@@ -6,8 +6,6 @@ by the text alone or by sentence embeddings; a language model's two tables are r
 `parse_judgement`.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.records import WORLD, Row
 from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
-LEVELS = ("L1", "L2", "L3", "L4")
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
 SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
 
@@ -60,7 +56,8 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
         return known.get("".join(own), WORLD)
     named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
     near = [actor for actor in named if _shortens(own, _words(actor))]
-    if not _GROUP.search(name) and not APOSTROPHES.search(name) and _capitals(name):
+    alone = not _GROUP.search(name) and not APOSTROPHES.search(name)
+    if alone and all(word[0].isupper() for word in name.split()):
         near += [actor for actor in named if _shortens(_words(actor), own)]
     return near[0] if len(near) == 1 else None
 
@@ -73,10 +70,6 @@ def _words(name: str) -> list[str]:
 def _shortens(short: list[str], long: list[str]) -> bool:
     n = len(short)
     return 0 < n < len(long) and short in (long[:n], long[-n:])
-
-
-def _capitals(name: str) -> bool:
-    return all(word[0].isupper() for word in name.split())
 
 
 def compound_parts(belief: str) -> list[str]:
@@ -128,70 +121,52 @@ def alignments(
 
     An assignment at a threshold is not one assignment cut there: with likenesses .9 and .8 in the
     first row and .8 and .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8
-    are better. No single score a row says what happens at every threshold, so whoever chooses one
-    has to look at the decisions themselves (`judging.cross_validated_thresholds`).
+    are better. So thresholds are chosen by decisions (`judging.cross_validated_thresholds`).
     """
     if wrong := [t for t in thresholds if not 0 < t <= 1]:
         raise InputError(f"alignment: found threshold {wrong[0]}, expected above 0 and at most 1")
-    groups = [_Actor(*rows, kind, vectors) for rows in _by_actor(predicted, gold)]
+    actors = list(dict.fromkeys(row.actor for row in gold))
+    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
+    own = dict.fromkeys(keys[actor] for actor in actors)
+    groups = [_Actor(key, keys, (predicted, gold), kind, vectors) for key in own]
     found = []
     for threshold in thresholds:
         pairs = sorted(pair for group in groups for pair in group.pairs(threshold))
-        counts = (Counter(p for p, _ in pairs), Counter(g for _, g in pairs))
-        mc_predicted, mc_gold = (
-            [count[i] for i in range(len(table))]
-            for count, table in zip(counts, (predicted, gold), strict=True)
-        )
+        of_predicted, of_gold = Counter(p for p, _ in pairs), Counter(g for _, g in pairs)
+        mc_predicted = [of_predicted[i] for i in range(len(predicted))]
+        mc_gold = [of_gold[i] for i in range(len(gold))]
         found.append(Alignment(mc_predicted, mc_gold, pairs))
     return found
-
-
-def _by_actor(predicted: Sequence[Row], gold: Sequence[Row]) -> list[tuple]:
-    """Of each gold actor, the rows of both tables by number and text.
-
-    Rows stand in the order of their texts, so that ties fall the same way whatever their order in
-    the tables.
-    """
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-
-    def of_actor(table: Sequence[Row], key: str) -> list[tuple[int, str]]:
-        own = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
-        return sorted(own, key=lambda row: (plain(row[1]), row[1], row[0]))
-
-    of_gold = dict.fromkeys(keys[actor] for actor in actors)
-    return [(of_actor(predicted, key), of_actor(gold, key)) for key in of_gold]
 
 
 class _Actor:
     """The rows of one actor in both tables, and how alike they and their parts are."""
 
     def __init__(
-        self,
-        predicted: list[tuple[int, str]],
-        gold: list[tuple[int, str]],
-        kind: str,
-        vectors: Mapping[str, np.ndarray] | None,
+        self, key: str, keys: Mapping, tables: tuple, kind: str, vectors: Mapping | None
     ) -> None:
-        self.numbers = [i for i, _ in predicted], [i for i, _ in gold]
-        texts, self.parts = [], []
-        for table in (predicted, gold):
-            own, places = [text for _, text in table], {}
-            for row, (_, text) in enumerate(table):
-                parts = compound_parts(text)
-                places[row] = range(len(own), len(own) + len(parts))
-                own += parts
-            texts.append(own)
+        self.numbers, self.parts, texts = [], [], []
+        for table in tables:
+            rows = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
+            # By their texts, so that ties fall the same way whatever their order in the table.
+            rows.sort(key=lambda row: (plain(row[1]), row[1], row[0]))
+            own, places = [text for _, text in rows], []
+            for _, text in rows:
+                first = len(own)
+                own += compound_parts(text)
+                places.append(range(first, len(own)))
+            self.numbers.append([i for i, _ in rows])
             self.parts.append(places)
+            texts.append(own)
         self.alike = similarity(kind, *texts, vectors)
 
     def pairs(self, threshold: float) -> list[tuple[int, int]]:
-        left, right = map(len, self.numbers)
-        pairs = _assigned(self.alike[:left, :right], threshold)
-        pairs += _extended(self.alike, *self.parts, pairs, right, threshold)
+        (predicted, gold), (left, right) = self.numbers, self.parts
+        pairs = _assigned(self.alike[: len(left), : len(right)], threshold)
+        pairs += _extended(self.alike, left, right, pairs, threshold)
         turned = [(g, p) for p, g in pairs]
-        turned += _extended(self.alike.T, *reversed(self.parts), turned, left, threshold)
-        return [(self.numbers[0][p], self.numbers[1][g]) for g, p in turned]
+        turned += _extended(self.alike.T, right, left, turned, threshold)
+        return [(predicted[p], gold[g]) for g, p in turned]
 
 
 def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
@@ -206,20 +181,19 @@ def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
 
 def _extended(
     alike: np.ndarray,
-    parts: Mapping[int, range],
-    other_parts: Mapping[int, range],
+    parts: Sequence[range],
+    other_parts: Sequence[range],
     pairs: Sequence[tuple[int, int]],
-    others: int,
     threshold: float,
 ) -> list[tuple[int, int]]:
     """The pairs that compound rows add to `pairs`.
 
     alike: of the texts of one table (rows, then parts) to those of the other. parts, other_parts:
-    where in it the parts of each row stand. others: how many rows the other table has.
+    of each row of either table, where in it the row's parts stand.
     """
     partners, taken, added = dict(pairs), {other for _, other in pairs}, []
-    for row, own in parts.items():
-        free = [other for other in range(others) if other not in taken]
+    for row, own in enumerate(parts):
+        free = [other for other in range(len(other_parts)) if other not in taken]
         if not own or not free:
             continue
         block = alike[own.start : own.stop]
@@ -259,35 +233,6 @@ def _share(counts: Sequence[int | None]) -> float:
 
 
 # ---- A language model as the judge (App. C.4) ----------------------------------------------------
-
-
-def judge_request_text(
-    story: str,
-    predicted: Sequence[Row],
-    gold: Sequence[Row],
-    level: str,
-    replaced: Mapping[str, str] | None = None,
-) -> str:
-    """What a judge is asked, at level of detail L1 to L4 (L4 has examples). replaced: as in
-    `prompts.load`. Errors: `InputError` for another level.
-    """
-    if level not in LEVELS:
-        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
-    return prompts.filled(
-        f"judges/align-{level}",
-        replaced,
-        story=story or "(not given)",
-        prediction=_csv(predicted),
-        ground_truth=_csv(gold),
-    )
-
-
-def _csv(table: Sequence[Row]) -> str:
-    lines = io.StringIO()
-    # One line a row: a judge that copies them gives them back on one line.
-    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
-    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
-    return lines.getvalue().rstrip("\n")
 
 
 _LABEL = re.compile(

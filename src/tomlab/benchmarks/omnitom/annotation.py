@@ -6,6 +6,7 @@ is made in `writing`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,15 +18,10 @@ from tomlab.errors import InputError
 from tomlab.records import files
 from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 
-# Of candidate gold, kept by themselves.
-
 HUMAN = "human"
 REVIEW_COLUMNS = ("story_id", "actor", "belief", "remark", "reviewer", "reviewer_type")
 ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
 OVERALL = "overall"  # over all dimensions, the last row of Table 6
-
-
-# Files
 
 
 def read_reviews(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
@@ -50,20 +46,16 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     to stand in its table.
     """
     beliefs = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
-    columns = {
-        "belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1"),
-        "annotator": files.text(),
-        "annotator_type": files.person_kind(),
-        "dimension": files.one_of(DIMENSIONS),
-        "label": pa.Column(str),
-    }
-    table = _read(
-        *(path, None if records is None else set(beliefs), columns),
-        *(("story_id", "belief", "dimension"), "annotator"),
+    known = None if records is None else set(beliefs)
+    columns = {"belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1")}
+    columns |= {"annotator": files.text(), "annotator_type": files.person_kind()}
+    columns |= {"dimension": files.one_of(DIMENSIONS), "label": pa.Column(str)}
+    fitting = [
         files.fitting("belief", "story_id", beliefs),
         files.fitting("label", "dimension", DIMENSIONS),
-    )
-    return table.astype({"belief": "int64"})
+    ]
+    cell = ("story_id", "belief", "dimension")
+    return _read(path, known, columns, cell, "annotator", *fitting).astype({"belief": "int64"})
 
 
 def _read(
@@ -81,9 +73,6 @@ def _read(
     return table.astype({"story_id": "int64"})
 
 
-# Agreement
-
-
 def overlap(
     reviews: pd.DataFrame, resamples: int = 2000, seed: int = 0, *, reviewer_type: str = HUMAN
 ) -> pd.DataFrame:
@@ -94,19 +83,17 @@ def overlap(
     `llm:<model>`; others do not count. No row if there is no review by that type.
     """
     own = _of_type(reviews, "reviewer_type", reviewer_type)
-    cells = own.assign(clear=own["remark"] == "")
-    clear = cells.groupby(["story_id", "actor", "belief"], sort=False)["clear"].all().reset_index()
+    belief = [own[name] for name in ("story_id", "actor", "belief")]
+    clear = (own["remark"] == "").groupby(belief, sort=False).all()
     rows = []
     if len(clear):
-        share = cluster_interval(clear["clear"], clear["story_id"], resamples=resamples, seed=seed)
-        rows.append(
-            {"reviewer_type": reviewer_type, "reviewers": own["reviewer"].nunique()}
-            | {"stories": share.n_groups, "n": share.n, "no_remark": int(clear["clear"].sum())}
-            | {"overlap": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
-            | {"ci_method": share.ci_method}
-        )
-    columns = ["reviewer_type", "reviewers", "stories", "n", "no_remark", "overlap", "ci_low"]
-    return pd.DataFrame(rows, columns=[*columns, "ci_high", "ci_method"])
+        stories = clear.index.get_level_values("story_id")
+        share = cluster_interval(clear, stories, resamples=resamples, seed=seed)
+        row = {"reviewer_type": reviewer_type, "reviewers": own["reviewer"].nunique()}
+        row |= {"no_remark": int(clear.sum()), "stories": share.n_groups, "overlap": share.value}
+        rows.append(row | vars(share))
+    columns = ["reviewer_type", "reviewers", "stories", "n", "no_remark", "overlap"]
+    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high", "ci_method"])
 
 
 def _of_type(table: pd.DataFrame, column: str, wanted: str) -> pd.DataFrame:
@@ -118,11 +105,7 @@ def _of_type(table: pd.DataFrame, column: str, wanted: str) -> pd.DataFrame:
 
 
 def strict_agreement(
-    annotations: pd.DataFrame,
-    *,
-    annotator_type: str = HUMAN,
-    resamples: int = 2000,
-    seed: int = 0,
+    annotations: pd.DataFrame, *, annotator_type: str = HUMAN, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
     """Table 6: label cells on which all annotators are equal, by dimension, and over all of them.
 
@@ -132,33 +115,25 @@ def strict_agreement(
     if there is no annotation by that type.
     """
     own = _of_type(annotations, "annotator_type", annotator_type)
-    cells = own.groupby(["story_id", "belief", "dimension"], sort=False)["label"]
-    cells = cells.agg(["size", "nunique"]).reset_index()
-    cells = cells[cells["size"] >= 2].assign(agree=lambda table: table["nunique"] == 1)
     rows = []
     for dimension in (*DIMENSIONS, OVERALL) if len(own) else ():
-        part = cells if dimension == OVERALL else cells[cells["dimension"] == dimension]
         by = own if dimension == OVERALL else own[own["dimension"] == dimension]
+        cells = by.groupby(["story_id", "belief", "dimension"], sort=False)["label"]
+        cells = cells.nunique()[cells.size() >= 2]
+        agree, stories = cells == 1, cells.index.get_level_values("story_id")
         row = {"annotator_type": annotator_type, "dimension": dimension}
-        row |= {"annotators": by["annotator"].nunique(), "n": len(part)}
-        row |= {"agree": int(part["agree"].sum()), "stories": part["story_id"].nunique()}
-        if len(part):
-            share = cluster_interval(
-                part["agree"], part["story_id"], resamples=resamples, seed=seed
-            )
-            row |= {"agreement": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
-            row["ci_method"] = share.ci_method
+        row |= {"annotators": by["annotator"].nunique(), "n": len(cells)}
+        row |= {"agree": int(agree.sum()), "stories": stories.nunique()}
+        if len(cells):
+            row |= vars(cluster_interval(agree, stories, resamples=resamples, seed=seed))
         rows.append(row)
-    columns = ["annotator_type", "dimension", "annotators", "n", "agree", "agreement", "ci_low"]
-    return pd.DataFrame(rows, columns=[*columns, "ci_high", "ci_method", "stories"])
+    columns = ["annotator_type", "dimension", "annotators", "n", "agree", "value", "ci_low"]
+    table = pd.DataFrame(rows, columns=[*columns, "ci_high", "ci_method", "stories"])
+    return table.rename(columns={"value": "agreement"})
 
 
 def alpha(
-    annotations: pd.DataFrame,
-    *,
-    annotator_type: str = HUMAN,
-    resamples: int = 2000,
-    seed: int = 0,
+    annotations: pd.DataFrame, *, annotator_type: str = HUMAN, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
     """Krippendorff's alpha (nominal) of each dimension's labels, for what two or more labelled.
 
@@ -176,13 +151,8 @@ def alpha(
         wide = codes.pivot(index=["story_id", "belief"], columns="annotator", values="code")
         found = agreement(wide, "nominal")
         stories = wide.index.get_level_values("story_id")
-        low, high = alpha_interval(wide, "nominal", stories, resamples=resamples, seed=seed)
-        rows.append(
-            {"annotator_type": annotator_type, "dimension": dimension}
-            | {"annotators": wide.shape[1], "n": found["units"]}
-            | {"percent_agreement": found["percent_agreement"], "alpha": found["alpha"]}
-            | {"ci_low": low, "ci_high": high}
-        )
+        interval = alpha_interval(wide, "nominal", stories, resamples=resamples, seed=seed)
+        rows.append((annotator_type, dimension, wide.shape[1], *found.values(), *interval))
     columns = ["annotator_type", "dimension", "annotators", "n", "percent_agreement", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
@@ -200,10 +170,10 @@ def majority(
     own = _of_type(annotations, "annotator_type", annotator_type)
     votes, open_ = [], []
     for cell, given in own.groupby(["story_id", "belief", "dimension"], sort=False)["label"]:
-        counts = given.value_counts()
-        key = (annotator_type, *cell)
-        if 2 * counts.iloc[0] > len(given):
-            votes.append((*key, counts.index[0], int(counts.iloc[0]), len(given)))
+        counts, key = Counter(given), (annotator_type, *cell)
+        [(label, most)] = counts.most_common(1)
+        if 2 * most > len(given):
+            votes.append((*key, label, most, len(given)))
         else:
             said = ", ".join(f"{label} {count}" for label, count in sorted(counts.items()))
             open_.append((*key, said, len(given)))

@@ -2,19 +2,19 @@
 or read from a file of human annotations.
 
 Known by construction: a gold belief table is edited by listed operations, and the operation is the
-label. Nobody judged these tables; `LabelledTable.truth` says so in each of them.
+label (`calibration.yaml`). Nobody judged these tables; `LabelledTable.truth` says so in each.
 """
 
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
@@ -24,38 +24,8 @@ from tomlab.judging.constructed import KNOWN
 from tomlab.records import files
 from tomlab.scoring import similarity
 
-# What becomes of gold beliefs, with the MatchCounts (of predicted rows; of gold rows).
-OPERATIONS = {
-    "keep": "the belief as it stands (1; 1)",
-    "paraphrase": "the belief in other words (1; 1)",
-    "split": "gold joins two beliefs that the prediction states one by one (1, 1; 2)",
-    "merge": "the prediction joins two gold beliefs of one actor (2; 1, 1)",
-    "drop": "the prediction leaves the belief out (none; 0)",
-    "wrong actor": "the belief stands under an actor who has none like it (0; 0)",
-    "other place": "in its stead the belief with another place in it (0; 0)",
-    "other person": "in its stead the belief with another person in it (0; 0)",
-    "negation": "in its stead the belief with a not in it (0; 0)",
-    "duplicate": "the belief, and once more in other words (1, 0; 1)",
-    "foreign": "besides, a belief of another story with the names fitted (0; none)",
-}
-# How often each is tried, out of a hundred beliefs, by the manner of an imagined extractor.
-# Together they leave about as many rows unmatched as people found (42 %, App. B.4); joined beliefs
-# are more frequent than the 1 % there, which would leave too few to judge by.
-_SHARES = {
-    "close": (16, 38, 3, 3, 12, 7, 6, 6, 4, 5, 10),
-    "terse": (8, 26, 0, 5, 32, 8, 6, 7, 6, 2, 8),
-    "wordy": (8, 28, 5, 0, 15, 14, 6, 7, 5, 12, 28),
-}
-PROFILES = {name: dict(zip(OPERATIONS, s, strict=True)) for name, s in _SHARES.items()}
-# What is tried next where the story allows no such edit.
-_INSTEAD = {
-    "split": "paraphrase",
-    "merge": "paraphrase",
-    "wrong actor": "drop",
-    "other place": "other person",
-    "other person": "drop",
-    "negation": "drop",
-}
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+OPERATIONS, PROFILES, _INSTEAD = (_DATA[name] for name in ("operations", "profiles", "instead"))
 THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
 # A belief under another actor is none of theirs if it shares less than this with each of them.
 _UNLIKE = 0.5
@@ -98,15 +68,11 @@ def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[
         raise InputError(
             f"calibration: found {len(records)} records for {tables} tables, expected some of both"
         )
-    names = list(PROFILES)
-    turns = (
-        (turn // len(names), record, names[(number + turn) % len(names)])
-        for turn in count()
-        for number, record in enumerate(records)
-    )
-    made = []
-    for again, record, profile in islice(turns, tables):
-        table = edited(record, profile, f"{seed}/{again}" if again else str(seed), records)
+    names, made = list(PROFILES), []
+    for number in range(tables):
+        turn, place = divmod(number, len(records))
+        again, profile = turn // len(names), names[(place + turn) % len(names)]
+        table = edited(records[place], profile, f"{seed}/{again}" if again else str(seed), records)
         made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
     return made
 
@@ -145,29 +111,18 @@ def edited(
         blocks.append(block)
         if 100 * draw.random() < PROFILES[profile]["foreign"]:
             blocks += story.foreign(draw)
-    return _assembled(record, profile, blocks)
-
-
-def _assembled(record: Mapping, profile: str, blocks: Sequence[_Block]) -> LabelledTable:
-    actors = [belief["actor"] for belief in record["beliefs"]]
     gold = [(row, n, block) for block in blocks for row, n in block.gold]
     predicted = [(row, n, block) for block in blocks for row, n in block.predicted]
-    predicted.sort(key=lambda made: actors.index(made[0].actor))
+    predicted.sort(key=lambda made: story.actors.index(made[0].actor))
 
     def places(block: _Block, table: list) -> tuple[int, ...]:
         return tuple(i for i, made in enumerate(table) if made[2] is block)
 
-    return LabelledTable(
-        table_id=f"{record['story_id']}/{profile}",
-        group=str(record["story_id"]),
-        story=record["story"],
-        predicted=tuple(row for row, _, _ in predicted),
-        gold=tuple(row for row, _, _ in gold),
-        mc_predicted=tuple(n for _, n, _ in predicted),
-        mc_gold=tuple(n for _, n, _ in gold),
-        operations=tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks),
-        truth=KNOWN,
-    )
+    about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
+    beliefs = [tuple(row for row, _, _ in side) for side in (predicted, gold)]
+    counts = [tuple(n for _, n, _ in side) for side in (predicted, gold)]
+    done = tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks)
+    return LabelledTable(*about, *beliefs, *counts, done, KNOWN)
 
 
 class _Story:
@@ -188,68 +143,64 @@ class _Story:
         row = self.rows[first]
         match operation:
             case "keep":
-                predicted = [(row, 1)]
+                return _Block(operation, [(row, 1)], [(row, 1)])
             case "paraphrase":
-                predicted = [(self._other_words(first, draw), 1)]
+                return _Block(operation, [(self._other_words(first, draw), 1)], [(row, 1)])
             case "duplicate":
-                predicted = [(row, 1), (self._other_words(first, draw), 0)]
+                again = self._other_words(first, draw)
+                return _Block(operation, [(row, 1), (again, 0)], [(row, 1)])
             case "drop":
                 return _Block(operation, [], [(row, 0)])
             case "split" | "merge":
                 return None if second is None else self._of_two(operation, (first, second), draw)
-            case _:
-                missed = self._misses(operation, first)
-                return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
-        return _Block(operation, predicted, [(row, 1)])
+        missed = self._misses(operation, first)
+        return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
 
     def _of_two(self, operation: str, numbers: Sequence[int], draw: random.Random) -> _Block:
         as_they_stand = [self.rows[i] for i in numbers]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
         said = [draw.choice([self.rows[i], self._other_words(i, draw)]) for i in numbers]
         joined, single = (said, as_they_stand) if operation == "merge" else (as_they_stand, said)
-        orders = {row.order for row in joined}
-        both = Row(
-            joined[0].actor,
-            edits.joined(*(row.belief for row in joined), draw),
-            orders.pop() if len(orders) == 1 else "",
-        )
-        tables = [(both, 2)], [(row, 1) for row in single]
-        return _Block(operation, *(tables if operation == "merge" else reversed(tables)))
+        first, second = joined
+        order = first.order if first.order == second.order else ""
+        both = [(Row(first.actor, edits.joined(first.belief, second.belief, draw), order), 2)]
+        one_by_one = [(row, 1) for row in single]
+        tables = (both, one_by_one) if operation == "merge" else (one_by_one, both)
+        return _Block(operation, *tables)
 
     def _misses(self, operation: str, number: int) -> list[Row]:
         """The ways to miss the belief by this operation that state no other belief either."""
         row = self.rows[number]
-        if operation == "wrong actor":
-            able = [
-                a for a in self.actors if a != row.actor and self._nearest(row.belief, a) < _UNLIKE
-            ]
-            return [replace(row, actor=actor) for actor in able]
-        if operation == "other place":
-            texts = edits.other_places(row.belief, self.places)
-        elif operation == "other person":
-            # "Ana thinks p" under Ana would come to p, which may well be another of her beliefs.
-            strangers = [name for name in self.people if name != row.actor]
-            texts = edits.other_people(row.belief, self.people, strangers)
-        else:
-            texts = edits.negations(row.belief)
-        near = operation == "other place"
-        return [replace(row, belief=text) for text in texts if self._near_miss(text, number, near)]
-
-    def _near_miss(self, text: str, number: int, as_near: bool) -> bool:
-        """Whether `text` differs from the belief, and is closer to it than to the actor's others
-        (as_near: or as close; "in the attic" misses "in the box" and "in the bag" alike).
-        """
-        own = max(similarity.shared(text, wording) for wording in self.wordings[number])
-        nearest = self._nearest(text, self.rows[number].actor, but=number)
-        return nearest < own < 1 or (as_near and nearest == own < 1)
+        match operation:
+            case "wrong actor":
+                others = [actor for actor in self.actors if actor != row.actor]
+                able = [a for a in others if self._nearest(row.belief, a) < _UNLIKE]
+                return [replace(row, actor=actor) for actor in able]
+            case "other place":
+                texts = edits.other_places(row.belief, self.places)
+            case "other person":
+                # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
+                strangers = [name for name in self.people if name != row.actor]
+                texts = edits.other_people(row.belief, self.people, strangers)
+            case _:
+                texts = edits.negations(row.belief)
+        misses = []
+        for text in texts:
+            # Closer to the belief than to the actor's others, and no other way to say it.
+            own = max(similarity.shared(text, wording) for wording in self.wordings[number])
+            nearest = self._nearest(text, row.actor, but=number)
+            # "In the attic" misses "in the box" and "in the bag" alike.
+            as_near = operation == "other place" and nearest == own
+            if own < 1 and (nearest < own or as_near):
+                misses.append(replace(row, belief=text))
+        return misses
 
     def foreign(self, draw: random.Random) -> list[_Block]:
         """A belief of another story under an actor of this one, if a few draws find one."""
         for other in draw.sample(self.others, min(5, len(self.others))):
             row, actor = draw.choice(rows(other)), draw.choice(self.actors)
-            names = list(dict.fromkeys(b["actor"] for b in other["beliefs"]))
-            names = [name for name in names if name != WORLD]
-            fitted = edits.renamed(row.belief, names, self.people)
+            names = dict.fromkeys(b["actor"] for b in other["beliefs"] if b["actor"] != WORLD)
+            fitted = edits.renamed(row.belief, list(names), self.people)
             if self._nearest(fitted, actor) < _UNLIKE:
                 return [_Block("foreign", [(Row(actor, fitted, row.order, row.labels), 0)], [])]
         return []
@@ -271,7 +222,7 @@ class _Story:
 # ---- Human annotations ---------------------------------------------------------------------------
 
 _SIDES = ("prediction", "gold")
-_TABLE = ("story_id", "annotator", "system")
+_TABLE = ["story_id", "annotator", "system"]
 _FORM = pa.DataFrameSchema(
     {
         "story_id": files.text(),
@@ -294,13 +245,21 @@ def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> li
     keep their order. stories: texts by story_id, for judges that read them.
     Errors: `InputError` that names every row and field at fault.
     """
-    counted = files.read_form(path, _FORM, _above_the_other_table)
-    return [_human(part, stories or {}) for part in _parts(counted)]
+    tables = []
+    for part in _parts(files.read_form(path, _FORM, _above_the_other_table)):
+        story_id, annotator, system = part.iloc[0][_TABLE]
+        table_id = "/".join(filter(None, (story_id, system, annotator)))
+        sides = [part[part["table"] == side] for side in _SIDES]
+        beliefs = [tuple(map(Row, side["actor"], side["belief"])) for side in sides]
+        counts = [tuple(int(n) if n else None for n in side["match_count"]) for side in sides]
+        about = (table_id, story_id, (stories or {}).get(story_id, ""))
+        tables.append(LabelledTable(*about, *beliefs, *counts, (), f"human:{annotator}"))
+    return tables
 
 
 def _parts(counted: pd.DataFrame) -> list[pd.DataFrame]:
     filled = counted if "system" in counted else counted.assign(system="")
-    return [part for _, part in filled.groupby(list(_TABLE), sort=False)]
+    return [part for _, part in filled.groupby(_TABLE, sort=False)]
 
 
 def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
@@ -313,27 +272,6 @@ def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, st
                     yield row, "match_count", expected
 
 
-def _human(part: pd.DataFrame, stories: Mapping[str, str]) -> LabelledTable:
-    story_id, annotator, system = part.iloc[0][list(_TABLE)]
-    predicted, gold = (part[part["table"] == side] for side in _SIDES)
-    rows = [tuple(map(Row, side["actor"], side["belief"])) for side in (predicted, gold)]
-    counts = [
-        tuple(int(count) if count else None for count in side["match_count"])
-        for side in (predicted, gold)
-    ]
-    return LabelledTable(
-        table_id="/".join(filter(None, (story_id, system, annotator))),
-        group=story_id,
-        story=stories.get(story_id, ""),
-        predicted=rows[0],
-        gold=rows[1],
-        mc_predicted=counts[0],
-        mc_gold=counts[1],
-        operations=(),
-        truth=f"human:{annotator}",
-    )
-
-
 # ---- What `judging` needs ------------------------------------------------------------------------
 
 
@@ -343,24 +281,17 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     """
     lines = []
     for table in tables:
-        done = {
-            ("predicted", i): edit.operation for edit in table.operations for i in edit.predicted
-        }
-        done |= {("gold", i): edit.operation for edit in table.operations for i in edit.gold}
-        predicted = zip(table.predicted, table.mc_predicted, strict=True)
-        gold = zip(table.gold, table.mc_gold, strict=True)
-        for side, rows_of_side in (("predicted", predicted), ("gold", gold)):
-            for i, (row, n) in enumerate(rows_of_side):
-                unit = f"{table.table_id}/{side}/{i}"
-                line = {
-                    "group": table.group,
-                    "unit": unit,
-                    "table_id": table.table_id,
-                    "side": side,
-                }
-                line |= {"actor": row.actor, "belief": row.belief, "match_count": n}
-                lines.append(line | {"operation": done.get((side, i), "")})
-    found = pd.DataFrame(lines).astype({"match_count": "Int64"})
+        by_predicted = {i: edit.operation for edit in table.operations for i in edit.predicted}
+        by_gold = {i: edit.operation for edit in table.operations for i in edit.gold}
+        for side, beliefs, counts, made_by in (
+            ("predicted", table.predicted, table.mc_predicted, by_predicted),
+            ("gold", table.gold, table.mc_gold, by_gold),
+        ):
+            for i, (row, n) in enumerate(zip(beliefs, counts, strict=True)):
+                keys = (table.group, f"{table.table_id}/{side}/{i}", table.table_id, side)
+                lines.append((*keys, row.actor, row.belief, n, made_by.get(i, "")))
+    columns = ["group", "unit", "table_id", "side", "actor", "belief", "match_count", "operation"]
+    found = pd.DataFrame(lines, columns=columns).astype({"match_count": "Int64"})
     return found.assign(truth=found["match_count"] > 0)
 
 
@@ -390,10 +321,8 @@ def threshold_decisions(
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
     """
     by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
-    at_each = zip(*by_table, strict=True)  # of each threshold, the alignments of all tables
-    matched = {
-        threshold: [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
-        for threshold, found in zip(thresholds, at_each, strict=True)
-    }
-    known = labelled_rows(tables)[["group", "unit", "truth"]]
-    return known.join(pd.DataFrame(matched))
+    decided = labelled_rows(tables)[["group", "unit", "truth"]]
+    # Of each threshold, the alignments of all tables.
+    for threshold, found in zip(thresholds, zip(*by_table, strict=True), strict=True):
+        decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
+    return decided

@@ -1,17 +1,19 @@
 """OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3).
 
-Rules read records and report; none changes one. What people find in a table is read in
-`annotation`.
+Rules (`filtering.yaml`) read records and report; none changes one. What people find in a table is
+read in `annotation`.
 """
 
 import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from tomlab.benchmarks.omnitom.records import RELEASED, WORLD
 from tomlab.scoring.embeddings import near_duplicates
@@ -28,31 +30,10 @@ class Rule(NamedTuple):
     why: str
 
 
-RULES = {
-    "empty story": Rule(True, "there is nothing that a belief could rest on"),
-    "order and actor": Rule(True, "order 0 is the world's facts and nothing else (A.2)"),
-    "order and source": Rule(True, "order 0 is narrated, and nothing else is (A.2, C.3)"),
-    "no other actor": Rule(False, "a role in lower case cannot be told from a thing by rule"),
-    "duplicate belief": Rule(True, "matches are one to one, so that one of the two is never found"),
-    "unknown actor": Rule(True, "no actor may be made up (C.2)"),
-    "bare pronoun": Rule(True, "pronouns are to be replaced by names (C.2); nobody can tell whose"),
-    "cut off": Rule(True, "a right extraction of what the table lacks would count as wrong"),
-    "rows lost": Rule(True, "a right extraction of what the table lacks would count as wrong"),
-    "near-duplicate": Rule(True, "one story told twice would count twice"),
-}
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+RULES = {name: Rule(**rule) for name, rule in _DATA["rules"].items()}
+GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
 DUPLICATE_COSINE = 0.95
-# Who may hold beliefs without being named in the story, without plural s.
-GROUPS = frozenset(
-    (
-        *("all", "everyone", "everybody", "other", "people", "person", "group", "crowd"),
-        *("family", "parent", "child", "children", "friend", "guest", "neighbour", "neighbor"),
-        *("classmate", "student", "pupil", "schoolmate", "roommate", "teammate", "colleague"),
-    )
-)
-# Words of an actor's name that tell nobody apart.
-_GLUE = frozenset(
-    ("the", "a", "an", "of", "and", "or", "with", "his", "her", "their", "two", "three", "both")
-)
 # Not "it", as in "it is raining".
 _PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
 
@@ -76,11 +57,11 @@ def faults(
         for rule, reason in _faults(record)
     ]
     if vectors is not None:
-        found += _duplicates(records, vectors, duplicate_cosine, found)
+        gone = {place for place, rule, _ in found if _drops(rule, records[place])}
+        found += _duplicates(records, vectors, duplicate_cosine, gone)
     rows = [
-        {"story_id": records[place]["story_id"], "source": _source(records[place])}
-        | {"filter": rule, "reason": reason, "dropped": _drops(rule, records[place])}
-        for place, rule, reason in found
+        (records[i]["story_id"], _source(records[i]), rule, reason, _drops(rule, records[i]))
+        for i, rule, reason in found
     ]
     return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
 
@@ -104,37 +85,27 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         yield "rows lost", f"{lost} rows of the answers could not be used"
     first: dict[tuple[str, str], int] = {}
     for number, belief in enumerate(record["beliefs"], start=1):
-        for rule, reason in _label_faults(belief):
+        for rule, reason in _belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
-        for rule, reason in _text_faults(belief, record):
-            yield rule, f"belief {number}: {reason}"
-        key = (plain(belief["actor"]), plain(belief["belief"]))
-        earlier = first.setdefault(key, number)
+        earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
         if earlier != number:
             said = f"{belief['actor']}: {belief['belief']!r}"
             yield "duplicate belief", f"belief {number}: {said} stands as belief {earlier} too"
 
 
-# Labels and texts of one belief
-
-
-def _label_faults(belief: Mapping) -> Iterator[tuple[str, str]]:
-    order, source = belief["labels"]["order"], belief["labels"]["mental_source"]
+def _belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
+    text, order = belief["belief"], belief["labels"]["order"]
+    source = belief["labels"]["mental_source"]
     if (belief["actor"] == WORLD) != (order == "0"):
         yield "order and actor", f"actor {belief['actor']!r}, order {order}"
     if (source == "Narration") != (order == "0"):
         yield "order and source", f"order {order}, Mental-Source {source}"
-
-
-def _text_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
-    text = belief["belief"]
-    actors = {plain(other["actor"]) for other in record["beliefs"]}
     subject = _PRONOUN.match(text)
     # Stories of somebody who "tells you" have an actor of that name.
-    if subject and plain(subject[1]) not in actors:
+    if subject and plain(subject[1]) not in {plain(b["actor"]) for b in record["beliefs"]}:
         yield "bare pronoun", f"{subject[1]!r} in {text!r}"
-    if belief["labels"]["order"] in ("2", "3") and not _names_another(belief, record):
-        yield "no other actor", f"order {belief['labels']['order']}, {text!r}"
+    if order in ("2", "3") and not _names_another(belief, record):
+        yield "no other actor", f"order {order}, {text!r}"
 
 
 def _names_another(belief: Mapping, record: Mapping) -> bool:
@@ -142,19 +113,12 @@ def _names_another(belief: Mapping, record: Mapping) -> bool:
     holder = " ".join(_words(belief["actor"]))
     left = set(f" {' '.join(_words(belief['belief']))} ".replace(f" {holder} ", " ").split())
     others = {b["actor"] for b in record["beliefs"]} - {belief["actor"], WORLD}
-    named = {word for other in others for word in _words(other)} - _GLUE
-    return bool(left & (named | GROUPS | _names(record["story"])))
-
-
-def _names(story: str) -> set[str]:
-    """Words of a story that never stand in lower case there."""
-    found = re.findall(r"[^\W\d_]+", story)
-    small = {word for word in found if word[0].islower()}
-    large = " ".join(word for word in found if word.lower() not in small)
-    return set(_words(large)) - _GLUE
-
-
-# Actors
+    named = {word for other in others for word in _words(other)}
+    # Words of the story that never stand in lower case there.
+    told = re.findall(r"[^\W\d_]+", record["story"])
+    small = {word for word in told if word[0].islower()}
+    named.update(_words(" ".join(word for word in told if word.lower() not in small)))
+    return bool(left & (named - _GLUE | GROUPS))
 
 
 def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -173,30 +137,16 @@ def _words(text: str) -> list[str]:
     return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
 
 
-# Stories told twice
-
-
 def _duplicates(
-    records: Sequence[Mapping],
-    vectors: np.ndarray,
-    threshold: float,
-    found: Sequence[tuple[int, str, str]],
-) -> list[tuple[int, str, str]]:
+    records: Sequence[Mapping], vectors: np.ndarray, threshold: float, gone: set[int]
+) -> Iterator[tuple[int, str, str]]:
     if len(vectors) != len(records):
         raise ValueError(f"found {len(vectors)} vectors, expected one for each of {len(records)}")
-    gone = {place for place, rule, _ in found if _drops(rule, records[place])}
     left = [place for place in range(len(records)) if place not in gone]
-    return [
-        (left[row], "near-duplicate", f"cosine {cosine:.3f} to {_name(records[left[earlier]])}")
-        for row, earlier, cosine in near_duplicates(vectors[left], threshold)
-    ]
-
-
-def _name(record: Mapping) -> str:
-    return f"story {record['story_id']} ({_source(record)})"
-
-
-# What is kept
+    for row, earlier, cosine in near_duplicates(vectors[left], threshold):
+        other = records[left[earlier]]
+        reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
+        yield left[row], "near-duplicate", reason
 
 
 # A story's number and source: two writers may have gold for one story.

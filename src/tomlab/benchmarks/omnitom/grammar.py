@@ -7,7 +7,7 @@ stories, their words and wordings stand in `grammar.yaml`.
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise, product
+from itertools import combinations, cycle, pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,20 +52,14 @@ def generate(n: int, seed: int) -> list[dict]:
     `actor`, `container`, `listener`, `watched_by` (who sees it in secret). A story depends on
     `seed` and its own number only.
     """
-    return [_record(number, seed) for number in range(n)]
-
-
-def _record(number: int, seed: int) -> dict:
-    rng = random.Random(f"{seed}/{number}")
-    events = _events([*KINDS][number % len(KINDS)], rng)
-    return {
-        "story_id": FIRST_ID + number,
-        "story_category": CATEGORIES["FBT"],
-        "source": "grammar",
-        "story": _text(events, rng),
-        "beliefs": beliefs(events),
-        "record": events,
-    }
+    records = []
+    for number, kind in zip(range(n), cycle(KINDS), strict=False):
+        rng = random.Random(f"{seed}/{number}")
+        events = _events(kind, rng)
+        record = {"story_id": FIRST_ID + number, "story_category": CATEGORIES["FBT"]}
+        record |= {"source": "grammar", "story": _text(events, rng)}
+        records.append(record | {"beliefs": beliefs(events), "record": events})
+    return records
 
 
 def _events(name: str, rng: random.Random) -> list[dict]:
@@ -141,7 +135,9 @@ def attributed(events: Sequence[Mapping]) -> dict[Chain, Grounds]:
         if event["event"] == "lies" and known[(event["listener"],)].container == actual:
             untouched += [(event["listener"],), (event["listener"], event["actor"])]
         for chain in _chains(events[0]["actors"]):
-            if _perceived(event, chain) and chain not in untouched:
+            secret = chain[0] in event.get("watched_by", [])
+            perceived = set(chain[1:] if secret else chain) <= set(event["seen_by"])
+            if perceived and chain not in untouched:
                 known[chain] = Grounds(event["container"], event)
     return known
 
@@ -150,11 +146,6 @@ def _chains(actors: Sequence[str]) -> list[Chain]:
     """All chains of one to three actors in which no actor stands beside itself."""
     every = [chain for length in (1, 2, 3) for chain in product(actors, repeat=length)]
     return [chain for chain in every if all(a != b for a, b in pairwise(chain))]
-
-
-def _perceived(event: Mapping, chain: Chain) -> bool:
-    hidden = chain[0] in event.get("watched_by", [])
-    return set(chain[1:] if hidden else chain) <= set(event["seen_by"])
 
 
 def beliefs(events: Sequence[Mapping]) -> list[dict]:
@@ -167,134 +158,125 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
     Memory for a past state. Context: Deceptive for a lie and what rests on it, else Temporal for
     what is outdated or past.
     """
-    known = attributed(events)
-    table = _narrated(events, known)
+    story = _Story(events)
+    table = story.narrated()
     for actor in events[0]["actors"]:
-        table += [*_witnessed(actor, events, known), *_company(actor, events)]
-        table += [_opinion(chain, events, known) for chain in _relevant(actor, known)]
+        table += [*story.witnessed(actor), *story.company(actor)]
+        table += [story.opinion(chain) for chain in story.relevant(actor)]
     return table
 
 
-def _row(actor: str, wording: str, words: Mapping, *labels: str) -> dict:
-    belief, *paraphrases = (text.format(**words) for text in _DATA["beliefs"][wording])
-    named = dict(zip(DIMENSIONS, labels, strict=True))
-    return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
+class _Story:
+    """The events of a story, where each chain has the object, and how it ends."""
 
+    def __init__(self, events: Sequence[Mapping]) -> None:
+        self.events, self.start, self.known = events, events[0], attributed(events)
+        # Who is there after the last event, and where the object is.
+        last = events[-1]
+        self.there = {*last["seen_by"]} - ({last["actor"]} if last["event"] == "leaves" else set())
+        self.place = [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
 
-def _access(sharing: Sequence[str], events: Sequence[Mapping]) -> str:
-    if len(sharing) == len(events[0]["actors"]):
-        return "Public"
-    return "Shared" if len(sharing) > 1 else "Private"
+    def row(self, actor: str, wording: str, words: Mapping, *labels: str) -> dict:
+        texts = _DATA["beliefs"][wording]
+        belief, *paraphrases = (text.format(**{**self.start, **words}) for text in texts)
+        named = dict(zip(DIMENSIONS, labels, strict=True))
+        return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
 
+    def access(self, sharing: Sequence[str]) -> str:
+        if len(sharing) == len(self.start["actors"]):
+            return "Public"
+        return "Shared" if len(sharing) > 1 else "Private"
 
-def _narrated(events: Sequence[Mapping], known: Mapping[Chain, Grounds]) -> list[dict]:
-    start, end = events[0], _present(events)
+    def narrated(self) -> list[dict]:
+        first = self.start["seen_by"]
 
-    def fact(wording: str, words: Mapping, sharing: Sequence[str], content: str, context: str):
-        labels = ("0", "True", _access(sharing, events), "Explicit", content, "Narration", context)
-        return _row(WORLD, wording, {**start, **words}, *labels)
+        def fact(wording: str, words: Mapping, sharing: Sequence[str], content: str, context: str):
+            access = self.access(sharing)
+            labels = ("0", "True", access, "Explicit", content, "Narration", context)
+            return self.row(WORLD, wording, words, *labels)
 
-    table = []
-    for actor in start["seen_by"]:
-        stays = actor in end
-        wording, context = ("present", "Neutral") if stays else ("present at first", "Temporal")
-        table.append(fact(wording, {"actor": actor}, start["seen_by"], "Location", context))
-    table.append(fact("placed at first", {}, start["seen_by"], "Location", "Temporal"))
-    for event in events[1:]:
-        context = "Deceptive" if event["event"] == "lies" else "Neutral"
-        table.append(fact(event["event"], event, event["seen_by"], "Action/Event", context))
-        for watcher in event.get("watched_by", []):
-            words = {"actor": watcher, "mover": event["actor"]}
-            table.append(fact("watches", words, [watcher], "Action/Event", "Neutral"))
-    place = _final(events)
-    sharing = max((_sharing(actor, place, known) for actor in start["actors"]), key=len)
-    return [*table, fact("placed", {"container": place}, sharing, "Location", "Neutral")]
+        table = []
+        for actor in first:
+            stays = actor in self.there
+            wording, context = ("present", "Neutral") if stays else ("present at first", "Temporal")
+            table.append(fact(wording, {"actor": actor}, first, "Location", context))
+        table.append(fact("placed at first", {}, first, "Location", "Temporal"))
+        for event in self.events[1:]:
+            context = "Deceptive" if event["event"] == "lies" else "Neutral"
+            table.append(fact(event["event"], event, event["seen_by"], "Action/Event", context))
+            for watcher in event.get("watched_by", []):
+                words = {"actor": watcher, "mover": event["actor"]}
+                table.append(fact("watches", words, [watcher], "Action/Event", "Neutral"))
+        groups = (self.sharing(actor, self.place) for actor in self.start["actors"])
+        words, sharing = {"container": self.place}, max(groups, key=len)
+        return [*table, fact("placed", words, sharing, "Location", "Neutral")]
 
+    def sharing(self, holder: str, container: str) -> Chain:
+        """The largest group with `holder` in which everybody thinks so, of each other too."""
+        actors = list(dict.fromkeys(actor for chain in self.known for actor in chain))
+        for size in range(len(actors), 1, -1):
+            for group in combinations(actors, size):
+                found = [self.known.get(chain) for chain in _chains(group)]
+                if holder in group and all(at and at.container == container for at in found):
+                    return group
+        return (holder,)
 
-def _final(events: Sequence[Mapping]) -> str:
-    return [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
+    def witnessed(self, actor: str) -> Iterator[dict]:
+        """What the actor recalls of the start, and what the actor saw others do."""
+        first, at_first = self.start["seen_by"], self.start["container"]
+        if actor in first and self.known[(actor,)].container != at_first:
+            access = self.access(first)
+            labels = ("1", "True", access, "Implicit", "Location", "Memory", "Temporal")
+            yield self.row(actor, "was placed", {}, *labels)
+        for event in self.events[1:]:
+            hidden = actor in event.get("watched_by", [])
+            seen = hidden or actor in event["seen_by"]
+            if seen and event["actor"] != actor and event["event"] in _PAST:
+                access = self.access([actor] if hidden else event["seen_by"])
+                stated = "Explicit" if hidden else "Implicit"
+                labels = ("1", "True", access, stated, "Action/Event", "Perception", "Neutral")
+                yield self.row(actor, _PAST[event["event"]], event, *labels)
 
+    def company(self, actor: str) -> Iterator[dict]:
+        """Whom an actor who went away takes to be in the place, if not seen to come or go before."""
+        if actor in self.there:
+            return
+        met = [event for event in self.events if actor in event["seen_by"]]
+        moving = {event["actor"] for event in met if event["event"] in ("leaves", *_ARRIVALS)}
+        for other in self.start["actors"]:
+            if other in met[-1]["seen_by"] and other not in moving:
+                stays = other in self.there
+                access = self.access(met[-1]["seen_by"] if stays else [actor])
+                labels = ("1", str(stays), access, "Implicit", "Location", "Perception")
+                context = "Neutral" if stays else "Temporal"
+                yield self.row(actor, "present", {"actor": other}, *labels, context)
 
-def _present(events: Sequence[Mapping]) -> set[str]:
-    """Who is there after the last event."""
-    last = events[-1]
-    return {*last["seen_by"]} - ({last["actor"]} if last["event"] == "leaves" else set())
+    def relevant(self, actor: str) -> list[Chain]:
+        """The chains of the actor that the table names: all of order 1 and 2, and one of order 3,
+        the first that differs from what the actor thinks.
+        """
+        own = sorted((chain for chain in self.known if chain[0] == actor), key=len)
+        deepest = [chain for chain in own if len(chain) == 3]
+        telling = [c for c in deepest if self.known[c].container != self.known[(actor,)].container]
+        return [*(chain for chain in own if len(chain) < 3), *(telling or deepest)[:1]]
 
-
-def _sharing(holder: str, container: str, known: Mapping[Chain, Grounds]) -> Chain:
-    """The largest group with `holder` in which everybody thinks so, of each other too."""
-    actors = list(dict.fromkeys(actor for chain in known for actor in chain))
-    for size in range(len(actors), 1, -1):
-        for group in combinations(actors, size):
-            placed = [known[chain].container for chain in _chains(group) if chain in known]
-            if holder in group and placed == [container] * len(_chains(group)):
-                return group
-    return (holder,)
-
-
-def _witnessed(
-    actor: str, events: Sequence[Mapping], known: Mapping[Chain, Grounds]
-) -> Iterator[dict]:
-    """What the actor recalls of the start, and what the actor saw others do."""
-    start = events[0]
-    if actor in start["seen_by"] and known[(actor,)].container != start["container"]:
-        access = _access(start["seen_by"], events)
-        labels = ("1", "True", access, "Implicit", "Location", "Memory", "Temporal")
-        yield _row(actor, "was placed", start, *labels)
-    for event in events[1:]:
-        hidden = actor in event.get("watched_by", [])
-        seen = hidden or actor in event["seen_by"]
-        if seen and event["actor"] != actor and event["event"] in _PAST:
-            access = _access([actor] if hidden else event["seen_by"], events)
-            stated = "Explicit" if hidden else "Implicit"
-            labels = ("1", "True", access, stated, "Action/Event", "Perception", "Neutral")
-            yield _row(actor, _PAST[event["event"]], {**start, **event}, *labels)
-
-
-def _company(actor: str, events: Sequence[Mapping]) -> Iterator[dict]:
-    """Whom an actor who went away takes to be in the place, if not seen to come or go before."""
-    end = _present(events)
-    if actor in end:
-        return
-    met = [event for event in events if actor in event["seen_by"]]
-    moving = {event["actor"] for event in met if event["event"] in ("leaves", *_ARRIVALS)}
-    for other in events[0]["actors"]:
-        if other in met[-1]["seen_by"] and other not in moving:
-            access = _access(met[-1]["seen_by"] if other in end else [actor], events)
-            context = "Neutral" if other in end else "Temporal"
-            labels = ("1", str(other in end), access, "Implicit", "Location", "Perception", context)
-            yield _row(actor, "present", {**events[0], "actor": other}, *labels)
-
-
-def _relevant(actor: str, known: Mapping[Chain, Grounds]) -> list[Chain]:
-    """The chains of the actor that the table names: all of order 1 and 2, and one of order 3, the
-    first that differs from what the actor thinks.
-    """
-    own = [chain for chain in known if chain[0] == actor]
-    deepest = [chain for chain in own if len(chain) == 3]
-    telling = [c for c in deepest if known[c].container != known[(actor,)].container]
-    short = sorted((chain for chain in own if len(chain) < 3), key=len)
-    return [*short, *(telling or deepest)[:1]]
-
-
-def _opinion(chain: Chain, events: Sequence[Mapping], known: Mapping[Chain, Grounds]) -> dict:
-    """The row of where the object is for a chain."""
-    container, event = known[chain]
-    actor, order = chain[0], len(chain)
-    true = container == (_final(events) if order == 1 else known[chain[1:]].container)
-    context = "Neutral" if true else "Temporal"
-    if event["event"] == "lies":
-        context = "Deceptive"
-    words = {**events[0], "container": container}
-    if order > 1:
-        words |= dict(zip(("second", "third"), chain[1:], strict=False))
-        labels = (str(order), str(true), "Private", "Implicit", "Epistemic", "Inference", context)
-        return _row(actor, f"order {order}", words, *labels)
-    told = event["event"] in _SPOKEN
-    watched = actor in event.get("watched_by", [])
-    found = event["event"] == "looks" and event["actor"] == actor
-    stated = "Explicit" if told or watched or found else "Implicit"
-    source = "Testimony" if told else "Perception"
-    access = _access(_sharing(actor, container, known), events)
-    labels = ("1", str(true), access, stated, "Location", source, context)
-    return _row(actor, "placed", words, *labels)
+    def opinion(self, chain: Chain) -> dict:
+        """The row of where the object is for a chain."""
+        container, event = self.known[chain]
+        actor, order = chain[0], len(chain)
+        true = container == (self.place if order == 1 else self.known[chain[1:]].container)
+        context = "Neutral" if true else "Temporal"
+        if event["event"] == "lies":
+            context = "Deceptive"
+        words = {"container": container, **dict(zip(("second", "third"), chain[1:], strict=False))}
+        if order > 1:
+            labels = (str(order), str(true), "Private", "Implicit", "Epistemic", "Inference")
+            return self.row(actor, f"order {order}", words, *labels, context)
+        told = event["event"] in _SPOKEN
+        watched = actor in event.get("watched_by", [])
+        found = event["event"] == "looks" and event["actor"] == actor
+        stated = "Explicit" if told or watched or found else "Implicit"
+        source = "Testimony" if told else "Perception"
+        access = self.access(self.sharing(actor, container))
+        labels = ("1", str(true), access, stated, "Location", source, context)
+        return self.row(actor, "placed", words, *labels)

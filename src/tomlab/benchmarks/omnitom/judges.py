@@ -1,13 +1,18 @@
 """OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.alignment import Alignment, judge_request_text, parse_judgement
+from tomlab.asking import prompts
+from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items import gold_rows
+from tomlab.benchmarks.omnitom.items import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
+from tomlab.benchmarks.omnitom.records import Row
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.judging.error import with_judge_error
@@ -24,12 +29,28 @@ def requests(
     max_tokens: int = 2000,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """One request a table, for a language model that judges at a level of detail (App. C.4)."""
-    texts = [judge_request_text(t.story, t.predicted, t.gold, level, replaced) for t in tables]
-    return [
-        Request(({"role": "user", "content": text},), max_tokens=max_tokens, seed=seed)
-        for text in texts
-    ]
+    """One request a table, for a language model that judges at a level of detail from L1 to L4,
+    which has examples (App. C.4). replaced: as in `prompts.load`. Errors: `InputError` for another
+    level.
+    """
+    if level not in LEVELS:
+        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
+    asked = []
+    for table in tables:
+        sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
+        story = table.story or "(not given)"
+        text = prompts.filled(f"judges/align-{level}", replaced, story=story, **sides)
+        message = {"role": "user", "content": text}
+        asked.append(Request((message,), max_tokens=max_tokens, seed=seed))
+    return asked
+
+
+def _csv(table: Sequence[Row]) -> str:
+    lines = io.StringIO()
+    # One line a row: a judge that copies them gives them back on one line.
+    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
+    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
+    return lines.getvalue().rstrip("\n")
 
 
 async def asked(
@@ -57,11 +78,10 @@ def tables_of(
         if item["question_type"] != "extraction" or not predicted:
             continue
         key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
-        gold = gold_rows(item)
-        unknown = ((None,) * len(predicted), (None,) * len(gold))
-        name, group, story = "/".join(map(str, key)), item["group_id"], item["story"]
-        sides = (tuple(predicted), tuple(gold))
-        tables.append(LabelledTable(name, group, story, *sides, *unknown, (), "not known"))
+        sides = tuple(predicted), tuple(gold_rows(item))
+        unknown = ((None,) * len(side) for side in sides)
+        about = "/".join(map(str, key)), item["group_id"], item["story"]
+        tables.append(LabelledTable(*about, *sides, *unknown, (), "not known"))
         keys.append(key)
     return keys, tables
 
@@ -70,24 +90,20 @@ def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    said = [
-        parse_judgement(response.reply.text, table.predicted, table.gold)
-        if response.reply
-        else "failed"
-        for response, table in zip(responses, tables, strict=True)
-    ]
-    found = [None if isinstance(one, str) else one for one in said]
-    reasons = [one if isinstance(one, str) else "read" for one in said]
+    found, reasons = [], []
+    for response, table in zip(responses, tables, strict=True):
+        text = response.reply and response.reply.text
+        said = "failed" if text is None else parse_judgement(text, table.predicted, table.gold)
+        found.append(None if isinstance(said, str) else said)
+        reasons.append(said if isinstance(said, str) else "read")
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
     """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
     replies = [response.reply for response in responses if response.reply is not None]
-    tokens = {
-        "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
-        "completion_tokens": sum(reply.completion_tokens for reply in replies),
-    }
+    tokens = {"prompt_tokens": sum(reply.prompt_tokens for reply in replies)}
+    tokens["completion_tokens"] = sum(reply.completion_tokens for reply in replies)
     price = float("nan") if spec.price is None else spec.price.usd(**tokens)
     return {"answers": len(replies), **tokens, "list_price_usd": price}
 
@@ -99,9 +115,7 @@ def match_counts(
     counts = {"truth": [table.mc_predicted for table in tables]}
     counts |= {judge: [one.mc_predicted for one in found] for judge, found in by_judge.items()}
     shares = {
-        name: pd.Series([n for one in lists for n in one if n is not None]).value_counts(
-            normalize=True
-        )
+        name: pd.Series([n for n in chain(*lists) if n is not None]).value_counts(normalize=True)
         for name, lists in counts.items()
     }
     return pd.DataFrame(shares).fillna(0.0).sort_index().rename_axis("MatchCount")
@@ -114,15 +128,13 @@ def sensitivity(
 
     scored: the scores of extraction by each judge.
     """
-    parts = []
-    for judge, scores in scored.items():
-        all_of_it = metrics(scores, resamples=resamples, seed=seed)
-        own = all_of_it[(all_of_it["metric"] == "f1") & (all_of_it["condition"] == "all")]
-        parts.append(own.assign(judge=judge))
-    if not parts:
+    if not scored:
         raise InputError("judges: found no scores, expected those by one judge at least")
+    by_judge = {judge: metrics(s, resamples=resamples, seed=seed) for judge, s in scored.items()}
+    rows = pd.concat(by_judge, names=["judge"]).reset_index("judge").reset_index(drop=True)
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    whole = (rows["metric"] == "f1") & (rows["condition"] == "all")
+    return rows.loc[whole, columns].reset_index(drop=True)
 
 
 def with_error(
@@ -136,15 +148,9 @@ def with_error(
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         beliefs = belief_rows(part)
-        beliefs = beliefs[beliefs["match_count"].notna()]
-        table = pd.DataFrame(
-            {
-                "story": beliefs["group_id"] + "/" + beliefs["sample"].astype(str),
-                "side": beliefs["side"],
-                "matched": beliefs["match_count"] > 0,
-                "stratum": beliefs["category"],
-            }
-        )
+        beliefs = beliefs[beliefs["match_count"].notna()].rename(columns={"category": "stratum"})
+        story = beliefs["group_id"] + "/" + beliefs["sample"].astype(str)
+        table = beliefs.assign(story=story, matched=beliefs["match_count"] > 0)
         for condition, given in (("all", table.drop(columns="stratum")), ("categories", table)):
             error = with_judge_error(given, confusion, resamples=resamples, seed=seed)
             row = {"model": model, "method": method, "metric": "f1_with_judge_error"}

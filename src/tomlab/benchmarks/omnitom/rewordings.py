@@ -1,52 +1,24 @@
 """OmniToM's beliefs rewritten by rule, for judges' calibration (App. B.4): in other words, joined, or
-turned into a near miss.
+turned into a near miss. The wordings stand in `rewordings.yaml`.
 """
 
 import random
 import re
 from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
 
 from tomlab.scoring.similarity import plain
 
-# One saying for another that means the same in such short sentences.
-_REWORDINGS = (
-    (r"\bthinks\b(?: that\b)?", "believes that"),
-    (r"\bbelieves\b(?: that\b)?", "thinks that"),
-    (r"\bknows that\b", "is aware that"),
-    (r"\bwants to\b", "would like to"),
-    (r"\bwants\b(?! to\b)", "wishes to have"),
-    (r"\bneeds to\b", "has to"),
-    (r"\bhas to\b", "needs to"),
-    (r"\bmight\b", "may perhaps"),
-    (r"\bprobably\b", "in all likelihood"),
-    (r"\bis next to\b", "is right beside"),
-    (r"\bis nearby\b", "is close by"),
-    (r"\b(?<!There )is in (?=the\b|a\b|an\b)", "can be found in "),
-    (r"\b(?<!There )are in (?=the\b|a\b|an\b)", "can be found in "),
-    (r"^There is (an? [\w ]+?) (in|on|under|behind) ", r"\1 is \2 "),
-    (r"\bleaves the\b", "goes out of the"),
-    (r"\bleft the\b", "went out of the"),
-    (r"\blooks at\b", "turns to look at"),
-    (r"\blikes\b", "is fond of"),
-    (r"\bremembers\b", "has not forgotten"),
-    (r"\bsays\b(?!,)", "states"),
-    (r"\bhappy\b", "glad"),
-    (r"\bcolleagues\b", "co-workers"),
-    (r"\bbuy\b", "purchase"),
-)
-_FRAMES = ("It is the case that {}", "The fact of the matter is that {}", "What holds is this: {}")
-# Words that open a sentence and are nobody's name.
-_OPENER = re.compile(
-    r"(A|After|All|Almost|An|At|Before|Going|In|It|Nobody|On|One|Saying|Some|That|The|There|They"
-    r"|This|What)\b"
-)
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_OPENER = re.compile(rf"({'|'.join(_DATA['openers'])})\b")
 # Up to a word that no compound noun goes on with: "in the room", not "in the living".
 _PLACE = re.compile(
     r"\b(in|on|under|behind|into|onto|inside) "
     r"((?:the|a|an) (?!hurry|moment|morning|afternoon|evening|night|weekend|way|end)\w+)"
     r"(?=\W*$|[,;]| (?:and|but|for|if|in|on|under|to|when|while|with)\b)"
 )
-_ELSEWHERE = ("the attic", "the cellar", "the wardrobe", "the garage")
 # A "not" would make these something else than the opposite, or the same again.
 _HEDGED = re.compile(
     r"\b(not|never|nobody|nothing|may|might|maybe|perhaps|probably|half|whether|how|\w+n['’]t)\b",
@@ -60,13 +32,13 @@ _VERB = re.compile(
 
 def reworded(belief: str, draw: random.Random) -> str:
     """The belief in other words; where no rule applies, in a phrase that adds nothing."""
-    able = [rule for rule in _REWORDINGS if re.search(rule[0], belief)]
+    able = [rule for rule in _DATA["same"].items() if re.search(rule[0], belief)]
     text = belief
     for pattern, words in draw.sample(able, min(2, len(able))):
         text = re.sub(pattern, words, text, count=1)
     if plain(text) != plain(belief):
         return text[0].upper() + text[1:] if belief[0].isupper() else text
-    return draw.choice(_FRAMES).format(_lowered(belief))
+    return draw.choice(_DATA["frames"]).format(_lowered(belief))
 
 
 def joined(first: str, second: str, draw: random.Random) -> str:
@@ -89,25 +61,24 @@ def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
     return [
         belief[: place.start(2)] + noun + belief[place.end(2) :]
         for place in _PLACE.finditer(belief)
-        for noun in (*nouns, *_ELSEWHERE)
+        for noun in (*nouns, *_DATA["elsewhere"])
         if noun != place[2]
     ]
 
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
     """The belief with one of `strangers` whom it does not name in the place of somebody it names."""
-    absent = [name for name in strangers if not re.search(_name(name), belief)]
-    return [
-        re.sub(_name(name), lambda _, other=other: other, belief, count=1)
-        for name in people
-        if re.search(_name(name), belief)
-        for other in absent
-    ]
-
-
-def _name(actor: str) -> str:
     # "Ana" is not named in "Ana's father", who may be an actor as well.
-    return rf"\b{re.escape(actor)}\b(?!['’])"
+    named = {
+        name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in (*people, *strangers)
+    }
+    return [
+        belief[: named[name].start()] + other + belief[named[name].end() :]
+        for name in people
+        if named[name]
+        for other in strangers
+        if not named[other]
+    ]
 
 
 def negations(belief: str) -> list[str]:
