@@ -123,7 +123,6 @@ def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def _ranking(rows: pd.DataFrame) -> str:
     """Which model leads under which judge, and how far the judges' rankings agree."""
-    from scipy.stats import kendalltau  # takes a second to import, for this one sentence
 
     wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
     if min(wide.shape) < 2:
