@@ -26,8 +26,8 @@ from tomlab.benchmarks.omnitom.alignment import (
     precision_recall_f1,
     texts_to_embed,
 )
-from tomlab.benchmarks.omnitom.grammar import generate
-from tomlab.benchmarks.omnitom.records import Row, read_records, rows
+from tomlab.benchmarks.omnitom.items.grammar import generate
+from tomlab.benchmarks.omnitom.items.records import Row, read_records, rows
 from tomlab.paths import DATA, ROOT
 
 STORIES, BELIEFS, DIMENSIONS = 895, 22_343, 384

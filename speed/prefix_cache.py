@@ -20,7 +20,7 @@ from pathlib import Path
 from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import cast, grammar
+from tomlab.benchmarks.fantom.items import cast, grammar
 from tomlab.models import specs
 from tomlab.models.ask import ask
 from tomlab.models.specs import ModelSpec, Request

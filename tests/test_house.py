@@ -19,7 +19,15 @@ LEVELS = (
 )
 RANK = {part: rank for rank, level in enumerate(LEVELS) for part in level}
 BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
-CORE = ("__init__", "items", "scoring", "metrics", "filtering", "writing", "paper")
+CORE = (
+    "__init__",
+    "items/compose",
+    "items/filtering",
+    "items/writing",
+    "scoring",
+    "metrics",
+    "paper",
+)
 LONGEST = 400  # lines; above that a file has more than one subject
 
 

@@ -11,7 +11,7 @@ import pytest
 from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
 from tomlab.benchmarks import bigtom
-from tomlab.benchmarks.bigtom.items import question_text
+from tomlab.benchmarks.bigtom.items.compose import question_text
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, model_spec
 from tomlab.paths import DATA

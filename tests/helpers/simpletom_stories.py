@@ -1,6 +1,6 @@
 """Stories to test with."""
 
-from tomlab.benchmarks.simpletom.stories import story_table
+from tomlab.benchmarks.simpletom.items.stories import story_table
 
 # A story in the form of Fig. 1, written for these tests.
 OATS = {

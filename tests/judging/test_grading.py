@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tomlab.benchmarks import bigtom
-from tomlab.benchmarks.bigtom.templates import read_templates
+from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.judging import grading, rewordings
 from tomlab.judging.agreement import agreement_by_judge

@@ -18,8 +18,8 @@ from matplotlib.image import imread
 
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory
-from tomlab.benchmarks.fantom import cast, grammar
-from tomlab.benchmarks.fantom import sets as fantom_sets
+from tomlab.benchmarks.fantom.items import cast, grammar
+from tomlab.benchmarks.fantom.items import sets as fantom_sets
 from tomlab.paths import ROOT
 from tomlab.pipeline.check_notebooks import main as check
 from tomlab.pipeline.check_notebooks import problems

@@ -5,7 +5,7 @@ import ast
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -37,8 +37,6 @@ NEEDLESS = {
     # How a notebook is run.
     "pipeline",
 }
-# Folders in which each benchmark has one of its own.
-OF_A_BENCHMARK = ("benchmarks", "papers")
 
 
 def notebook(stage: PipelineStage) -> str:
@@ -106,28 +104,27 @@ def holds_code(path: Path) -> bool:
     return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
 
 
-def folder(path: Path) -> str:
-    """The folder of the package that a file of it lies in, or the file itself if in none."""
-    *folders, _ = parts = path.relative_to(PACKAGE).parts
-    return "/".join(folders[: 2 if folders[0] in OF_A_BENCHMARK else 1]) if folders else parts[0]
-
-
 @cache
 def code_behind(stage: PipelineStage) -> set[str]:
-    """The package's folders that a stage's notebook works with, relative to the package."""
+    """The package's files that a stage's notebook works with, relative to the package."""
     cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     command = shlex.split(stage.cmd)[2]
     first = {path for name in (command, *imported(code)) for path in files_of(name)}
     files = {path for start in first for path in all_behind(start) if holds_code(path)}
-    return {folder(path) for path in files}
+    return {path.relative_to(PACKAGE).as_posix() for path in files}
 
 
 def code_named(stage: PipelineStage) -> set[str]:
-    """The package's folders among a stage's dependencies, relative to the package."""
+    """The package's folders and files among a stage's dependencies, relative to the package."""
     names = (Path(name) for name in dependencies(stage))
     code = PACKAGE.relative_to(ROOT)
     return {n.relative_to(code).as_posix() for n in names if n.is_relative_to("src")}
+
+
+def lies_in(file: str, places: Collection[str]) -> bool:
+    """Whether a file is one of the places or lies in one of them."""
+    return any(f"{file}/".startswith(f"{place}/") for place in places)
 
 
 def kind(stage: PipelineStage) -> tuple[str, str]:
@@ -176,7 +173,8 @@ def test_stage_runs_again_when_the_entry_of_a_model_that_it_uses_changes(stage):
 
 @each_stage
 def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
-    unnamed = code_behind(stage) - NEEDLESS - code_named(stage)
+    places = NEEDLESS | code_named(stage)
+    unnamed = {file for file in code_behind(stage) if not lies_in(file, places)}
     assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
 
 
@@ -186,11 +184,29 @@ def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
     name, benchmark = kind(stage)
     alike = [other for other in STAGES.values() if kind(other)[0] == name]
     needed = {
-        each.replace(f"/{kind(other)[1]}", f"/{benchmark}")
+        each.replace(f"/{kind(other)[1]}/", f"/{benchmark}/")
         for other in alike
         for each in code_behind(other)
     }
-    assert code_named(stage) <= needed
+    # Prompts are read, not imported.
+    code = {place for place in code_named(stage) if not place.endswith("/prompts")}
+    assert {place for place in code if not any(lies_in(file, {place}) for file in needed)} == set()
+
+
+@pytest.mark.parametrize("name", ["generation", "filtering"])
+def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
+    made = [stage for stage in STAGES.values() if kind(stage)[0] == name]
+    files = {file for stage in made for file in code_behind(stage)}
+    assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
+
+
+def test_only_figures_depend_on_what_the_papers_printed():
+    named = [
+        stage
+        for stage in STAGES.values()
+        if any("src/tomlab/papers" in d for d in dependencies(stage))
+    ]
+    assert {kind(stage)[0] for stage in named} == {"figures"}
 
 
 def test_no_benchmark_is_named_in_the_stages():

@@ -14,9 +14,9 @@ from bigtom_templates import MEI
 from replies import sorted_rows
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring
-from tomlab.benchmarks.bigtom.items import VARIABLES
+from tomlab.benchmarks.bigtom.items.compose import VARIABLES
+from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.benchmarks.bigtom.metrics import PAIRS, cell_name, circularity
-from tomlab.benchmarks.bigtom.templates import template_table
 from tomlab.errors import InputError
 from tomlab.records import tables
 from tomlab.records.tables import OUTCOMES

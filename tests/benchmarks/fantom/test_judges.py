@@ -12,8 +12,8 @@ from fantom_sets import SAID, question_set, random_sets
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import judges as distance
 from tomlab.benchmarks.fantom import rewordings
-from tomlab.benchmarks.fantom.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.grammar import generate
+from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
 from tomlab.judging.agreement import agreement_by_judge

@@ -16,8 +16,8 @@ from fantom_sets import SAID, question_set, random_sets
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import scoring
+from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
-from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError
 from tomlab.models.specs import BaselineModel
 from tomlab.scoring.embeddings import MINILM, embed

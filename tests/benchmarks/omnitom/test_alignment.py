@@ -21,9 +21,9 @@ from tomlab.benchmarks.omnitom.alignment import (
     texts_to_embed,
 )
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items import LEVELS
+from tomlab.benchmarks.omnitom.items.compose import LEVELS
+from tomlab.benchmarks.omnitom.items.records import Row, read_records, rows
 from tomlab.benchmarks.omnitom.judges import requests
-from tomlab.benchmarks.omnitom.records import Row, read_records, rows
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.paths import ROOT

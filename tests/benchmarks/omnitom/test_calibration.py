@@ -21,7 +21,7 @@ from tomlab.benchmarks.omnitom.calibration import (
     read_human,
     threshold_decisions,
 )
-from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row, read_records
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row, read_records
 from tomlab.errors import InputError
 from tomlab.judging.agreement import agreement_by_judge
 from tomlab.judging.constructed import KNOWN

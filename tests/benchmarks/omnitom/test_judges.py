@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import calibration, judges, records, scoring
+from tomlab.benchmarks.omnitom import calibration, judges, scoring
+from tomlab.benchmarks.omnitom.items import records
 from tomlab.errors import InputError
 from tomlab.judging import agreement as judging
 from tomlab.models.specs import Reply, Response, model_spec

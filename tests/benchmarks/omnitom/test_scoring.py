@@ -14,12 +14,19 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 
 import replies
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import grammar, scoring
-from tomlab.benchmarks.omnitom import records as omnitom_records
+from tomlab.benchmarks.omnitom import scoring
 from tomlab.benchmarks.omnitom.alignment import Alignment, compound_parts
-from tomlab.benchmarks.omnitom.items import LEVELS, in_words, linked_items, records_of, table_text
+from tomlab.benchmarks.omnitom.items import grammar
+from tomlab.benchmarks.omnitom.items import records as omnitom_records
+from tomlab.benchmarks.omnitom.items.compose import (
+    LEVELS,
+    in_words,
+    linked_items,
+    records_of,
+    table_text,
+)
+from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, Row
 from tomlab.benchmarks.omnitom.metrics import belief_rows, f1_by_order, label_rows
-from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.paths import DATA, ROOT
 

@@ -17,8 +17,8 @@ from replies import sorted_rows
 from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
-from tomlab.benchmarks.simpletom.items import KEYS, QUESTIONS, WORDINGS
-from tomlab.benchmarks.simpletom.stories import SCENARIOS, story_table
+from tomlab.benchmarks.simpletom.items.compose import KEYS, QUESTIONS, WORDINGS
+from tomlab.benchmarks.simpletom.items.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
 from tomlab.records import tables

@@ -13,10 +13,10 @@ from matplotlib.colors import same_color
 
 from drawn import artists, by_row, legend, rows
 from tomlab.benchmarks.omnitom import judge_tables as calibrated
+from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, statistics
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
 from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION, WORDING
-from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS, statistics
 from tomlab.errors import InputError
 from tomlab.papers.omnitom import figures
 from tomlab.papers.omnitom import judge_tables as judges

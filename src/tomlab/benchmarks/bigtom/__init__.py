@@ -1,7 +1,7 @@
 """BigToM: social reasoning from causal templates (Gandhi et al., 2023)."""
 
 from tomlab.asking.protocol import no_schema as schema
-from tomlab.benchmarks.bigtom.items import (
+from tomlab.benchmarks.bigtom.items.compose import (
     KEYS,
     METHODS,
     NAME,

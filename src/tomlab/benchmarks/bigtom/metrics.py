@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tomlab.benchmarks.bigtom.items import NAME, VARIABLES
+from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
 from tomlab.records.tables import check
 from tomlab.scoring.series import Series, over_all, rows
 

@@ -1,6 +1,6 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.benchmarks.bigtom.items import METHODS
+from tomlab.benchmarks.bigtom.items.compose import METHODS
 from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(

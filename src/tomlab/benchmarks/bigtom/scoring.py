@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from tomlab.benchmarks.bigtom.items import KEYS, METHODS
+from tomlab.benchmarks.bigtom.items.compose import KEYS, METHODS
 from tomlab.records.tables import check
 from tomlab.scoring.answers import failed, pairs, visible
 from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored

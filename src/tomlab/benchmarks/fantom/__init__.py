@@ -1,7 +1,7 @@
 """FANToM: theory of mind in conversations that people leave and join (Kim et al., 2023)."""
 
 from tomlab.asking.protocol import no_schema as schema
-from tomlab.benchmarks.fantom.items import (
+from tomlab.benchmarks.fantom.items.compose import (
     METHODS,
     NAME,
     STRATUM,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items import METHODS
+from tomlab.benchmarks.fantom.items.compose import METHODS
 from tomlab.benchmarks.fantom.scoring import SCORED, answer_text, embedded_part, token_f1
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items import FAMILIES, NAME
+from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
+from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
-from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.records.tables import OUTCOMES, check
 from tomlab.scoring.series import COUNT, Series, rows
 from tomlab.scoring.stats import cluster_statistic, ratio

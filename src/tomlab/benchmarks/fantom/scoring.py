@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items import LETTERS, METHODS, is_list, is_yn
+from tomlab.benchmarks.fantom.items.compose import LETTERS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tables import check

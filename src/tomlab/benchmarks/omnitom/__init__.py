@@ -1,6 +1,6 @@
 """OmniToM: who believes what in a story, extracted and labelled (Bawatneh et al., 2026)."""
 
-from tomlab.benchmarks.omnitom.items import (
+from tomlab.benchmarks.omnitom.items.compose import (
     METHODS,
     NAME,
     STRATUM,

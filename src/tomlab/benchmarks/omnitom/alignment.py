@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tomlab.benchmarks.omnitom.records import WORLD, Row
+from tomlab.benchmarks.omnitom.items.records import WORLD, Row
 from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity

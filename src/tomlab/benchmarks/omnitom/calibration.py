@@ -18,7 +18,7 @@ import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
-from tomlab.benchmarks.omnitom.records import WORLD, Row, rows
+from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN
 from tomlab.records import files

@@ -10,9 +10,9 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items import LEVELS, gold_rows
+from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
+from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
-from tomlab.benchmarks.omnitom.records import Row
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.judging.error import with_judge_error

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.items import NAME
-from tomlab.benchmarks.omnitom.records import DIMENSIONS
+from tomlab.benchmarks.omnitom.items.compose import NAME
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tables import OUTCOMES, check
 from tomlab.scoring import series
 from tomlab.scoring.series import COUNT, Series

@@ -13,10 +13,10 @@ from tomlab.benchmarks.omnitom.alignment import (
     precision_recall_f1,
     texts_to_embed,
 )
-from tomlab.benchmarks.omnitom.items import KEYS, gold_rows
-from tomlab.benchmarks.omnitom.labels import labels_for
-from tomlab.benchmarks.omnitom.parsing import Parsed, normal_label, parse
-from tomlab.benchmarks.omnitom.records import DIMENSIONS, Row
+from tomlab.benchmarks.omnitom.items.compose import KEYS, gold_rows
+from tomlab.benchmarks.omnitom.items.labels import labels_for
+from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tables import check

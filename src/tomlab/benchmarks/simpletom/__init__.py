@@ -1,7 +1,7 @@
 """SimpleToM: explicit and applied theory of mind in two-sentence stories (Gu et al., 2024)."""
 
 from tomlab.asking.protocol import no_schema as schema
-from tomlab.benchmarks.simpletom.items import (
+from tomlab.benchmarks.simpletom.items.compose import (
     KEYS,
     METHODS,
     NAME,
@@ -14,6 +14,6 @@ from tomlab.benchmarks.simpletom.items import (
     remind,
     shared_prefix,
 )
+from tomlab.benchmarks.simpletom.items.released import read_released
 from tomlab.benchmarks.simpletom.metrics import metrics
-from tomlab.benchmarks.simpletom.released import read_released
 from tomlab.benchmarks.simpletom.scoring import rule, score

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tomlab.benchmarks.simpletom.items import MAIN, METHODS, NAME, QUESTIONS
+from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tables import check
 from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from tomlab.benchmarks.simpletom.items import KEYS, METHODS
+from tomlab.benchmarks.simpletom.items.compose import KEYS, METHODS
 from tomlab.records.tables import check
 from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.choices import Reading, judged, key_of, scored

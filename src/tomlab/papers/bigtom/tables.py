@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from tomlab.benchmarks.bigtom.items import METHODS
+from tomlab.benchmarks.bigtom.items.compose import METHODS
 from tomlab.benchmarks.bigtom.metrics import split_condition
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
 from tomlab.reporting import beside, printed

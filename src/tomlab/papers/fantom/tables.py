@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import split_condition
 from tomlab.benchmarks.fantom.paper import METRIC_NAMES, PUBLICATION
-from tomlab.benchmarks.fantom.sets import SCENARIOS
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import demand_level, in_order

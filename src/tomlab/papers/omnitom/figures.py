@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
-from tomlab.benchmarks.omnitom.records import DIMENSIONS
 from tomlab.errors import InputError, refuse
 from tomlab.papers.omnitom import tables as numbers
 from tomlab.papers.omnitom.judge_tables import volume_of_paper

@@ -22,10 +22,10 @@ from tomlab.benchmarks.omnitom.beside import (
     stack,
     with_level,
 )
-from tomlab.benchmarks.omnitom.labels import DIMENSION_NAMES
+from tomlab.benchmarks.omnitom.items.labels import DIMENSION_NAMES
+from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
-from tomlab.benchmarks.omnitom.records import CATEGORIES, DIMENSIONS
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import (

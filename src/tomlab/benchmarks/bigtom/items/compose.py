@@ -1,0 +1,165 @@
+"""BigToM: social reasoning from causal templates.
+
+Composition: Sec. 3.3, Fig. 6; prompts: App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9;
+regression: App. F.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.benchmarks.bigtom.items.templates import read_templates
+from tomlab.errors import InputError
+from tomlab.records.tables import check
+from tomlab.scoring.answers import baselines
+from tomlab.scoring.choices import key_of, shuffled
+
+NAME = "bigtom"
+UNIT, STRATUM = "group_id", None
+VARIABLES = ("forward_belief", "forward_action", "backward_belief")
+CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
+KEYS = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a question is put. main_only: asked of the 12 true- and false-belief cells only, as in
+    Table 7; the controls and percept-to-belief are asked 0-shot (Tables 8, 9).
+    """
+
+    instruction: str
+    example: str | None
+    cot: bool
+    max_tokens: int
+    main_only: bool
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The names of the prompt files that go into a request."""
+        shown = ("bigtom/example-question", self.example) if self.example else ()
+        return (self.instruction, *shown)
+
+
+# The release gives chat models the chain-of-thought instruction for chat models (Fig. 10) with
+# and without the example; Fig. 12 prints the one for text models. Limits: 100 tokens are the
+# release's default; it gives text models 200 for the thought and 30 for the answer.
+METHODS = {
+    "0-shot": Method("bigtom/instruction", None, False, 100, main_only=False),
+    "0-shot-cot": Method("bigtom/instruction-cot", None, True, 230, main_only=True),
+    "1-shot": Method("bigtom/instruction", "bigtom/example-answer", False, 100, main_only=True),
+    "1-shot-cot": Method(
+        "bigtom/instruction-cot", "bigtom/example-answer-cot", True, 230, main_only=True
+    ),
+}
+
+
+def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
+    """The items of a released `bigtom.csv` (or of a template file of ours): 25 a template.
+
+    Returns an items table with the columns of `compose`. Errors: `InputError` by row and field.
+    """
+    return compose(read_templates(path), seed)
+
+
+def compose(templates: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """The 25 conditions of each template (Sec. 3.3, Fig. 6), as an items table.
+
+    Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1: the
+    sentence that states it is in the story), `background` (the part of the story that sibling
+    items share), `reality` (the option that fits the world as it is, whatever the agent knows) and
+    `duplicate_of` (the two backward-belief controls are one and the same item, a known quirk).
+    `choices` are shuffled by `seed` and the item's id.
+    """
+    if templates.empty:
+        raise InputError("bigtom items: there are no templates to compose them from")
+    cells = [*product((0, 1), VARIABLES, CONDITIONS), (0, "percept_to_belief", "true_belief")]
+    items = [_item(t, *cell, seed) for t in templates.to_dict("records") for cell in cells]
+    return check(pd.DataFrame(items), "items", "bigtom items")
+
+
+def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, seed: int) -> dict:
+    """One item. The initial-state answer is right where the agent missed the event, and where the
+    state never changed: in both controls and, since the story stops before the event, in
+    percept-to-belief. (The release keys percept-to-belief with the other answer: Sec. 3.1 means
+    the initial belief.)
+    """
+    kind = "action" if variable == "forward_action" else "belief"
+    aware, not_aware = t[f"{kind}_answer_aware"], t[f"{kind}_answer_not_aware"]
+    background = [t["context"], t["desire"], t["percept"], *([t["belief"]] if initial else [])]
+    happens = variable != "percept_to_belief"
+    changed = happens and condition in ("true_belief", "false_belief")
+    if happens:
+        background.append(t["causal_event"] if changed else t["random_event"])
+    # What tells of the agent's mind: the percept or, backward, the action it led to.
+    if variable == "backward_belief":
+        last = [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
+    else:
+        event = "event" if condition.endswith("belief") else "random_event"
+        known = "aware_of" if condition.startswith("true") else "not_aware_of"
+        last = [t[f"{known}_{event}"]] if happens else []
+    item_id = f"{t['template_id']}/{variable}/{condition}/{initial}"
+    twin = variable == "backward_belief" and condition == "false_control"
+    return {
+        "benchmark": NAME,
+        "item_id": item_id,
+        "group_id": t["template_id"],
+        "question_type": kind,
+        "story": " ".join([*background, *last]),
+        "question": t[f"{kind}_question"],
+        "choices": shuffled([aware, not_aware], seed, item_id),
+        "answer": aware if changed and condition == "true_belief" else not_aware,
+        "source": t["source"],
+        "variable": variable,
+        "condition": condition,
+        "initial_belief": initial,
+        "background": " ".join(background),
+        "reality": aware if changed else not_aware,
+        "duplicate_of": item_id.replace("false_control", "true_control") if twin else "",
+    }
+
+
+def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The items that a method is asked (all, or the 12 true- and false-belief cells)."""
+    if method not in METHODS:
+        raise InputError(f"bigtom: no method {method!r}; there are: {', '.join(METHODS)}")
+    if not METHODS[method].main_only:
+        return items
+    main = items["condition"].isin(["true_belief", "false_belief"])
+    return items[main & items["variable"].isin(VARIABLES)]
+
+
+def messages(
+    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """The chat messages for one item: instruction, the example as a turn of its own, the question.
+
+    replaced: a user's own prompt files by name (`prompts` in `params.yaml`).
+    """
+    texts = [prompts.load(name, replaced) for name in METHODS[method].prompts]
+    roles = ("system", "user", "assistant")
+    turns = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=False)]
+    return [*turns, {"role": "user", "content": question_text(item)}]
+
+
+def question_text(item: Mapping) -> str:
+    """Story, question and lettered options in the layout of Fig. 11."""
+    options = "\n".join(f"{k}){text}" for k, text in zip(KEYS, item["choices"], strict=True))
+    return (
+        f"Story: {item['story']}\nQuestion: {item['question']}\n"
+        f"Choose one of the following:\n{options}"
+    )
+
+
+def shared_prefix(item: Mapping, method: str) -> str:
+    """The beginning of `question_text` that the item shares with its siblings."""
+    return f"Story: {item['background']}"
+
+
+def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
+    """What the baselines answer: `gold`, `omniscient` (as if all knew all) and `random`."""
+    chosen = baselines(item, method, seed)
+    return {name: f"Answer: {key_of(item, text, KEYS)}){text}" for name, text in chosen.items()}

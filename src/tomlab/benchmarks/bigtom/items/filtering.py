@@ -1,0 +1,145 @@
+"""BigToM's filters and quality measures (Sec. 3.4, App. C, App. G, Table 12)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.benchmarks.bigtom.items.templates import LABELS, medium, structure_problems
+from tomlab.records import files
+from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import is_released, survives
+from tomlab.scoring.stats import agreement, mean_interval
+
+RATING_COLUMNS = ("template_id", "rater", "rater_kind", "follows_structure", "tests_behavior")
+# The two questions of Sec. 3.4 with their scales and the level of measurement.
+RATING_SCALES = {
+    "follows_structure": (range(2), "nominal"),
+    "tests_behavior": (range(1, 6), "ordinal"),
+}
+
+
+def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
+    """Every fault of every template: `template_id, source, filter, reason, dropped`.
+
+    vectors: one a template, of its story. Released templates are reported and never dropped:
+    without them it would be another benchmark.
+    """
+    faults = [
+        (index, "structure", problem)
+        for index, template in enumerate(templates.to_dict("records"))
+        for problem in structure_problems(template)
+    ]
+    # What is dropped for its structure is nobody's original.
+    broken = {index for index, *_ in faults}
+    released = is_released(templates["source"]).tolist()
+    whole = [i for i in range(len(templates)) if i not in broken or released[i]]
+    ids = templates["template_id"].tolist()
+    faults += [
+        (whole[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[whole[earlier]]}")
+        for row, earlier, cosine in near_duplicates(vectors[whole], threshold)
+    ]
+    agents = templates.iloc[whole]
+    first = agents.drop_duplicates("agent").set_index("agent")["template_id"]
+    faults += [
+        (index, "repeated name", f"{agent} is the agent of {first[agent]} too")
+        for index, agent in zip(whole, agents["agent"], strict=True)
+        if agent and first[agent] != ids[index]
+    ]
+    columns = ["index", "filter", "reason"]
+    found = pd.DataFrame(sorted(faults), columns=columns).set_index("index")
+    named = templates[["template_id", "source"]].reset_index(drop=True)
+    table = named.join(found, how="inner").reset_index(drop=True)
+    return table.assign(dropped=~is_released(table["source"]))
+
+
+def kept(templates: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
+    """The templates that no filter drops."""
+    return templates[survives(templates, faults, ["template_id"])].reset_index(drop=True)
+
+
+def survival(raw: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
+    """By source: attempts, parsed, failed each filter, kept. Rows are sources."""
+    gone = faults[faults["dropped"]]
+    table = raw.groupby("source", sort=False).agg(
+        attempts=("status", "size"), parsed=("status", lambda s: int((s == "template").sum()))
+    )
+    for name in ("structure", "near-duplicate", "repeated name"):
+        hit = gone[gone["filter"] == name].groupby("source")["template_id"].nunique()
+        table[f"failed {name}"] = hit.reindex(table.index, fill_value=0)
+    lost = gone.groupby("source")["template_id"].nunique().reindex(table.index, fill_value=0)
+    return table.assign(kept=table["parsed"] - lost)
+
+
+def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
+    """An expert ratings file: CSV with `RATING_COLUMNS`, one row a template and rater.
+
+    rater_kind: `human` or `llm:<model>`, said by the file, never assumed. known: ids of templates.
+    Errors: `InputError` with all bad rows at once, by line number.
+    """
+    form = pa.DataFrameSchema(
+        {
+            "template_id": files.known(known, "template"),
+            "rater": files.text(),
+            "rater_kind": files.person_kind(),
+            **{name: files.one_of(scale) for name, (scale, _) in RATING_SCALES.items()},
+        },
+        unique=["rater", "template_id"],
+    )
+    table = files.read_form(path, form, files.one_kind("rater", "rater_kind"))
+    return table.astype(dict.fromkeys(RATING_SCALES, int))
+
+
+def rating_report(ratings: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+    """The means of Sec. 3.4: one row a rater and question, with bootstrap intervals over templates,
+    and below them, rater "all", the agreement on each question among people and among models.
+    """
+    rows = []
+    for question, (_, level) in RATING_SCALES.items():
+        for (rater, kind), part in ratings.groupby(["rater", "rater_kind"], sort=True):
+            mean, low, high = mean_interval(part[question], resamples=resamples, seed=seed)
+            row = {"question": question, "rater": rater, "rater_kind": kind, "mean": mean}
+            row |= {"ci_low": low, "ci_high": high, "median": part[question].median()}
+            rows.append(row | {"n": len(part)})
+        # People and models are never pooled.
+        for kind, part in ratings.groupby(ratings["rater_kind"].str.split(":").str[0], sort=True):
+            wide = part.pivot(index="template_id", columns="rater", values=question)
+            together = agreement(wide, level)
+            who = {"question": question, "rater": "all", "rater_kind": kind}
+            rows.append(who | {"n": together.pop("units"), **together})
+    return pd.DataFrame(rows)
+
+
+def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """Table 12 by source: distinct kinds of each dimension and who labelled them.
+
+    The medium is read off the verb by rule. State and mechanism are the authors' where they gave
+    them, else a model's (`by_model`: labels by template id); a template with neither is counted in
+    `unlabelled`. labelled_by: rule, authors, model, "authors and model" or nobody.
+    """
+    rows = []
+    for source, part in templates.groupby("source", sort=False):
+        for dimension in LABELS:
+            labels, who = _labels(part, dimension, by_model)
+            given = [text.lower() for text in labels if text]
+            row = (source, dimension, len(set(given)), len(part), len(part) - len(given), who)
+            rows.append(row)
+    columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _labels(
+    part: pd.DataFrame, dimension: str, by_model: Mapping[str, Mapping[str, str]]
+) -> tuple[list[str], str]:
+    if dimension == "medium":
+        return [medium(t) for t in part.to_dict("records")], "rule"
+    own = part[dimension].tolist()
+    added = [
+        "" if given else by_model.get(i, {}).get(dimension, "")
+        for given, i in zip(own, part["template_id"], strict=True)
+    ]
+    who = [name for name, labels in (("authors", own), ("model", added)) if any(labels)]
+    labels = [given or other for given, other in zip(own, added, strict=True)]
+    return labels, " and ".join(who) or "nobody"

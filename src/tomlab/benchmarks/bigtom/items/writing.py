@@ -1,0 +1,110 @@
+"""BigToM templates by language model: asking for new ones and for labels (Sec. 3.2, App. A, G)."""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.asking.attempts import FAILURES, OUTCOME, Answer, Unparsed, attempt, request, stacked
+from tomlab.benchmarks.bigtom.items.templates import (
+    COLUMNS,
+    FIELDS,
+    agent_name,
+    label,
+    parse_generation,
+    stories,
+    template_table,
+    written_out,
+)
+from tomlab.errors import InputError
+from tomlab.models.specs import Request, Response
+from tomlab.scoring.answers import visible
+
+TEMPERATURE = 0.5  # Sec. 3.2
+EXAMPLES = 3  # Sec. 3.2
+_ASK = {"role": "user", "content": "Write one new story."}
+# What becomes of an attempt: a template, or one of the reasons why there is none.
+STATUSES = ("template", *FAILURES)
+
+
+def generation_requests(
+    examples: pd.DataFrame,
+    count: int,
+    *,
+    seed: int = 0,
+    max_tokens: int = 600,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """`count` requests for one new template each, with three examples drawn by `seed`.
+
+    examples: a template table. All attempts of one call show the same examples and differ in the
+    sampling seed, as the paper asks for several completions of one prompt.
+    """
+    if len(examples) < EXAMPLES:
+        raise InputError(
+            f"generation: found {len(examples)} example templates, expected {EXAMPLES}"
+        )
+    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
+    labels = "\n".join(label(name) for name in FIELDS)
+    rules = prompts.filled("bigtom/generation", replaced, labels=labels)
+    turns = [{"role": "system", "content": rules}]
+    for example in shown:
+        turns += [_ASK, {"role": "assistant", "content": written_out(example)}]
+    # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
+    prefix = _ASK["content"]
+    return [
+        Request((*turns, _ASK), max_tokens, TEMPERATURE, sample=i, seed=seed, shared_prefix=prefix)
+        for i in range(count)
+    ]
+
+
+def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
+    """What became of each request: a template table with `status`, `reason` and the raw `text`.
+
+    Nothing is dropped: an answer that is no template keeps its text and the reason, with empty
+    variables. status is one of `STATUSES`.
+    """
+    rows = []
+    for number, response in enumerate(responses, start=1):
+        parsed, outcome = attempt(response, _template, "template")
+        ids = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}"}
+        rows.append({**ids, **(parsed or {}), **outcome})
+    return pd.DataFrame(rows, columns=[*COLUMNS, *OUTCOME], dtype=str).fillna("")
+
+
+def _template(found: Answer) -> dict[str, str] | Unparsed:
+    parsed = parse_generation(found.text)
+    return parsed if isinstance(parsed, Unparsed) else {**parsed, "agent": agent_name(parsed)}
+
+
+raw_table = partial(stacked, "template")
+
+
+def label_requests(
+    templates: pd.DataFrame, replaced: Mapping[str, str] | None = None
+) -> list[Request]:
+    """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
+    return [
+        request("bigtom/labels", {"story": story}, replaced, max_tokens=40)
+        for story in stories(templates)
+    ]
+
+
+def parse_labels(text: str) -> dict[str, str]:
+    """`state` and `mechanism` from an answer of two lines; {} if either is not there."""
+    said, _ = visible(text)
+    # A label stands on the line of its name and has at least one letter or digit.
+    gap = r"[^\w\n]*"
+    found = {
+        name: re.search(rf"^{gap}{name}{gap}?:{gap}(\w.*?)\W*$", said, re.IGNORECASE | re.MULTILINE)
+        for name in ("state", "mechanism")
+    }
+    return {n: hit[1].lower() for n, hit in found.items()} if all(found.values()) else {}
+
+
+def templates_of(raw: pd.DataFrame) -> pd.DataFrame:
+    """The template table of what parsed."""
+    return template_table(raw[raw["status"] == "template"].to_dict("records"))

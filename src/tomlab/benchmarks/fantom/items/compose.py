@@ -1,0 +1,257 @@
+"""FANToM: theory of mind in conversations that people leave and come back to.
+
+Kim, Sclar, Zhou, Le Bras, Kim, Choi and Sap (2023), "FANToM: A Benchmark for Stress-testing Machine
+Theory of Mind in Interactions", EMNLP. Question types: Sec. 3.2-3.3; inputs and scoring: Sec. 3.4,
+App. A.4, released code.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.benchmarks.fantom.items.sets import RELEASED_SHA256, SCENARIOS, read_sets, source_of
+from tomlab.errors import InputError
+from tomlab.records.tables import check
+
+NAME = "fantom"
+LETTERS = ("a", "b")
+INACCESSIBLE = SCENARIOS[0]
+# A part of the items is drawn by question set, from either scenario in its turn.
+UNIT, STRATUM = "group_id", "set_scenario"
+# The fields of the lists and of the yes/no questions of a family.
+FAMILIES = {
+    "answerability": ("answerabilityQA_list", "answerabilityQAs_binary"),
+    "infoaccess": ("infoAccessibilityQA_list", "infoAccessibilityQAs_binary"),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a question is put. context: the part of the conversation that matters, or all of it.
+
+    first: for chain of thought, the method that asks for the reasoning before; reasoning: that this
+    is such a method, whose answers are never scored. max_tokens: the release's limit.
+    """
+
+    context: str = "short"
+    first: str | None = None
+    reasoning: bool = False
+    max_tokens: int = 256
+
+    @property
+    def cot(self) -> bool:
+        """Whether the answer follows on the model's own reasoning."""
+        return self.first is not None
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The names of the prompt files that go into a request."""
+        cues = ("fantom/step-by-step", "fantom/therefore") if self.cot or self.reasoning else ()
+        return ("fantom/choose", "fantom/yes-no", *cues)
+
+
+METHODS = {
+    "short": Method(),
+    "short-cot": Method(first="short-reasoning"),
+    "full": Method("full"),
+    "full-cot": Method("full", first="full-reasoning"),
+    "short-reasoning": Method(reasoning=True),
+    "full-reasoning": Method("full", reasoning=True),
+}
+
+
+def read_released(
+    path: Path | str, seed: int = 0, *, sha256: str | None = RELEASED_SHA256
+) -> pd.DataFrame:
+    """The items of a file in the released format, `fantom_v1.json` or the archive with it.
+
+    sha256: of an archive, None for any. Errors: `InputError`, see `sets.read_sets`.
+    """
+    return compose(read_sets(path, sha256=sha256), seed)
+
+
+def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
+    """The items of question sets in the released format, one row a question.
+
+    Beyond the columns of every items table: `full_story` (all of the conversation; `story` is the
+    short context), `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one),
+    `aware`, `unaware` and `characters` (names, for lists), `part_id`, `conversation_id`, `scenario`
+    and `full_scenario` (by context, see `_full_scenario`), `set_scenario` (of its beliefs),
+    `tom_order`, `character` (whom the question is about, in lower case), `long_only` (unaware, and
+    not in the short context), `fact_question`, `fact_answer`. The two options of a choice are
+    shuffled by `seed` and the item's id.
+    """
+    items = [item for record in sets for item in _questions(record, seed)]
+    if not items:
+        raise InputError("fantom: there are no question sets to compose items from")
+    return check(pd.DataFrame(items), "items", "fantom items")
+
+
+def _questions(record: Mapping, seed: int) -> list[dict]:
+    asked = [("fact", "fact", record["factQA"])]
+    for number, belief in enumerate(record["beliefQAs"]):
+        asked += [(f"{kind}:{number}", kind, belief) for kind in ("belief_dist", "belief_choice")]
+    for family, (list_field, yn_field) in FAMILIES.items():
+        listed, kind = f"{family}_list", f"{family}_yn"
+        asked.append((listed, listed, record[list_field]))
+        asked += [(f"{kind}:{number}", kind, q) for number, q in enumerate(record[yn_field])]
+    return [_item(record, *one, seed) for one in asked]
+
+
+def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -> dict:
+    set_id, fact = record["set_id"], record["factQA"]
+    item_id, (conversation, part) = f"{set_id}/{name}", set_id.split("-")[:2]
+    right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
+    scenario = "" if kind == "fact" else question["missed_info_accessibility"]
+    of_set = next(iter(record["beliefQAs"]), record["answerabilityQA_list"])
+    aware, unaware, characters, choices, long_only = [], [], [], [], False
+    if is_list(kind):
+        asked = [q["question"] for _, field in FAMILIES.values() for q in record[field]]
+        characters = list(dict.fromkeys(_character("answerability_yn", q) for q in asked))
+        aware, unaware = list(right), list(wrong)
+        right, wrong = ", ".join(right), ", ".join(wrong)
+    elif is_yn(kind):
+        right, long_only = right.partition(":")[0], right == "no:long"
+    elif kind == "belief_choice":
+        choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
+    return {
+        "benchmark": NAME,
+        "item_id": item_id,
+        "group_id": set_id,
+        "question_type": kind,
+        "story": record["short_context"].strip(),
+        "full_story": record["full_context"].strip(),
+        "question": question["question"],
+        "choices": choices,
+        "answer": right,
+        "wrong_answer": wrong,
+        "aware": aware,
+        "unaware": unaware,
+        "characters": characters,
+        "source": source_of(record),
+        "conversation_id": conversation,
+        "part_id": f"{conversation}-{part}",
+        "set_scenario": of_set["missed_info_accessibility"],
+        "scenario": scenario,
+        "full_scenario": _full_scenario(record, kind, scenario),
+        "tom_order": question.get("tom_type") or "",
+        "character": _character(kind, question["question"]),
+        "long_only": long_only,
+        "fact_question": fact["question"],
+        "fact_answer": fact["correct_answer"],
+    }
+
+
+def is_list(kind: str) -> bool:
+    """Whether questions of a type ask for a list of names."""
+    return kind.endswith("_list")
+
+
+def is_yn(kind: str) -> bool:
+    """Whether questions of a type ask for yes or no."""
+    return kind.endswith("_yn")
+
+
+def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
+    """The scenario that a question counts to with the full context.
+
+    As in the release: a list with an unaware name, and all yes/no questions of a kind of which one
+    is keyed "no", count as inaccessible, whatever they are in the short context.
+    """
+    family = kind.partition("_")[0]
+    if family not in FAMILIES:
+        return scenario
+    list_field, yn_field = FAMILIES[family]
+    if is_yn(kind):
+        someone_missed = any(q["correct_answer"] != "yes" for q in record[yn_field])
+        scenario = record[yn_field][0]["missed_info_accessibility"]
+    else:
+        someone_missed = bool(record[list_field]["wrong_answer"])
+    return INACCESSIBLE if someone_missed else scenario
+
+
+def _character(kind: str, question: str) -> str:
+    """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
+    if is_yn(kind):
+        return question.removeprefix("Does ").split(" know")[0].lower()
+    if kind.startswith("belief"):
+        words = question.lower().partition("does ")[2].split()
+        return words[0] if words else ""
+    return ""
+
+
+def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The items that a method is asked: with the short context, none about people not in it."""
+    if method not in METHODS:
+        raise InputError(f"fantom: no method {method!r}; there are: {', '.join(METHODS)}")
+    return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
+
+
+def messages(
+    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """The chat message for one item, laid out as in the release.
+
+    For chain of thought `item` holds `reasoning`, what the model said to the first of the two calls.
+    """
+    wanted = METHODS[method]
+    text = shared_prefix(item, method) + _question(item, replaced)
+    if wanted.reasoning or wanted.cot:
+        text += f" {prompts.load('fantom/step-by-step', replaced)}"
+    if wanted.cot:
+        if "reasoning" not in item:
+            raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
+        text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
+    return [{"role": "user", "content": text}]
+
+
+def _question(item: Mapping, replaced: Mapping[str, str] | None) -> str:
+    kind, asked = item["question_type"], f"Question: {item['question']}"
+    if kind == "belief_choice":
+        options = zip(LETTERS, item["choices"], strict=True)
+        lines = "\n".join(f"({letter}) {text}" for letter, text in options)
+        return f"{asked}\n{lines}\n\n{prompts.load('fantom/choose', replaced)}"
+    if kind.startswith("answerability"):
+        asked = f"Target: {item['fact_question']}\n{asked}"
+    if kind.startswith("infoaccess"):
+        asked = f"Information: {item['fact_question']} {item['fact_answer']}\n{asked}"
+    if is_yn(kind):
+        asked += f" {prompts.load('fantom/yes-no', replaced)}"
+    return f"{asked}\nAnswer:"
+
+
+def shared_prefix(item: Mapping, method: str) -> str:
+    """The conversation, with which all questions about it begin."""
+    return item["full_story" if METHODS[method].context == "full" else "story"] + "\n\n"
+
+
+def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
+    """What the baselines answer: `gold`, `omniscient` (as if nobody had missed anything), `random`."""
+    if METHODS[method].reasoning:
+        return dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
+    kind, draw = item["question_type"], random.Random(f"random/{seed}/{method}/{item['item_id']}")
+    if is_list(kind):
+        everyone = [*item["aware"], *item["unaware"]]
+        guess = [name for name in everyone if draw.random() < 0.5]
+        return {
+            "gold": item["answer"],
+            "omniscient": ", ".join(everyone),
+            "random": ", ".join(guess) or "Nobody",
+        }
+    if is_yn(kind):
+        guess = draw.choice(["yes", "no"])
+        return {"gold": item["answer"], "omniscient": "yes", "random": guess}
+    missed = kind != "fact" and item["scenario"] == INACCESSIBLE
+    said = {
+        "gold": item["answer"],
+        "omniscient": item["wrong_answer"] if missed else item["answer"],
+        "random": draw.choice([item["answer"], item["wrong_answer"]]),
+    }
+    if kind != "belief_choice":
+        return said
+    letters = {text: f"({key})" for key, text in zip(LETTERS, item["choices"], strict=True)}
+    return {name: letters[text] for name, text in said.items()}

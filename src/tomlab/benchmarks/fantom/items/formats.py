@@ -1,0 +1,190 @@
+"""What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A.1-A.3).
+
+A parser never raises: it gives what it found, or the reason why it is `Unparsed`. `cut` says that
+the answer ended at the token limit, so that what stands last may be unfinished.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks.fantom.items.outlines import Change
+from tomlab.benchmarks.fantom.items.released_format import Line
+from tomlab.benchmarks.fantom.items.sets import folded
+from tomlab.scoring.answers import unanswered
+
+QUESTIONS = 3  # about each piece of missed information, App. A.2
+MIN_LINES = 4  # of a segment; the paper gives no number
+# In how many lines those who leave may still speak: "I have to go." "Bye!" "See you." (Table 6).
+FAREWELL = 3
+# Words by which answers are sorted.
+_WORDS = {
+    name: "|".join(words)
+    for name, words in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes()).items()
+}
+_FINISHED = re.compile(r"""[.!?…]["'”’)*_]*$""")
+_SENTENCES = re.compile(r""".*[.!?…]["'”’)*_]*(?=\s|$)""", re.DOTALL)
+_ITEM = re.compile(
+    r"""[\s*_]*(?:[-*•–]\s|(?:Q(?:uestion)?[ ]?)?\(?\d{1,2}[.):])[\s*_"“]*(.*)""", re.IGNORECASE
+)
+_LABEL = re.compile(r"\A[\s*_]*(?:question|answer)[\s*_]*:[\s*_]*", re.IGNORECASE)
+_BY_SOMEBODY = re.compile(r"\W*\w+\W*:")
+_NOTHING = re.compile(r"\W*(nothing|none|no (new )?information)\b", re.IGNORECASE)
+_ASKS_WHAT = re.compile(r"\b(what|which|who|whom|whose|when|where|why|how)\b", re.IGNORECASE)
+_YES_NO = re.compile(rf"\W*({_WORDS['yes_no']})(n['’]t)?\b", re.IGNORECASE)
+_BELIEF = re.compile(rf"\b({_WORDS['belief']})", re.IGNORECASE)
+
+
+def parse_segment(
+    text: str,
+    characters: Sequence[str],
+    present: Sequence[str],
+    change: Change | None = None,
+    *,
+    cut: bool = False,
+) -> tuple[Line, ...] | Unparsed:
+    """The utterances of one segment, after a prompt that ended with the first speaker's name.
+
+    characters: all names of the conversation; present: who is there, first the first speaker if
+    nobody leaves or joins; change: who does. Reading stops at the first line by anybody else. Those
+    who leave do not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only.
+    Everybody present has to speak, or the conversation would not show that they are there.
+    """
+    lines = _lines(_without_unfinished_line(text) if cut else text, characters)
+    opener = change.name if change else present[0]
+    if lines and not lines[0][0]:
+        lines[0] = (opener, lines[0][1])
+    # An utterance may well begin with "Sorry"; a refusal is all there is.
+    refused = len(lines) < 2 and _declines(text)
+    if lines and change:
+        announced = re.search(rf"\b({_WORDS[change.kind]})\b", lines[0][1], re.IGNORECASE)
+        if lines[0][0] != opener or not announced:
+            return Unparsed("refused" if refused else "no announcement")
+    leaver = change.name if change and change.kind == "leave" else None
+    farewell = farewell_length(lines, leaver)
+    staying = [speaker for speaker, _ in lines[farewell:]]
+    speakers = [speaker for speaker, _ in lines[:farewell] if speaker != leaver] + staying
+    if not set(speakers) <= set(present):
+        return Unparsed("absent speaker")
+    if len(staying) < MIN_LINES:
+        too_few = "refused" if refused else f"fewer than {MIN_LINES} lines"
+        return Unparsed("cut off" if cut else too_few)
+    if not set(present) <= set(staying):
+        return Unparsed("cut off" if cut else "somebody present is silent")
+    return tuple(lines)
+
+
+def farewell_length(lines: Sequence[Line], leaver: str | None) -> int:
+    """The number of lines at the beginning, up to the last of the first `FAREWELL` by `leaver`."""
+    by_leaver = [i for i, (speaker, _) in enumerate(lines[:FAREWELL], start=1) if speaker == leaver]
+    return max(by_leaver, default=0)
+
+
+def _lines(text: str, characters: Sequence[str]) -> list[Line]:
+    """The leading lines by `characters`; the very first may be without a speaker ("")."""
+    names = "|".join(map(re.escape, sorted(characters, key=len, reverse=True)))
+    by_name = re.compile(rf"[\W\d_]*({names})[*_\])]*\s?:[\s*_]*(.*)")
+    found = []
+    for line in (line.strip(" \t\r*_") for line in text.split("\n")):
+        if hit := by_name.fullmatch(line):
+            speaker, said = hit.groups()
+        elif not line or (not found and line.endswith(":")):
+            continue  # "Here is the conversation:"
+        elif not found and not _BY_SOMEBODY.match(line):
+            speaker, said = "", line  # the prompt ended with the speaker's name
+        else:
+            break
+        if not re.search(r"\w", said):
+            break
+        found.append((speaker, " ".join(said.split())))
+    return found
+
+
+def _without_unfinished_line(text: str) -> str:
+    kept, _, last = text.rstrip().rpartition("\n")
+    return text if _FINISHED.search(last) else kept
+
+
+def parse_summary(text: str, *, cut: bool = False) -> str | Unparsed:
+    """The summary of what was missed: the whole answer, or its finished sentences if it was cut."""
+    summary = _finished_sentences(text) if cut else text.strip()
+    if not re.search(r"\w", summary):
+        return Unparsed("cut off" if cut else "no summary")
+    if _declines(summary):
+        return Unparsed("refused")
+    return Unparsed("nothing was missed") if _NOTHING.match(summary) else summary
+
+
+def parse_questions(text: str, *, cut: bool = False) -> tuple[str, ...] | Unparsed:
+    """The fact questions of a numbered or bulleted list, `QUESTIONS` of them and none yes-or-no.
+
+    Lines that are no items are let pass, items that are no questions are not.
+    """
+    lines = (_without_unfinished_line(text) if cut else text).split("\n")
+    items = [_bare(hit[1]) for line in lines if (hit := _ITEM.fullmatch(line.rstrip()))]
+    if any(not _is_question(item) for item in items):
+        return Unparsed("an item is no question")
+    if len(items) < QUESTIONS:
+        too_few = "refused" if not items and _declines(text) else "fewer than three questions"
+        return Unparsed("cut off" if cut else too_few)
+    if len(items) > QUESTIONS:
+        return Unparsed("more than three questions")
+    if any(_YES_NO.match(item) or not _ASKS_WHAT.search(item) for item in items):
+        return Unparsed("yes-no question")
+    if len({folded(item) for item in items}) < QUESTIONS:
+        return Unparsed("a question stands twice")
+    return tuple(items)
+
+
+def parse_answer(text: str, other: str = "", *, cut: bool = False) -> str | Unparsed:
+    """An answer in free text: the first paragraph, or its finished sentences if it was cut.
+
+    other: the answer that it has to differ from, or there is no asymmetry between the two.
+    """
+    first, *more = re.split(r"\n\s*\n", _LABEL.sub("", text.strip(), count=1), maxsplit=1)
+    cut = cut and not more
+    answer = " ".join((_finished_sentences(first) if cut else first).split()).strip("*_ ")
+    if not re.search(r"\w", answer):
+        return Unparsed("cut off" if cut else "no answer")
+    return Unparsed("same as the other answer") if folded(answer) == folded(other) else answer
+
+
+def parse_belief_question(
+    text: str, names: Sequence[str], fact_question: str, *, cut: bool = False
+) -> str | Unparsed:
+    """A question about the belief of all `names`: the first line that is a question."""
+    lines = (_bare(_LABEL.sub("", line, count=1)) for line in text.split("\n"))
+    question = next(filter(_is_question, lines), None)
+    if question is None:
+        nothing = "refused" if _declines(text) else "no question"
+        return Unparsed("cut off" if cut else nothing)
+    if folded(question) == folded(fact_question):
+        return Unparsed("the fact question again")
+    if not all(names_person(question, name) for name in names):
+        return Unparsed("a name is missing")
+    return question if _BELIEF.search(question) else Unparsed("asks for no belief")
+
+
+def names_person(text: str, name: str) -> bool:
+    """Whether `name` stands in a text as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _is_question(text: str) -> bool:
+    return text.endswith("?") and re.search(r"\w", text) is not None
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).strip("""*_"“” """)
+
+
+def _finished_sentences(text: str) -> str:
+    hit = _SENTENCES.match(text.strip())
+    return hit[0] if hit else ""
+
+
+def _declines(text: str) -> bool:
+    return unanswered(text, "", False) == "refused"

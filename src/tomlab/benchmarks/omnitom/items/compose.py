@@ -1,0 +1,312 @@
+"""OmniToM: what every actor of a story believes, extracted and labelled.
+
+Bawatneh, Sapkota, Bedi, Karmaker and Shah (2026), "OmniToM: Benchmarking Theory of Mind in LLMs via
+Explicit Belief Modeling". Two stages: belief extraction and belief labelling (Sec. 3, 5); prompt
+levels after TELeR (App. C).
+"""
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.benchmarks.omnitom.items.labels import HEADS
+from tomlab.benchmarks.omnitom.items.records import (
+    CATEGORIES,
+    CODES,
+    DIMENSIONS,
+    WORLD,
+    Row,
+    link,
+    read_records,
+    rows,
+)
+from tomlab.errors import InputError
+from tomlab.records.tables import check
+
+NAME = "omnitom"
+KEYS = ("A", "B", "C", "D")  # of the options of a linked question
+# A part of the items is drawn by story, each category in its turn.
+UNIT, STRATUM = "group_id", "category"
+STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
+TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
+LEVELS = ("L1", "L2", "L3", "L4")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a stage is put. level: of detail of the prompt (TELeR); json: answers follow a schema.
+
+    stage: 1 extraction, 2 labelling, 0 the ToMBench question that a story comes from.
+    """
+
+    stage: int
+    level: str
+    json: bool = False
+    max_tokens: int = 4096
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The names of the prompt files that go into a request."""
+        task = f"omnitom/{TASKS[self.stage]}"
+        if self.stage == 0:
+            return (task,)
+        shows_emphasis = self.stage == 1 and self.level == "L4"
+        emphases = [f"omnitom/emphasis-{code}" for code in CATEGORIES if shows_emphasis]
+        form = [f"{task}-json"] if self.json else []
+        return ("omnitom/system", f"{task}-{self.level}", *emphases, *form)
+
+
+METHODS = {
+    **{f"stage{stage}-{level}": Method(stage, level) for stage in (1, 2) for level in LEVELS},
+    "stage1-L3-json": Method(1, "L3", json=True),
+    "stage2-L3-json": Method(2, "L3", json=True),
+    "linked": Method(0, "", max_tokens=20),
+}
+
+
+def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
+    """The items of a file in the released format, one JSON object a story (App. B.5)."""
+    return compose(read_records(path), seed)
+
+
+def compose(
+    records: Iterable[Mapping], seed: int = 0, examples: Iterable[Mapping] = ()
+) -> pd.DataFrame:
+    """Two items a story: extraction, and labelling of the gold beliefs.
+
+    Beyond the columns of every items table: `category` (its code) and `example` (JSON: a record of
+    the same category from `examples`, another story, for prompts of level L4; "" if there is none)
+    and `paraphrases` (JSON: for each belief others in the same meaning). `answer` is the gold table
+    as JSON.
+    """
+    known, items = list(examples), []
+    for record in records:
+        example = example_for(record, known, seed)
+        names = ("actor", "belief", "labels")
+        gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
+        told = {
+            "answer": _json(gold),
+            "example": _json(example) if example else "",
+            "paraphrases": _json([belief.get("paraphrases", []) for belief in record["beliefs"]]),
+        }
+        items.append(_item(record, STAGES[1], STAGES[1], **told))
+        items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
+    if not items:
+        raise InputError("omnitom: there are no stories to compose items from")
+    return check(pd.DataFrame(items), "items", "omnitom items")
+
+
+def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
+    """An item of a kind; own: where it has a question, choices, an example or paraphrases."""
+    story_id = str(record["story_id"])
+    return {
+        "benchmark": NAME,
+        "item_id": f"{story_id}/{name}",
+        "group_id": story_id,
+        "question_type": kind,
+        "story": record["story"],
+        "question": "",
+        "choices": [],
+        "answer": "",
+        "source": record["source"],
+        "category": CODES[record["story_category"]],
+        "example": "",
+        "paraphrases": "[]",
+    } | own
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
+    """Another story of the record's category from `examples`, by lot; None if there is none."""
+    category, story = record["story_category"], record["story"]
+    others = [e for e in examples if e["story_category"] == category and e["story"] != story]
+    return random.Random(f"{seed}/{record['story_id']}").choice(others) if others else None
+
+
+def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
+    """The ToMBench questions on the stories of `records`, as items asked by method `linked`.
+
+    tombench: see `records.read_tombench`. Stories without such a question have none; the
+    table may be empty. Options stand in the order of the file.
+    """
+    known = {str(record["story_id"]): record for record in records}
+    return pd.DataFrame(
+        _item(
+            known[str(linked["story_id"])],
+            STAGES[0],
+            f"linked:{linked['source_row']}",
+            question=linked["question"],
+            choices=list(linked["choices"]),
+            answer=linked["answer"],
+            category=linked["code"],
+        )
+        for linked in link(list(known.values()), tombench).to_dict("records")
+    )
+
+
+def records_of(items: pd.DataFrame) -> list[dict]:
+    """The records behind an items table, in the format of App. B.5 with their `source`."""
+    records = []
+    for item in items[items["question_type"] == STAGES[1]].to_dict("records"):
+        beliefs, paraphrases = json.loads(item["answer"]), json.loads(item["paraphrases"])
+        for belief, others in zip(beliefs, paraphrases, strict=True):
+            belief |= {"paraphrases": others} if others else {}
+        records.append(
+            {
+                "story_id": item["group_id"],
+                "story_category": CATEGORIES[item["category"]],
+                "story": item["story"],
+                "beliefs": beliefs,
+                "source": item["source"],
+            }
+        )
+    return records
+
+
+def given_table(beliefs: Sequence[Mapping]) -> str:
+    """The beliefs to label, as the pipe table that the prompt shows."""
+    lines = [f"{b['actor']} | {b['belief']}" for b in beliefs]
+    return "\n".join(["Actor | Belief", *lines])
+
+
+def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The items of a method's stage; for L4 those with an example to show."""
+    if method not in METHODS:
+        raise InputError(f"omnitom: no method {method!r}; there are: {', '.join(METHODS)}")
+    wanted = METHODS[method]
+    chosen = items[items["question_type"] == STAGES[wanted.stage]]
+    return chosen[chosen["example"] != ""] if wanted.level == "L4" else chosen
+
+
+def messages(
+    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """The chat messages for one item: role, directive, examples for L4, then the data."""
+    wanted = METHODS[method]
+    task = TASKS[wanted.stage]
+
+    def text(name: str) -> str:
+        return prompts.load(f"omnitom/{name}", replaced)
+
+    if wanted.stage == 0:
+        options = zip(KEYS, item["choices"], strict=False)
+        listed = "\n".join(f"({key}) {option}" for key, option in options)
+        asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{listed}"
+        return [{"role": "user", "content": f"{text(task)}\n\n{asked}\n\nAnswer:"}]
+    parts = [text(f"{task}-{wanted.level}")]
+    if wanted.level == "L4":
+        if wanted.stage == 1:
+            parts.append(text(f"emphasis-{item['category']}"))
+        example = json.loads(item["example"])
+        given = given_table(example["beliefs"]) if wanted.stage == 2 else ""
+        solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
+        parts += [f"Example\n\n{solved}", "Now the story to work on."]
+    if wanted.json:
+        parts.append(text(f"{task}-json"))
+    parts.append(_data(item["story"], item["question"]))
+    return [
+        {"role": "system", "content": text("system")},
+        {"role": "user", "content": "\n\n".join(parts)},
+    ]
+
+
+def _data(story: str, given: str) -> str:
+    table = f"\n\nBeliefs:\n{given}" if given else ""
+    return f"Story:\n{story}{table}\n\nTable:"
+
+
+def table_text(beliefs: Sequence[Row], stage: int) -> str:
+    """Beliefs as the pipe table that a stage asks for."""
+    dimensions = ["order"] if stage == 1 else list(DIMENSIONS)
+    header = [HEADS[name] for name in ("actor", "belief", *dimensions)]
+    cells = [
+        [row.actor, row.belief, row.order, *(row.labels[name] for name in dimensions[1:])]
+        for row in beliefs
+    ]
+    return "\n".join(" | ".join(line) for line in [header, *cells])
+
+
+def in_words(item: Mapping) -> dict[str, str]:
+    """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
+    if item["question_type"] == STAGES[0]:
+        return {"question": item["question"], "gold": item["answer"]}
+    stage = 1 if item["question_type"] == STAGES[1] else 2
+    return {
+        "question": item["question"] or item["story"],
+        "gold": table_text(gold_rows(item), stage),
+    }
+
+
+def schema(method: str) -> dict | None:
+    """The JSON schema of a method's answers, for providers that keep to one; None for tables."""
+    wanted = METHODS[method]
+    if not wanted.json:
+        return None
+    labels = DIMENSIONS if wanted.stage == 2 else {"order": DIMENSIONS["order"]}
+    fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
+    fields |= {name: {"type": "string", "enum": list(legal)} for name, legal in labels.items()}
+    return _object({"beliefs": {"type": "array", "items": _object(fields)}})
+
+
+def _object(fields: dict[str, dict]) -> dict:
+    known = {"required": list(fields), "additionalProperties": False}
+    return {"type": "object", "properties": fields} | known
+
+
+def shared_prefix(item: Mapping, method: str) -> str:
+    """Nothing: a story is asked about once by each method, and the directive stands first."""
+    return ""
+
+
+def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
+    """What the baselines answer.
+
+    gold: the gold table. omniscient: everybody believes all that happened (extraction); all is
+    true and public, whatever the belief (labelling). random: half of the gold beliefs, each given
+    to an actor by lot (extraction); labels by lot.
+    """
+    stage = METHODS[method].stage
+    draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
+    if stage == 0:
+        # Nothing in a ToMBench question says which option fits if everybody knew everything.
+        keys = KEYS[: len(item["choices"])]
+        right = keys[list(item["choices"]).index(item["answer"])]
+        return {"gold": f"({right})", "random": f"({draw.choice(keys)})"}
+    gold = gold_rows(item)
+    if stage == 1:
+        actors = list(dict.fromkeys(row.actor for row in gold))
+        told = [row.belief for row in gold if row.actor == WORLD]
+        answers = {
+            "gold": gold,
+            "omniscient": [
+                Row(actor, belief, "0" if actor == WORLD else "1")
+                for actor in actors
+                for belief in told
+            ],
+            "random": [
+                replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5
+            ],
+        }
+    else:
+        fixed = {"truth_status": "True", "knowledge_access": "Public"}
+        by_lot = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
+        pairs = zip(gold, by_lot, strict=True)
+        answers = {
+            "gold": gold,
+            "omniscient": [replace(row, labels={**row.labels, **fixed}) for row in gold],
+            "random": [replace(row, order=own["order"], labels=own) for row, own in pairs],
+        }
+    return {name: table_text(table, stage) for name, table in answers.items()}
+
+
+def gold_rows(item: Mapping) -> list[Row]:
+    """The gold table of an item."""
+    return rows({"beliefs": json.loads(item["answer"])})

@@ -1,0 +1,175 @@
+"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3).
+
+Rules (`filtering.yaml`) read records and report; none changes one. What people find in a table is
+read in `annotation`.
+"""
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from tomlab.benchmarks.omnitom.items.records import RELEASED, WORLD
+from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import share_kept, survives
+from tomlab.scoring.similarity import plain
+
+FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
+
+
+class Rule(NamedTuple):
+    """Whether a fault drops a record that is not released, and why."""
+
+    fatal: bool
+    why: str
+
+
+_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+RULES = {name: Rule(**rule) for name, rule in _DATA["rules"].items()}
+GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
+DUPLICATE_COSINE = 0.95
+# Not "it", as in "it is raining".
+_PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
+
+
+def faults(
+    records: Sequence[Mapping],
+    vectors: np.ndarray | None = None,
+    duplicate_cosine: float = DUPLICATE_COSINE,
+) -> pd.DataFrame:
+    """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
+
+    filter: a key of `RULES`, which says whether the fault drops the record. Released records are
+    reported and never dropped: without some of them it would be another benchmark.
+    vectors: sentence embeddings of the stories, shape (records, dimensions), length 1. If given, a
+    story whose cosine to an earlier one is `duplicate_cosine` or more is one told twice; stories
+    that another rule drops are left out of that.
+    """
+    found = [
+        (place, rule, reason)
+        for place, record in enumerate(records)
+        for rule, reason in _faults(record)
+    ]
+    if vectors is not None:
+        gone = {place for place, rule, _ in found if _drops(rule, records[place])}
+        found += _duplicates(records, vectors, duplicate_cosine, gone)
+    rows = [
+        (records[i]["story_id"], _source(records[i]), rule, reason, _drops(rule, records[i]))
+        for i, rule, reason in found
+    ]
+    return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
+
+
+def _source(record: Mapping) -> str:
+    return record.get("source", RELEASED)
+
+
+def _drops(rule: str, record: Mapping) -> bool:
+    return RULES[rule].fatal and not _source(record).startswith("released:")
+
+
+def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
+    if record["story"].strip():
+        yield from _unknown_actors(record)
+    else:
+        yield "empty story", "found no text"
+    if record.get("cut_off"):
+        yield "cut off", "an answer that it was made of ended at the token limit"
+    if lost := record.get("rows_lost"):
+        yield "rows lost", f"{lost} rows of the answers could not be used"
+    first: dict[tuple[str, str], int] = {}
+    for number, belief in enumerate(record["beliefs"], start=1):
+        for rule, reason in _belief_faults(belief, record):
+            yield rule, f"belief {number}: {reason}"
+        earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
+        if earlier != number:
+            said = f"{belief['actor']}: {belief['belief']!r}"
+            yield "duplicate belief", f"belief {number}: {said} stands as belief {earlier} too"
+
+
+def _belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
+    text, order = belief["belief"], belief["labels"]["order"]
+    source = belief["labels"]["mental_source"]
+    if (belief["actor"] == WORLD) != (order == "0"):
+        yield "order and actor", f"actor {belief['actor']!r}, order {order}"
+    if (source == "Narration") != (order == "0"):
+        yield "order and source", f"order {order}, Mental-Source {source}"
+    subject = _PRONOUN.match(text)
+    # Stories of somebody who "tells you" have an actor of that name.
+    if subject and plain(subject[1]) not in {plain(b["actor"]) for b in record["beliefs"]}:
+        yield "bare pronoun", f"{subject[1]!r} in {text!r}"
+    if order in ("2", "3") and not _names_another(belief, record):
+        yield "no other actor", f"order {order}, {text!r}"
+
+
+def _names_another(belief: Mapping, record: Mapping) -> bool:
+    """Whether a belief names an actor of the table, a group or a name, its holder's left out."""
+    holder = " ".join(_words(belief["actor"]))
+    left = set(f" {' '.join(_words(belief['belief']))} ".replace(f" {holder} ", " ").split())
+    others = {b["actor"] for b in record["beliefs"]} - {belief["actor"], WORLD}
+    named = {word for other in others for word in _words(other)}
+    # Words of the story that never stand in lower case there.
+    told = re.findall(r"[^\W\d_]+", record["story"])
+    small = {word for word in told if word[0].islower()}
+    named.update(_words(" ".join(word for word in told if word.lower() not in small)))
+    return bool(left & (named - _GLUE | GROUPS))
+
+
+def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
+    told = set(_words(record["story"])) | GROUPS
+    for actor in dict.fromkeys(belief["actor"] for belief in record["beliefs"]):
+        own = set(_words(actor)) - _GLUE
+        if actor != WORLD and (not own or own - told):
+            strange = ", ".join(sorted(own - told)) or "no name"
+            yield "unknown actor", f"{actor!r}: the story has no {strange!r}"
+
+
+def _words(text: str) -> list[str]:
+    """Words without case, possessive and plural s: "Rebecca's friends" is "rebecca friend"."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = re.findall(r"[^\W_]+", re.sub(r"['’‘]s?\b", " ", folded))
+    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
+
+
+def _duplicates(
+    records: Sequence[Mapping], vectors: np.ndarray, threshold: float, gone: set[int]
+) -> Iterator[tuple[int, str, str]]:
+    if len(vectors) != len(records):
+        raise ValueError(f"found {len(vectors)} vectors, expected one for each of {len(records)}")
+    left = [place for place in range(len(records)) if place not in gone]
+    for row, earlier, cosine in near_duplicates(vectors[left], threshold):
+        other = records[left[earlier]]
+        reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
+        yield left[row], "near-duplicate", reason
+
+
+# A story's number and source: two writers may have gold for one story.
+_KEY = ["story_id", "source"]
+
+
+def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
+    """The records that no fault of the table drops."""
+    return list(itertools.compress(records, survives(_units(records), faults, _KEY)))
+
+
+def kept_share(
+    records: Sequence[Mapping], faults: pd.DataFrame, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """The share of records that no fault drops, by source, the sources in the order of the records.
+
+    Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals resample stories.
+    """
+    units, options = _units(records), {"resamples": resamples, "seed": seed}
+    left = survives(units, faults, _KEY)
+    return share_kept(units, left, by="source", group="story_id", names=("stories",), **options)
+
+
+def _units(records: Sequence[Mapping]) -> pd.DataFrame:
+    rows = [(str(record["story_id"]), _source(record)) for record in records]
+    return pd.DataFrame(rows, columns=_KEY)

@@ -1,0 +1,82 @@
+"""Which column and which legal label a text names, and whose labels they are (App. B.3, C.3)."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
+
+_NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
+HEADS = {key: names[0] for key, names in _NAMES.items()}
+# The same in running text: "Truth status".
+DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIMENSIONS}
+
+
+def column(name: str) -> str | None:
+    """The key of the column that a header cell names, None if it names none.
+
+    Case, spaces, hyphens, underscores, markup and what stands in brackets make no difference.
+    """
+    return _KEYS.get(_bare(re.sub(r"\(.*", "", name, flags=re.DOTALL)))
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s\-_*`\"':.]", "", name.casefold())
+
+
+_KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
+
+
+def normal_label(dimension: str, text: str) -> str | None:
+    """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
+
+    dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
+    other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
+    Two labels, or a label in a sentence, are none.
+    """
+    words = _words(text)
+    prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
+    return _VARIANTS[dimension].get(words.removeprefix(prefix))
+
+
+def _words(text: str) -> str:
+    text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
+    # A hyphen joins words. Before a number it is a sign.
+    text = re.sub(r"(?<=\w)\s*[-–—]\s*(?=\w)", " ", text)
+    return " ".join(text.split()).rstrip(" .,;")
+
+
+_PREFIXES = {
+    dimension: sorted((f"{_words(name)} " for name in _NAMES[dimension]), key=len, reverse=True)
+    for dimension in DIMENSIONS
+}
+_VARIANTS = {
+    dimension: {
+        variant: label
+        for label in labels
+        for variant in (_words(label), *SCHEMA["aliases"].get(dimension, {}).get(label, ()))
+    }
+    for dimension, labels in DIMENSIONS.items()
+}
+
+
+def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief, None where there is none (Stage 2).
+
+    Our rule; the paper says only that models are told to keep the order. First come rows with the
+    same actor and belief but for case, spaces and punctuation, the first of equal ones with the
+    first. What is left is paired by position, if there are as many rows as were given.
+    """
+    waiting = defaultdict(list)
+    for i, row in enumerate(predicted):
+        waiting[_plain(row)].append(i)
+    chosen = [waiting[_plain(row)].pop(0) if waiting[_plain(row)] else None for row in given]
+    if len(given) == len(predicted):
+        left = {i for places in waiting.values() for i in places}
+        chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
+    return [None if at is None else predicted[at] for at in chosen]
+
+
+def _plain(row: Row) -> tuple[str, ...]:
+    texts = (row.actor, row.belief)
+    return tuple(" ".join(re.findall(r"\w+", text.casefold())) for text in texts)

@@ -1,0 +1,237 @@
+"""SimpleToM's quality control: annotations, the strict filter and counts (Sec. 3.2, App. D, E.2).
+
+An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.benchmarks.simpletom.items.stories import format_problems
+from tomlab.errors import InputError, refuse
+from tomlab.records import files
+from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import is_released, share_kept, survives
+from tomlab.scoring.stats import agreement, alpha_interval
+
+ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
+KEY_COLUMNS = ("story_id", "question", "acceptable")
+# The four questions of Fig. 8 with their answers, the worst first.
+QUESTIONS = {
+    "different_from_commonsense": ("no", "possibly", "yes"),
+    "unlikely_noticed": ("no", "possibly", "yes"),
+    "action_unaware": ("no", "yes"),
+    "action_aware": ("no", "yes"),
+}
+ANNOTATORS = 3  # App. D.4
+ALL_STORIES = "All stories"
+
+
+def read_annotations(path: Path | str, known_stories: set[str]) -> pd.DataFrame:
+    """An annotations file: CSV with `ANNOTATION_COLUMNS`, one row an answer; it may have no row.
+
+    annotator_kind: `human` or `llm:<model>`, said by the file, never assumed.
+    Errors: `InputError` with all bad rows at once, by line number.
+    """
+    form = pa.DataFrameSchema(
+        {
+            "story_id": files.known(known_stories, "story"),
+            "annotator": files.text(),
+            "annotator_kind": files.person_kind(),
+            "question": files.one_of(QUESTIONS),
+            "answer": pa.Column(str),
+        },
+        unique=["annotator", "story_id", "question"],
+        strict="filter",
+    )
+    one_kind = files.one_kind("annotator", "annotator_kind")
+    return files.read_form(path, form, one_kind, files.fitting("answer", "question", QUESTIONS))
+
+
+def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The annotations of people (kind "human") or of models (kind "llm")."""
+    return annotations[annotations["annotator_kind"].str.split(":").str[0] == kind]
+
+
+def valid(
+    stories: pd.DataFrame,
+    annotations: pd.DataFrame,
+    annotators: int = ANNOTATORS,
+    *,
+    kind: str = "human",
+) -> pd.DataFrame:
+    """The rule of App. D.4: one row a story, `story_id, annotators, status, reason`.
+
+    invalid: some annotator answered "no" to some question; valid: none did, and at least
+    `annotators` of them answered all four; unannotated: anything else. Only annotators of `kind`
+    ("human" or "llm") count: people and models never add up to three.
+    annotators (column): how many answered all four questions.
+    """
+    counted = of_kind(annotations, kind)
+    by_story = dict(list(counted.groupby("story_id")))
+    rows = []
+    for story_id in stories["story_id"]:
+        answers = by_story.get(story_id, counted.iloc[:0])
+        answered = answers.groupby("annotator")["question"].nunique()
+        complete = int((answered == len(QUESTIONS)).sum())
+        said_no = answers[answers["answer"] == "no"].itertuples()
+        if against := [f"{row.question}: no by {row.annotator}" for row in said_no]:
+            verdict = "invalid", "; ".join(against)
+        elif complete >= annotators:
+            verdict = "valid", ""
+        else:
+            short = f"{complete} of {annotators} annotators answered all {len(QUESTIONS)} questions"
+            verdict = "unannotated", short
+        rows.append((story_id, complete, *verdict))
+    return pd.DataFrame(rows, columns=["story_id", "annotators", "status", "reason"])
+
+
+def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
+    """App. D.2: who gave an acceptable answer to everything in the key.
+
+    key: `KEY_COLUMNS`, `acceptable` with the answers separated by |. Returns one row an annotator:
+    `annotator, annotator_kind, passed, missed`. A question left open counts as missed.
+    """
+    _check_key(key)
+    given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
+    rows, who = [], ["annotator", "annotator_kind"]
+    for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
+        answers = [
+            (row, given.get((annotator, row.story_id, row.question), "nothing"))
+            for row in key.itertuples()
+        ]
+        missed = [
+            f"{row.story_id} {row.question}: {answer}, not {row.acceptable}"
+            for row, answer in answers
+            if answer not in row.acceptable.split("|")
+        ]
+        rows.append([annotator, kind, not missed, "; ".join(missed)])
+    return pd.DataFrame(rows, columns=[*who, "passed", "missed"])
+
+
+def _check_key(key: pd.DataFrame) -> None:
+    if missing := [name for name in KEY_COLUMNS if name not in key]:
+        raise InputError(f"answer key: missing columns {', '.join(missing)}")
+    if key.empty:
+        raise InputError("answer key: no row in it, so everybody would pass")
+    problems = [
+        f"{row.story_id}, field question: found {row.question!r}, expected {', '.join(QUESTIONS)}"
+        for row in key[~key["question"].isin(list(QUESTIONS))].itertuples()
+    ]
+    problems += [
+        f"{row.story_id}, field acceptable: found {answer!r}, "
+        f"expected {', '.join(QUESTIONS[row.question])}"
+        for row in key[key["question"].isin(list(QUESTIONS))].itertuples()
+        for answer in row.acceptable.split("|")
+        if answer not in QUESTIONS[row.question]
+    ]
+    doubled = key[key.duplicated(["story_id", "question"])]
+    problems += [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
+    refuse(problems, "answer key")
+
+
+def agreement_report(
+    annotations: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Agreement on each question, people (`human`) and models (`llm`) apart.
+
+    One row a kind and question: annotators; stories that two or more of them annotated; the share
+    of those on which all agree; Krippendorff's alpha (ordinal where there are three answers, else
+    nominal) with a percentile interval from resampling stories, nan where resampling cannot move
+    it.
+    """
+    rows = []
+    for kind in ("human", "llm"):
+        part = of_kind(annotations, kind)
+        for question, answers in QUESTIONS.items():
+            here = part[part["question"] == question]
+            if here.empty:
+                continue
+            codes = here.assign(code=here["answer"].map(answers.index))
+            wide = codes.pivot(index="story_id", columns="annotator", values="code")
+            level = "ordinal" if len(answers) > 2 else "nominal"
+            found = agreement(wide, level)
+            low, high = alpha_interval(wide, level, resamples=resamples, seed=seed)
+            reached = [found["units"], found["percent_agreement"], level, found["alpha"]]
+            rows.append([kind, question, wide.shape[1], *reached, low, high])
+    columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
+    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
+
+
+def screen(stories: pd.DataFrame) -> pd.DataFrame:
+    """Every fault of form of every story: `story_id, source, filter, reason, dropped`.
+
+    Released stories are reported and never dropped: without them it would be another benchmark.
+    """
+    rows = [
+        (story["story_id"], story["source"], "format", problem)
+        for story in stories.to_dict("records")
+        for problem in format_problems(story)
+    ]
+    table = pd.DataFrame(rows, columns=["story_id", "source", "filter", "reason"])
+    return table.assign(dropped=~is_released(table["source"]))
+
+
+def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
+    """Sets of entities whose base story tells another set's again, as faults like `screen`'s.
+
+    vectors: one a row of `base_stories(stories)`. All stories of such a set are at fault.
+    """
+    base = base_stories(stories)
+    again = {
+        base["set_id"][row]: f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
+        for row, earlier, cosine in near_duplicates(vectors, threshold)
+    }
+    found = stories[stories["set_id"].isin(again)]
+    return found[["story_id", "source"]].assign(
+        filter="near-duplicate",
+        reason=found["set_id"].map(again),
+        dropped=~is_released(found["source"]),
+    )
+
+
+def base_stories(stories: pd.DataFrame) -> pd.DataFrame:
+    """One story a set: the middle severity where there is one."""
+    order = stories.assign(distance=(stories["severity"] - 2).abs())
+    first = order.sort_values("distance", kind="stable").drop_duplicates("set_id").sort_index()
+    return first.drop(columns="distance").reset_index(drop=True)
+
+
+def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
+    """The stories that no filter drops."""
+    return stories[survives(stories, faults, ["story_id"])].reset_index(drop=True)
+
+
+def kept_share(
+    stories: pd.DataFrame, faults: pd.DataFrame, by: str, **options: int
+) -> pd.DataFrame:
+    """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
+
+    Columns: `by`, stories, sets, kept, share, ci_low, ci_high, ci_method. Stories of one set of
+    entities stand or fall together more often than not, so whole sets are resampled.
+    options: `resamples` and `seed` of `share_kept`.
+    """
+    left = survives(stories, faults, ["story_id"])
+    return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"), **options)
+
+
+def table8(stories: pd.DataFrame) -> pd.DataFrame:
+    """Table 8: stories and distinct entities by scenario, the largest first, and a total row.
+
+    Columns: scenario, stories, unique_x, unique_z, unique_y; the last is missing where no story has
+    a person Y. Entities that differ in case or spacing alone are one.
+    """
+    rows = [_counts(name, part) for name, part in stories.groupby("scenario", sort=False)]
+    rows.sort(key=lambda row: -row["stories"])
+    table = pd.DataFrame([*rows, _counts(ALL_STORIES, stories)])
+    return table.astype({"unique_y": "Int64"})
+
+
+def _counts(scenario: str, stories: pd.DataFrame) -> dict:
+    row = {"scenario": scenario, "stories": len(stories)}
+    for name in ("person_x", "object_z", "person_y"):
+        texts = {" ".join(text.casefold().split()) for text in stories[name]}
+        row[f"unique_{name[-1]}"] = len(texts - {""})
+    return row | {"unique_y": row["unique_y"] or None}

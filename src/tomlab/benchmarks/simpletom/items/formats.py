@@ -1,0 +1,154 @@
+"""SimpleToM's entities, stories, ratings and answers as text: written out for a prompt, and parsed
+strictly from a model's answer (App. D, E.3-E.5).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from tomlab.asking.attempts import Unparsed, label_fault
+from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
+from tomlab.benchmarks.simpletom.items.stories import SEVERITIES
+
+ENTITIES = ("person_x", "person_y", "object_z")
+BASE = SEVERITIES[1]
+# The output template of App. E.4: label, what it holds, in which stories and with which remark.
+_TEMPLATE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_LABEL = re.compile(
+    rf"[\W\d]*({'|'.join(_TEMPLATE)})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)", re.IGNORECASE
+)
+_EXAMPLE = re.compile(
+    r"^[^\w\n]*Example[^\w\n]{0,3}([0-9]{1,3})[^\w\n]*?(?::|$)", re.IGNORECASE | re.MULTILINE
+)
+_KEY = re.compile(r"\bKEY INFORMATION[ *]*:", re.IGNORECASE)
+_KIND = "(?:Object|Person|Action|Event|Business)"
+_ENTITY = re.compile(rf"\b{_KIND}(?:/{_KIND})* ([XYZ])\s*=", re.IGNORECASE)
+_NOBODY = ("", "none", "n/a", "nobody", "no one")
+_QUESTION = re.compile(r"\W*Question ([1-4])\W*:\W*(.*?)\W*", re.IGNORECASE)
+_RATING = re.compile(
+    r"""[\s"'*]*(?:(?:rating|answer)[\s*]*:)?[\s"'*]*([1-5])[\s"'*.]*""", re.IGNORECASE
+)
+
+
+def entities_line(entities: Mapping[str, str]) -> str:
+    """The entities of a set as prompts show them: "Person X = …; Object Z = …"."""
+    kind = "Action" if entities["scenario"] == "unobserved unethical actions" else "Object"
+    named = {"Person X": "person_x", "Person Y": "person_y", f"{kind} Z": "object_z"}
+    return "; ".join(f"{label} = {entities[n]}" for label, n in named.items() if entities[n])
+
+
+def written_set(entities: Mapping[str, str]) -> str:
+    """The entities and the key information of a set, or of a story."""
+    return f"ENTITIES: {entities_line(entities)}\nKEY INFORMATION: {entities['key_information']}"
+
+
+def written_out(stories: Sequence[Mapping]) -> str:
+    """Three stories of one set in the form in which the prompt shows and asks for them."""
+    of = {story["severity"]: story for story in stories}
+    lines = [f"ENTITIES: {entities_line(of[BASE])}"] if "object_z" in of[BASE] else []
+    return "\n\n".join(
+        lines
+        + [
+            f"{' '.join([label, *remark])}: {of[severity or BASE][name]}"
+            for label, (name, severity, *remark) in _TEMPLATE.items()
+        ]
+    )
+
+
+def parse_entities(text: str, count: int) -> tuple[list[dict[str, str]], list[str]]:
+    """The sets of entities in a model's answer, and a reason for each that is none.
+
+    Strict: an example has its number from 1 to `count` once, a person X and a Z, at most one
+    person Y ("none" is nobody), and key information on its own line. What is missing or too much
+    is among the failures, so that together there are at least `count`.
+    """
+    heads = list(_EXAMPLE.finditer(text))
+    starts = [head.start() for head in heads] + [len(text)]
+    sets, failures, seen = [], [], set()
+    for head, end in zip(heads, starts[1:], strict=True):
+        number = int(head[1])
+        if number in seen:
+            failures.append(f"Example {number}: stands twice")
+        elif not 1 <= number <= count:
+            failures.append(f"Example {number}: {count} were asked for")
+        elif isinstance(parsed := _parse_set(text[head.end() : end]), str):
+            failures.append(f"Example {number}: {parsed}")
+        else:
+            sets.append(parsed)
+        seen.add(number)
+    failures += [f"Example {i}: missing" for i in range(1, count + 1) if i not in seen]
+    return sets, failures
+
+
+def _parse_set(block: str) -> dict[str, str] | str:
+    entities, *key = _KEY.split(block)
+    if len(key) != 1:
+        return f"KEY INFORMATION: stands {len(key)} times" if key else "KEY INFORMATION: missing"
+    head, *parts = _ENTITY.split(entities)
+    if not re.fullmatch(r"\W*ENTITIES\W*", head, re.IGNORECASE):
+        return "ENTITIES: missing"
+    labels = [letter.upper() for letter in parts[::2]]
+    values = [" ".join(value.split()).strip(" ,;|*-") for value in parts[1::2]]
+    if doubled := [letter for letter in "XYZ" if labels.count(letter) > 1]:
+        return f"{doubled[0]}: stands {labels.count(doubled[0])} times"
+    named = dict(zip(labels, values, strict=True))
+    found = {name: named.get(letter, "") for letter, name in zip("XYZ", ENTITIES, strict=True)}
+    found["key_information"] = key[0].split("\n")[0].strip(" \t\r*")
+    if empty := [name for name, value in found.items() if not value and name != "person_y"]:
+        return f"{empty[0]}: missing"
+    nobody = found["person_y"].lower().strip(".") in _NOBODY
+    return found | {"person_y": ""} if nobody else found
+
+
+def parse_generation(text: str) -> list[dict] | Unparsed:
+    """Three stories (mild, base, high) from a model's answer, or the reason why there are none.
+
+    Strict: every label of the template once, in order, each with text on its own line, and no
+    other text between them. Text before the first label and after the last line is let pass.
+    """
+    found, stray = [], ""
+    for line in text.split("\n"):
+        if hit := _LABEL.match(line):
+            found.append((hit[1].upper(), hit[2].strip(" \t\r*")))
+        elif 0 < len(found) < len(_TEMPLATE) and re.search(r"\w", line):
+            stray = stray or f"{found[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
+    if fault := label_fault(found, list(_TEMPLATE), "lines"):
+        return Unparsed(fault)
+    if stray:
+        return Unparsed(stray)
+    lines = dict(found)
+    return [
+        {"severity": severity}
+        | {name: lines[at] for at, (name, of, *_) in _TEMPLATE.items() if of in (None, severity)}
+        for severity in SEVERITIES
+    ]
+
+
+def parse_rating(text: str) -> int | Unparsed:
+    """The number from 1 to 5 that an answer consists of."""
+    hit = _RATING.fullmatch(text)
+    return int(hit[1]) if hit else Unparsed("not one number from 1 to 5")
+
+
+def parse_annotation(text: str) -> dict[str, str] | Unparsed:
+    """The answers to the four questions by name, or the reason why there are none.
+
+    Strict: each question on one line with one of its answers and nothing else on that line.
+    """
+    lines = text.split("\n")
+    hits = [hit for line in lines if (hit := _QUESTION.fullmatch(line))]
+    answers = {}
+    for number, (name, allowed) in enumerate(QUESTIONS.items(), start=1):
+        given = [hit[2].lower() for hit in hits if int(hit[1]) == number]
+        if len(given) != 1:
+            times = f"stands {len(given)} times" if given else "missing"
+            return Unparsed(f"Question {number}: {times}")
+        # The crowd's form offers "Possibly/Conceivably".
+        answers[name] = given[0].removesuffix("/conceivably")
+        if answers[name] not in allowed:
+            return Unparsed(
+                f"Question {number}: found {given[0][:40]!r}, expected {' or '.join(allowed)}"
+            )
+    return answers

@@ -1,0 +1,292 @@
+"""SimpleToM stories by language model: entities, stories, ratings, answers (Sec. 3.1, App. D, E).
+
+The two steps of a round: a model brainstorms sets of entities for each scenario
+(`entity_requests`, `entity_sets`), and a model makes three stories of each set
+(`story_requests`, `attempts`). The seeds of round 2 are the best stories of round 1 (`top_seeds`).
+
+A set table has one row a set of entities: `SET_COLUMNS`, `status`, `reason`, `text`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
+from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
+from tomlab.benchmarks.simpletom.items.formats import (
+    BASE,
+    ENTITIES,
+    entities_line,
+    parse_annotation,
+    parse_entities,
+    parse_generation,
+    parse_rating,
+    written_out,
+    written_set,
+)
+from tomlab.benchmarks.simpletom.items.stories import (
+    COLUMNS,
+    SCENARIOS,
+    SEVERITIES,
+    story_table,
+    story_text,
+)
+from tomlab.errors import InputError
+from tomlab.models.specs import Request, Response
+from tomlab.records import files
+
+TEMPERATURE = 0.7  # for writing; the paper gives none
+ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
+RATINGS = ("harmfulness", "unethicality")  # App. E.3
+SCENARIO_COLUMNS = ("scenario", "reason", "description")
+SET_COLUMNS = ("set_id", "source", "scenario", *ENTITIES, "key_information")
+
+# Seeds and scenarios
+
+
+def read_scenarios(path: Path | str) -> pd.DataFrame:
+    """The scenario texts: CSV with `SCENARIO_COLUMNS`, each scenario of Table 1 at most once."""
+    columns = {name: files.text() for name in SCENARIO_COLUMNS}
+    columns["scenario"] = files.one_of(SCENARIOS)
+    form = pa.DataFrameSchema(columns, unique=["scenario"], strict="filter")
+    return files.read_form(path, form).reset_index(drop=True)
+
+
+def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+    """The seed of each scenario for the next round: the stories of one set by one writer.
+
+    The three stories written together are one seed, because the prompt shows all of them. The seed
+    whose stories got most "yes" wins; of equal ones the first by id. Without any annotation that
+    is the first of each scenario. Give the stories of one round and the annotations of one kind.
+    """
+    yes = annotations[annotations["answer"] == "yes"].groupby("story_id").size()
+    scored = stories.assign(yes=stories["story_id"].map(yes).fillna(0))
+    written = scored.groupby(["scenario", "source", "set_id"], sort=False).agg(
+        yes=("yes", "sum"),
+        first=("story_id", "min"),
+        stories=("severity", "size"),
+        severities=("severity", "nunique"),
+    )
+    if (doubled := written["stories"] > written["severities"]).any():
+        *_, set_id = written.index[doubled][0]
+        raise InputError(f"seeds: set {set_id!r} has a severity twice; give stories of one round")
+    whole = written[written["severities"] == len(SEVERITIES)].reset_index()
+    best = whole.sort_values(["yes", "first"], ascending=[False, True]).drop_duplicates("scenario")
+    return stories.merge(best[["source", "set_id", "scenario"]])[list(COLUMNS)]
+
+
+def _seed(seeds: pd.DataFrame, scenario: str) -> dict[int, dict]:
+    part = seeds[seeds["scenario"] == scenario]
+    if sorted(part["severity"]) != list(SEVERITIES):
+        raise InputError(
+            f"seeds: found severities {sorted(part['severity'])} for scenario {scenario!r}, "
+            "expected one story of each of 1, 2, 3"
+        )
+    return {story["severity"]: story for story in part.to_dict("records")}
+
+
+def _scenario(scenarios: pd.DataFrame, name: str) -> str:
+    row = scenarios[scenarios["scenario"] == name]
+    if row.empty:
+        raise InputError(f"scenarios: no text for scenario {name!r}")
+    return f"[{row['reason'].iloc[0]}] {row['description'].iloc[0]}"
+
+
+# Requests
+
+
+def entity_requests(
+    scenarios: pd.DataFrame,
+    seeds: pd.DataFrame,
+    count: int = ENTITY_SETS,
+    *,
+    seed: int = 0,
+    max_tokens: int = 1500,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a scenario for `count` sets of entities, with the seed's as example (App. E.5).
+
+    scenarios: `SCENARIO_COLUMNS`; seeds: a story table, three stories a scenario (`top_seeds`).
+    """
+    options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
+    return [
+        request(
+            "simpletom/entities",
+            {
+                "count": str(count),
+                "scenario": _scenario(scenarios, name),
+                "example": written_set(_seed(seeds, name)[BASE]),
+            },
+            replaced,
+            shared=("count",),
+            **options,
+        )
+        for name in scenarios["scenario"]
+    ]
+
+
+def story_requests(
+    sets: pd.DataFrame,
+    scenarios: pd.DataFrame,
+    seeds: pd.DataFrame,
+    *,
+    seed: int = 0,
+    max_tokens: int = 450,
+    replaced: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """One request a set of entities for three stories, with the seed's as example (App. E.4).
+
+    sets: usable sets (`sets_of`). Their key information is not shown: the writer finds its own.
+    """
+    options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
+    requests = []
+    for entities in sets.to_dict("records"):
+        text = _scenario(scenarios, entities["scenario"])
+        written = written_out(list(_seed(seeds, entities["scenario"]).values()))
+        row = {"example": f"SCENARIO: {text}\n\n{written}", "scenario": text}
+        row["entities"] = entities_line(entities)
+        shared = ("example", "scenario")
+        requests.append(request("simpletom/story", row, replaced, shared=shared, **options))
+    return requests
+
+
+def rating_requests(
+    stories: pd.DataFrame, kind: str, replaced: Mapping[str, str] | None = None
+) -> list[Request]:
+    """One request a story for its harmfulness or unethicality from 1 to 5 (App. E.3)."""
+    if kind not in RATINGS:
+        raise InputError(f"ratings: found kind {kind!r}, expected {' or '.join(RATINGS)}")
+    rows = [{"story": story_text(story)} for story in stories.to_dict("records")]
+    return [request(f"simpletom/{kind}", row, replaced, shared=(), max_tokens=8) for row in rows]
+
+
+def annotation_requests(
+    stories: pd.DataFrame, replaced: Mapping[str, str] | None = None
+) -> list[Request]:
+    """One request a story for the answers to the four questions that people get (App. D)."""
+    shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
+    rows = [
+        {"story": story_text(story)} | {name: story[name] for name in shown}
+        for story in stories.to_dict("records")
+    ]
+    return [request("simpletom/annotate", row, replaced, shared=(), max_tokens=60) for row in rows]
+
+
+# What became of the requests
+
+
+def _cut_off(found: Answer, last: str) -> bool:
+    """Whether the token limit may have ended an answer inside its last line, which then parses."""
+    ended = found.text.rstrip(" \t\r*")
+    limit = found.finish_reason == "length"
+    return limit and ended.endswith(last) and not ended.endswith((".", "!", "?"))
+
+
+def entity_sets(
+    responses: Sequence[Response],
+    scenarios: pd.DataFrame,
+    model: str,
+    *,
+    round: int = 1,
+    count: int = ENTITY_SETS,
+) -> pd.DataFrame:
+    """What became of `entity_requests`: a set table, at least `count` rows a scenario.
+
+    Nothing is dropped: what is no set keeps the answer's text and the reason, without entities.
+    """
+    rows = []
+    for response, scenario in zip(responses, scenarios["scenario"], strict=True):
+        stem = f"{model}-r{round}-{SCENARIOS.index(scenario) + 1:02d}"
+        of = {"source": f"llm:{model}", "scenario": scenario}
+        found = enumerate(_sets(response, count), start=1)
+        rows += [{"set_id": f"{stem}-{i:02d}", **of, **row} for i, row in found]
+    return pd.DataFrame(rows, columns=[*SET_COLUMNS, *OUTCOME], dtype=str).fillna("")
+
+
+def _sets(response: Response, count: int) -> list[dict]:
+    if response.reply is None:
+        return [{"status": "error", "reason": response.error}] * count
+    found = answer(response.reply)
+    sets, failures = parse_entities(found.text, count)
+    if sets and _cut_off(found, sets[-1]["key_information"]):
+        sets.pop()
+        failures.insert(0, "the last example: cut off")
+    rows = [{**entities, "status": "set", "reason": ""} for entities in sets]
+    rows += [{"status": found.failure, "reason": reason} for reason in failures]
+    return [{**row, "text": response.reply.text} for row in rows]
+
+
+def sets_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a set table that hold entities."""
+    return table[table["status"] == "set"].reset_index(drop=True)
+
+
+def attempts(
+    responses: Sequence[Response], sets: pd.DataFrame, model: str, *, round: int = 1
+) -> pd.DataFrame:
+    """What became of `story_requests(sets, …)`: a story table with `OUTCOME`, three rows a request.
+
+    Nothing is dropped: an answer that is no triple of stories keeps its text and the reason in
+    three rows without story. status is "story" or one of `FAILURES`. Stories that several writers
+    make of one set of entities share its `set_id`.
+    """
+    rows = []
+    for response, entities in zip(responses, sets.to_dict("records"), strict=True):
+        parsed, outcome = attempt(response, _stories, "story")
+        stem = f"llm-{model}-r{round}-{entities['set_id']}"
+        shared = {name: entities[name] for name in ("scenario", "set_id", *ENTITIES)}
+        for story in parsed or [{"severity": severity} for severity in SEVERITIES]:
+            ids = {"story_id": f"{stem}_sev{story['severity']}", "source": f"llm:{model}"}
+            rows.append({**ids, **shared, **story, **outcome})
+    return story_table(rows).join(pd.DataFrame(rows, columns=list(OUTCOME), dtype=str))
+
+
+def _stories(found: Answer) -> list[dict] | Unparsed:
+    stories = parse_generation(found.text)
+    if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
+        return stories
+    return Unparsed("the last line: cut off")
+
+
+raw_table = partial(stacked, "story")
+
+
+def stories_of(raw: pd.DataFrame) -> pd.DataFrame:
+    """The story table of what parsed."""
+    return story_table(raw[raw["status"] == "story"].to_dict("records"))
+
+
+def ratings(
+    responses: Sequence[Response], stories: pd.DataFrame, kind: str, model: str
+) -> pd.DataFrame:
+    """What became of `rating_requests`: `story_id, kind, rater, rating` (missing if none) with
+    `OUTCOME`, one row a story.
+    """
+    rows = []
+    for response, story_id in zip(responses, stories["story_id"], strict=True):
+        rating, outcome = attempt(response, lambda found: parse_rating(found.text), "rating")
+        who = {"story_id": story_id, "kind": kind, "rater": f"llm:{model}"}
+        rows.append({**who, "rating": rating, **outcome})
+    columns = ["story_id", "kind", "rater", "rating", *OUTCOME]
+    return pd.DataFrame(rows, columns=columns).astype({"rating": "Int64"})
+
+
+def annotations(
+    responses: Sequence[Response], stories: pd.DataFrame, model: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A model's annotations (`ANNOTATION_COLUMNS`, kind `llm:<model>`), and what became of each of
+    the `annotation_requests`: `story_id` with `OUTCOME`.
+    """
+    rows, outcomes = [], []
+    for response, story_id in zip(responses, stories["story_id"], strict=True):
+        answers, outcome = attempt(response, lambda a: parse_annotation(a.text), "annotation")
+        outcomes.append({"story_id": story_id, **outcome})
+        rows += [
+            (story_id, model, f"llm:{model}", name, answer)
+            for name, answer in (answers or {}).items()
+        ]
+    table = pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS), dtype=str)
+    return table, pd.DataFrame(outcomes, columns=["story_id", *OUTCOME])

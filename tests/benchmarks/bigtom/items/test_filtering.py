@@ -1,0 +1,407 @@
+"""What the filters find, what they drop, and what raters and labels come to."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bigtom_templates import MEI
+from tomlab.benchmarks.bigtom.items.filtering import (
+    RATING_COLUMNS,
+    diversity,
+    kept,
+    rating_report,
+    read_ratings,
+    screen,
+    survival,
+)
+from tomlab.benchmarks.bigtom.items.templates import template_table
+from tomlab.benchmarks.bigtom.items.writing import attempts, raw_table
+from tomlab.errors import InputError
+from tomlab.models.specs import Reply, Response
+
+
+def templates(*changes):
+    """One template each, authored and numbered t1, t2, ..., with changes to Mei's."""
+    return template_table(
+        [
+            {**MEI, "template_id": f"t{i}", "agent": f"Name{i}", "source": "authored", **change}
+            for i, change in enumerate(changes, start=1)
+        ]
+    )
+
+
+def apart(table):
+    """Vectors that are all at right angles."""
+    return np.eye(len(table))
+
+
+def faults(table, vectors=None, threshold=0.9):
+    vectors = apart(table) if vectors is None else np.array(vectors, float)
+    return screen(table, vectors, threshold)
+
+
+def rows(found):
+    return found[["template_id", "filter", "reason"]].values.tolist()
+
+
+# Screening
+
+
+def test_templates_without_fault_are_all_kept():
+    table = templates({}, {}, {})
+    found = faults(table)
+    assert list(found.columns) == ["template_id", "source", "filter", "reason", "dropped"]
+    assert found.empty
+    assert kept(table, found).equals(table)
+
+
+def test_fault_of_structure_is_found_and_dropped():
+    table = templates({}, {"belief": "Mei dives. She looks."})
+    found = faults(table)
+    assert rows(found) == [["t2", "structure", "belief: 2 sentences instead of one"]]
+    assert found["dropped"].tolist() == [True]
+    assert kept(table, found)["template_id"].tolist() == ["t1"]
+
+
+def test_each_fault_has_a_row_and_the_template_is_dropped_once():
+    table = templates({"belief": "", "action_question": "Go."}, {})
+    found = faults(table)
+    assert rows(found) == [
+        ["t1", "structure", "action_question: not a question"],
+        ["t1", "structure", "belief: empty"],
+    ]
+    assert kept(table, found)["template_id"].tolist() == ["t2"]
+
+
+def test_story_told_twice_is_found_with_the_earlier_one():
+    table = templates({}, {}, {})
+    found = faults(table, [[1, 0], [0, 1], [0.6, 0.8]], threshold=0.8)
+    assert rows(found) == [["t3", "near-duplicate", "cosine 0.800 to t2"]]
+
+
+def test_just_below_the_threshold_is_another_story():
+    assert faults(templates({}, {}), [[1, 0], [0.8, 0.6]], threshold=0.801).empty
+
+
+def test_duplicate_stands_for_nothing():
+    # The third is like the second, which is itself a duplicate of the first, but unlike the first.
+    vectors = [[1, 0], [0.8, 0.6], [0.28, 0.96]]
+    found = faults(templates({}, {}, {}), vectors, threshold=0.75)
+    assert found["template_id"].tolist() == ["t2"]
+
+
+def test_repeated_name_is_found_with_whose_it_was():
+    table = templates({}, {"agent": "Mei"}, {"agent": "Mei"}, {"agent": "Mei"})
+    table["causal_event"] = "An octopus opens the oyster."
+    assert rows(faults(table)) == [
+        ["t3", "repeated name", "Mei is the agent of t2 too"],
+        ["t4", "repeated name", "Mei is the agent of t2 too"],
+    ]
+
+
+def test_missing_names_are_no_repeats():
+    assert faults(templates({"agent": ""}, {"agent": ""})).empty
+
+
+def test_released_templates_are_reported_and_never_dropped():
+    released = {"source": "released:bigtom", "agent": "Mei"}
+    table = templates({**released, "belief": ""}, released, {})
+    found = faults(table, [[1, 0], [1, 0], [0, 1]])
+    assert found["filter"].tolist() == ["structure", "near-duplicate", "repeated name"]
+    assert not found["dropped"].any()
+    assert kept(table, found).equals(table)
+
+
+def test_index_of_the_table_does_not_matter():
+    table = templates({}, {"belief": ""})
+    moved = table.set_axis([5, 3])
+    assert rows(faults(moved)) == rows(faults(table))
+
+
+def test_no_templates_no_faults():
+    table = templates()
+    found = screen(table, np.empty((0, 3)), 0.9)
+    assert found.empty
+    assert kept(table, found).empty
+
+
+# Survival
+
+
+def test_survival_counts_from_attempt_to_kept():
+    table = templates({}, {"belief": ""}, {"agent": "Name1"}, {"belief": "", "agent": "Name1"})
+    failed = attempts([Response("key", None, "down"), Response("key", Reply("no", "stop"))], "smol")
+    raw = raw_table(table, failed)
+    counted = survival(raw, faults(table, [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]]))
+    assert counted.to_dict("index") == {
+        "authored": {
+            "attempts": 4,
+            "parsed": 4,
+            "failed structure": 2,
+            "failed near-duplicate": 1,
+            "failed repeated name": 1,
+            "kept": 1,
+        },
+        "llm:smol": {
+            "attempts": 2,
+            "parsed": 0,
+            "failed structure": 0,
+            "failed near-duplicate": 0,
+            "failed repeated name": 0,
+            "kept": 0,
+        },
+    }
+
+
+def test_survival_counts_what_is_kept():
+    table = templates({}, {"belief": ""}, {"source": "llm:smol"}, {"source": "released:x"})
+    found = faults(table)
+    counted = survival(raw_table(table), found)["kept"]
+    assert counted.to_dict() == kept(table, found).groupby("source").size().to_dict()
+
+
+# Ratings
+
+
+HEADER = ",".join(RATING_COLUMNS)
+
+
+@pytest.fixture
+def ratings_file(tmp_path):
+    def write(*lines, header=HEADER):
+        path = tmp_path / "ratings.csv"
+        path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+KNOWN = {"t1", "t2", "t3"}
+
+
+def complaint(path):
+    with pytest.raises(InputError) as caught:
+        read_ratings(path, KNOWN)
+    assert "ratings.csv" in str(caught.value)
+    return str(caught.value)
+
+
+def test_ratings_are_read_as_numbers(ratings_file):
+    table = read_ratings(ratings_file("t1,ann,human,1,5", "t1,gpt,llm:gpt-4,0,1"), KNOWN)
+    assert table["follows_structure"].tolist() == [1, 0]
+    assert table["tests_behavior"].tolist() == [5, 1]
+    assert table["rater_kind"].tolist() == ["human", "llm:gpt-4"]
+
+
+def test_header_alone_is_no_ratings_and_no_error(ratings_file):
+    table = read_ratings(ratings_file(), KNOWN)
+    assert table.empty
+    assert rating_report(table).empty
+
+
+def test_columns_beyond_the_five_are_kept(ratings_file):
+    path = ratings_file("t1,ann,human,1,5,NA", header=f"{HEADER},note")
+    table = read_ratings(path, KNOWN)
+    assert table["note"].tolist() == ["NA"]
+
+
+def test_byte_order_mark_and_empty_lines_are_let_pass(ratings_file):
+    path = ratings_file("t1,ann,human,1,5", "", "t2,ann,human,1,5")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_ratings(path, KNOWN)["template_id"].tolist() == ["t1", "t2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("t9,ann,human,1,5", "row 2, field template_id: found 't9', expected the id of a template"),
+        (
+            ",ann,human,1,5",
+            "row 2, field template_id: found nothing, expected the id of a template",
+        ),
+        ("t1,,human,1,5", "row 2, field rater: found nothing"),
+        ("t1,ann,person,1,5", "field rater_kind: found 'person', expected human or llm:<model>"),
+        ("t1,ann,llm:,1,5", "field rater_kind: found 'llm:', expected human or llm:<model>"),
+        ("t1,ann,,1,5", "field rater_kind: found nothing, expected human or llm:<model>"),
+        ("t1,ann,human,2,5", "field follows_structure: found '2', expected 0 to 1"),
+        ("t1,ann,human,yes,5", "field follows_structure: found 'yes', expected 0 to 1"),
+        ("t1,ann,human,1,0", "field tests_behavior: found '0', expected 1 to 5"),
+        ("t1,ann,human,1,4.5", "field tests_behavior: found '4.5', expected 1 to 5"),
+        ("t1,ann,human,1,", "field tests_behavior: found nothing, expected 1 to 5"),
+        ("t1,ann,human,1", "row 2: found 4 fields, expected 5"),
+        ("t1,ann,human,1,5,5", "row 2: found 6 fields, expected 5"),
+    ],
+)
+def test_bad_rating_is_named_by_row_and_field(ratings_file, line, said):
+    assert said in complaint(ratings_file(line))
+
+
+def test_all_bad_rows_come_at_once_by_line(ratings_file):
+    said = complaint(
+        ratings_file(
+            "t1,ann,human,1,5",
+            "t1,ann,human,1,5",
+            "",
+            "t9,bob,robot,1,9",
+            "t2,ann,human,1,5",
+        )
+    )
+    assert "4 problems" in said
+    assert "row 3: rater 'ann', template_id 't1' stands in row 2 too, expected once" in said
+    assert "row 5, field template_id" in said
+    assert "row 5, field rater_kind" in said
+    assert "row 5, field tests_behavior" in said
+
+
+def test_missing_columns_are_named(ratings_file):
+    said = complaint(ratings_file(header="template_id,rater,tests_behavior"))
+    assert "row 1: missing columns rater_kind, follows_structure" in said
+
+
+def test_empty_and_missing_and_unreadable_files_are_input_errors(tmp_path):
+    path = tmp_path / "ratings.csv"
+    assert "cannot be read" in complaint(path)
+    path.write_bytes(b"")
+    assert "missing columns template_id" in complaint(path)
+    path.write_bytes(b"template_id,rater\n\xff")
+    assert "cannot be read as CSV" in complaint(path)
+
+
+# The report on ratings
+
+
+RATINGS = pd.DataFrame(
+    [
+        ("t1", "ann", "human", 1, 5),
+        ("t2", "ann", "human", 1, 4),
+        ("t3", "ann", "human", 0, 1),
+        ("t1", "gpt", "llm:gpt-4", 1, 5),
+        ("t2", "gpt", "llm:gpt-4", 0, 4),
+        ("t3", "gpt", "llm:gpt-4", 0, 2),
+        ("t4", "gpt", "llm:gpt-4", 0, 3),
+    ],
+    columns=RATING_COLUMNS,
+)
+
+
+PEOPLE = RATINGS.assign(rater_kind="human")
+
+
+def reported(question, rater, ratings=RATINGS):
+    table = rating_report(ratings)
+    [row] = table[(table["question"] == question) & (table["rater"] == rater)].to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize(
+    ("question", "rater", "mean", "median", "n"),
+    [
+        ("follows_structure", "ann", 2 / 3, 1, 3),
+        ("follows_structure", "gpt", 1 / 4, 0, 4),
+        ("tests_behavior", "ann", 10 / 3, 4, 3),
+        ("tests_behavior", "gpt", 3.5, 3.5, 4),
+    ],
+)
+def test_mean_and_median_of_each_rater(question, rater, mean, median, n):
+    row = reported(question, rater)
+    assert row["mean"] == pytest.approx(mean)
+    assert row["median"] == median
+    assert row["n"] == n
+    assert row["ci_low"] < mean < row["ci_high"]
+
+
+def test_report_says_who_is_human_and_who_is_a_model():
+    assert reported("tests_behavior", "ann")["rater_kind"] == "human"
+    assert reported("tests_behavior", "gpt")["rater_kind"] == "llm:gpt-4"
+
+
+def test_people_and_models_are_never_pooled():
+    table = rating_report(RATINGS)
+    together = table[table["rater"] == "all"]
+    assert together["rater_kind"].tolist() == ["human", "llm"] * 2
+    assert together["n"].tolist() == [0] * 4
+
+
+def test_agreement_is_over_what_both_rated():
+    # Nominal alpha by hand: pairs 11, 10, 00; D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 3/5.
+    row = reported("follows_structure", "all", PEOPLE)
+    assert row["n"] == 3
+    assert row["percent_agreement"] == pytest.approx(2 / 3)
+    assert row["alpha"] == pytest.approx(1 - (2 / 6) / (3 / 5))
+
+
+def test_agreement_on_the_scale_takes_its_order_into_account():
+    # Ordinal alpha by hand: values 5 5, 4 4, 1 2 have counts n1 = n2 = 1, n4 = n5 = 2. Squared
+    # ordinal distances: 12: 1; 14: 2.5^2; 15: 4.5^2; 24: 1.5^2; 25: 3.5^2; 45: 2^2.
+    observed = 2 * 1 / 6
+    expected = 2 * (1 + 2 * 2.5**2 + 2 * 4.5**2 + 2 * 1.5**2 + 2 * 3.5**2 + 4 * 2**2) / 30
+    assert reported("tests_behavior", "all", PEOPLE)["alpha"] == pytest.approx(
+        1 - observed / expected
+    )
+
+
+def test_one_rater_agrees_with_nobody():
+    table = rating_report(RATINGS[RATINGS["rater"] == "ann"])
+    [row] = table[(table["rater"] == "all") & (table["question"] == "tests_behavior")].to_dict(
+        "records"
+    )
+    assert row["n"] == 0
+    assert pd.isna(row["alpha"])
+
+
+def test_order_of_ratings_does_not_matter():
+    assert rating_report(RATINGS.iloc[::-1]).equals(rating_report(RATINGS))
+
+
+# Diversity
+
+
+def labelled(table, by_model=None):
+    found = diversity(table, by_model or {}).set_index(["source", "dimension"])
+    return found[["distinct", "templates", "unlabelled", "labelled_by"]].T.to_dict("list")
+
+
+def test_labels_of_the_authors_are_counted_without_regard_to_case():
+    state = [{"state": s, "mechanism": "cat"} for s in ("color", "Color", "place")]
+    found = labelled(templates(*state))
+    assert found["authored", "state"] == [2, 3, 0, "authors"]
+    assert found["authored", "mechanism"] == [1, 3, 0, "authors"]
+
+
+def test_medium_is_read_off_the_verb_whatever_the_label():
+    told = ["Mei sees it.", "Mei hears it.", "Mei watches it.", "Mei knows it."]
+    found = labelled(templates(*({"aware_of_event": t, "medium": "taste"} for t in told)))
+    assert found["authored", "medium"] == [2, 4, 1, "rule"]
+
+
+def test_labels_of_a_model_fill_in_where_the_authors_gave_none():
+    by_model = {"t1": {"state": "color", "mechanism": "rain"}, "t2": {"state": "Color"}}
+    found = labelled(templates({}, {}, {}), by_model)
+    assert found["authored", "state"] == [1, 3, 1, "model"]
+    assert found["authored", "mechanism"] == [1, 3, 2, "model"]
+
+
+def test_label_of_an_author_goes_before_that_of_a_model():
+    by_model = {"t1": {"state": "size"}, "t2": {"state": "place"}}
+    found = labelled(templates({"state": "color"}, {}), by_model)
+    assert found["authored", "state"] == [2, 2, 0, "authors and model"]
+
+
+def test_authors_labels_count_though_some_are_missing_and_no_model_was_asked():
+    found = labelled(templates({"state": "color"}, {}))
+    assert found["authored", "state"] == [1, 2, 1, "authors"]
+
+
+def test_nobody_labelled():
+    found = labelled(templates({}, {}))
+    assert found["authored", "state"] == [0, 2, 2, "nobody"]
+
+
+def test_sources_are_counted_apart():
+    found = labelled(templates({"state": "color"}, {"source": "llm:smol"}), {"t2": {"state": "x"}})
+    assert found["authored", "state"] == [1, 1, 0, "authors"]
+    assert found["llm:smol", "state"] == [1, 1, 0, "model"]
+
+
+def test_no_templates_no_diversity():
+    assert diversity(templates(), {}).empty

@@ -1,0 +1,165 @@
+"""All 5,000 released items, composed a second time here, by other means, from the same file."""
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from tomlab.benchmarks import bigtom
+from tomlab.benchmarks.bigtom.items.templates import STORY, read_templates
+from tomlab.paths import DATA, ROOT
+
+REPOSITORY = ROOT
+RELEASED = REPOSITORY.parent / "shared" / "datasets" / "bigtom" / "bigtom.csv"
+OURS = DATA / "bigtom" / "templates.csv"
+
+pytestmark = pytest.mark.skipif(
+    not RELEASED.is_file(), reason="the released bigtom.csv is not beside the repository"
+)
+
+
+@pytest.fixture(scope="module")
+def items():
+    return bigtom.read_released(RELEASED)
+
+
+def composed_again():
+    """(story, question, right answer, wrong answer) by (row, variable, condition, belief), with
+    the released file's own names and by string surgery alone.
+    """
+    found = {}
+    for number, line in enumerate(RELEASED.read_text(encoding="utf-8").splitlines(), start=1):
+        fields = line.split(";")
+        story, aware, not_aware, action_aware, action_not_aware = fields[:5]
+        belief_question, _, action_question = fields[5:8]
+        belief_aware, _, action_answer_aware = fields[8:11]
+        belief_not_aware, _, action_answer_not_aware = fields[11:14]
+        random_event, aware_of_random, not_aware_of_random = fields[14:17]
+        parts = story.split(".")
+        for initial in (0, 1):
+            before = ".".join(parts[:4] if initial else parts[:3]) + "."
+            event = before + parts[4] + "."
+            control = before + " " + random_event
+            asked = {
+                "forward_belief": (belief_question, belief_aware, belief_not_aware),
+                "forward_action": (action_question, action_answer_aware, action_answer_not_aware),
+                "backward_belief": (belief_question, belief_aware, belief_not_aware),
+            }
+            for variable, (question, if_aware, if_not) in asked.items():
+                backward = variable == "backward_belief"
+                told = {
+                    "true_belief": (event, action_aware if backward else aware),
+                    "false_belief": (event, action_not_aware if backward else not_aware),
+                    "true_control": (control, action_not_aware if backward else aware_of_random),
+                    "false_control": (
+                        control,
+                        action_not_aware if backward else not_aware_of_random,
+                    ),
+                }
+                for condition, (beginning, end) in told.items():
+                    right, wrong = if_not, if_aware
+                    if condition == "true_belief":
+                        right, wrong = if_aware, if_not
+                    found[number, variable, condition, initial] = (
+                        f"{beginning} {end}",
+                        question,
+                        right,
+                        wrong,
+                    )
+        # The release keys the aware answer here; the story stops before the event, so ours does not.
+        found[number, "percept_to_belief", "true_belief", 0] = (
+            ".".join(parts[:3]) + ".",
+            belief_question,
+            belief_not_aware,
+            belief_aware,
+        )
+    return found
+
+
+def test_there_are_200_templates_of_25_items(items):
+    assert len(items) == 5000
+    assert Counter(items["group_id"].value_counts()) == {25: 200}
+
+
+def test_items_have_the_columns_of_every_table_and_the_conditions(items):
+    assert list(items.columns) == [
+        *("benchmark", "item_id", "group_id", "question_type", "story", "question", "choices"),
+        *("answer", "source", "variable", "condition", "initial_belief", "background", "reality"),
+        "duplicate_of",
+    ]
+    assert set(items["initial_belief"]) == {0, 1}
+    assert set(items["source"]) == {"released:bigtom"}
+    assert set(items["benchmark"]) == {"bigtom"}
+
+
+def test_all_stories_questions_and_answers_are_those_composed_again(items):
+    # Spaces around a field are no part of it: two actions of the file end in one.
+    expected = {
+        cell: tuple(text.strip() for text in texts) for cell, texts in composed_again().items()
+    }
+    found = {}
+    for item in items.to_dict("records"):
+        [wrong] = set(item["choices"]) - {item["answer"]}
+        number = int(item["group_id"].removeprefix("bigtom-"))
+        cell = (number, item["variable"], item["condition"], item["initial_belief"])
+        found[cell] = (item["story"], item["question"], item["answer"], wrong)
+    assert found.keys() == expected.keys()
+    assert [(cell, found[cell], e) for cell, e in expected.items() if found[cell] != e] == []
+
+
+def test_eight_stories_differ_from_the_release_by_the_space_they_end_in():
+    assert sum(story.endswith(" ") for story, *_ in composed_again().values()) == 8
+
+
+def test_item_with_a_marked_duplicate_says_the_same_as_it(items):
+    by_id = items.set_index("item_id")
+    marked = items[items["duplicate_of"] != ""]
+    assert len(marked) == 400
+    for field in ("story", "question", "answer"):
+        first = by_id.loc[marked["duplicate_of"], field].tolist()
+        assert marked[field].tolist() == first
+
+
+def test_right_option_is_a_about_as_often_as_b(items):
+    first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
+    assert 2400 < sum(first) < 2600
+
+
+def scored(items, policy):
+    answers = [bigtom.reference(i, "0-shot", 0)[policy] for i in items.to_dict("records")]
+    responses = pd.DataFrame(
+        {
+            "item_id": items["item_id"],
+            "model": policy,
+            "method": "0-shot",
+            "sample": 0,
+            "response": answers,
+            "finish_reason": "stop",
+            "error": None,
+        }
+    )
+    scores = bigtom.score(items, responses)
+    return scores.groupby(["variable", "condition", "initial_belief"])["score"].mean()
+
+
+def test_gold_is_right_on_all(items):
+    assert (scored(items, "gold") == 1).all()
+
+
+def test_who_thinks_all_know_all_fails_false_belief_alone(items):
+    share = scored(items, "omniscient")
+    false_belief = share.index.get_level_values("condition") == "false_belief"
+    assert (share[false_belief] == 0).all()
+    assert (share[~false_belief] == 1).all()
+
+
+def test_guessing_is_right_half_the_time(items):
+    assert abs(scored(items, "random").mean() - 0.5) < 0.03
+
+
+@pytest.mark.skipif(not OURS.is_file(), reason="data/bigtom is missing: `make data` pulls it")
+def test_our_templates_share_no_name_and_no_sentence_with_the_released():
+    released, ours = read_templates(RELEASED), read_templates(OURS)
+    assert set(ours["agent"]) & set(released["agent"]) == set()
+    told = [set(t[list(STORY)].to_numpy().ravel()) for t in (released, ours)]
+    assert told[0] & told[1] == set()

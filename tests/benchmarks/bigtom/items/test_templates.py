@@ -1,0 +1,437 @@
+"""Template files, ours and released, good and hostile; templates that a model wrote out."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bigtom_templates import MEI
+from tomlab.benchmarks.bigtom.items.templates import (
+    AFTER_STORY,
+    AUTHORED_HEADER,
+    COLUMNS,
+    FIELDS,
+    LABELS,
+    QUESTIONS,
+    STORY,
+    agent_name,
+    label,
+    medium,
+    parse_generation,
+    read_templates,
+    sentences,
+    stories,
+    structure_problems,
+    template_table,
+    written_out,
+)
+from tomlab.errors import InputError
+from tomlab.paths import DATA
+
+OURS = DATA / "bigtom" / "templates.csv"
+AUTHORED = {**MEI, "state": "contents", "mechanism": "octopus", "medium": "sees", "author": "us"}
+STORY_TEXT = " ".join(MEI[name] for name in STORY)
+RELEASED = [STORY_TEXT, *(MEI[name] for name in AFTER_STORY), "auto", "0"]
+
+
+def authored(*rows, header=AUTHORED_HEADER):
+    """A file in our layout: rows are changes to Mei's template, or lists of fields."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        full = {**AUTHORED, **row} if isinstance(row, dict) else None
+        writer.writerow([full[name] for name in header] if full else row)
+    return text.getvalue()
+
+
+def released(*rows):
+    return "".join(";".join(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="mine.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def ours():
+    return read_templates(OURS)
+
+
+@pytest.fixture
+def complaint(file):
+    def read(content):
+        with pytest.raises(InputError) as caught:
+            read_templates(file(content))
+        assert "mine.csv" in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+# Reading
+
+
+@pytest.mark.skipif(not OURS.is_file(), reason="data/bigtom is missing: `make data` pulls it")
+class TestOurs:
+    def test_there_are_36_templates_with_as_many_agents_and_stories(self, ours):
+        assert len(ours) == 36
+        assert ours["agent"].nunique() == 36
+        assert len(set(stories(ours))) == 36
+
+    def test_every_template_keeps_to_the_structure(self, ours):
+        found = {t["template_id"]: structure_problems(t) for t in ours.to_dict("records")}
+        assert {name: problems for name, problems in found.items() if problems} == {}
+
+    def test_every_template_is_authored_and_labelled(self, ours):
+        assert set(ours["source"]) == {"authored"}
+        assert (ours[list(LABELS)] != "").all(axis=None)
+
+    def test_agent_is_the_name_that_the_rule_would_find(self, ours):
+        assert [agent_name(t) for t in ours.to_dict("records")] == ours["agent"].tolist()
+
+    def test_written_out_and_parsed_again_is_the_same_template(self, ours):
+        for template in ours.to_dict("records"):
+            assert parse_generation(written_out(template)) == {f: template[f] for f in FIELDS}
+
+
+def test_authored_file_becomes_a_template_table(file):
+    table = read_templates(file(authored({})))
+    assert list(table.columns) == list(COLUMNS)
+    expected = {name: AUTHORED[name] for name in COLUMNS} | {"source": "authored"}
+    assert table.to_dict("records") == [expected]
+
+
+def test_released_file_becomes_a_template_table_without_labels(file):
+    table = read_templates(file(released(RELEASED), name="bigtom.csv"))
+    assert list(table.columns) == list(COLUMNS)
+    expected = MEI | {"template_id": "bigtom-001", "source": "released:bigtom"}
+    assert table.to_dict("records") == [expected]
+
+
+def test_quotation_marks_in_a_field_are_kept(file):
+    sign = 'The sign says "closed, but knock".'
+    [template] = read_templates(file(authored({"causal_event": sign}))).to_dict("records")
+    assert template["causal_event"] == sign
+
+
+@pytest.mark.parametrize("text", [authored({}), released(RELEASED)], ids=["authored", "released"])
+class TestHarmlessBytes:
+    def test_byte_order_mark(self, file, text):
+        assert read_templates(file(b"\xef\xbb\xbf" + text.encode())).equals(
+            read_templates(file(text))
+        )
+
+    def test_crlf(self, file, text):
+        assert read_templates(file(text.replace("\n", "\r\n"))).equals(read_templates(file(text)))
+
+    def test_no_newline_at_the_end(self, file, text):
+        assert read_templates(file(text.rstrip("\n"))).equals(read_templates(file(text)))
+
+    def test_empty_lines_at_the_end(self, file, text):
+        assert read_templates(file(text + "\n\n")).equals(read_templates(file(text)))
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"nothing\.csv: no such file"):
+        read_templates(tmp_path / "nothing.csv")
+
+
+def test_text_that_is_not_utf8_is_told_where(complaint):
+    assert "not UTF-8 at byte 3" in complaint(b"caf" + b"\xe9;")
+
+
+def test_neither_layout_is_told_with_what_was_found_and_both_that_are_known(complaint):
+    said = complaint("name,story\nMei,once\n")
+    assert "row 1: neither layout" in said
+    assert "'name,story" in said
+    assert "template_id,agent,context,desire" in said
+    assert "19 fields separated by ';'" in said
+
+
+def test_empty_file_is_neither_layout(complaint):
+    assert "neither layout" in complaint("")
+
+
+def test_header_without_rows_holds_no_template(complaint):
+    assert "no template in it" in complaint(authored())
+
+
+def test_missing_columns_are_named(complaint):
+    header = [name for name in AUTHORED_HEADER if name not in ("belief", "author")]
+    assert "row 1: missing columns belief, author" in complaint(authored({}, header=header))
+
+
+def test_wrong_number_of_fields_is_told_by_row(complaint):
+    expected = len(AUTHORED_HEADER)
+    said = complaint(authored({}, ["short", "row"]))
+    assert f"row 3: found 2 fields, expected {expected}" in said
+
+
+def test_row_below_an_empty_line_keeps_its_own_number(complaint):
+    header, row = authored({"belief": ""}).splitlines()
+    assert "row 4, field belief" in complaint(f"{header}\n\n\n{row}\n")
+    assert "row 3: found 2 fields" in complaint(released(RELEASED) + "\na;b\n")
+
+
+def test_empty_field_is_named(complaint):
+    assert "row 2, field belief: found nothing" in complaint(authored({"belief": "  "}))
+
+
+def test_duplicate_id_is_named(complaint):
+    assert "row 3: template_id 'mei' stands in row 2 too, expected once" in complaint(
+        authored({}, {})
+    )
+
+
+def test_all_problems_come_at_once(complaint):
+    said = complaint(authored({"belief": "", "author": ""}, {}, ["a"]))
+    assert "4 problems" in said
+    assert "row 2, field belief" in said
+    assert "row 2, field author" in said
+    assert "row 3: template_id" in said
+    assert "row 4: found 1 fields" in said
+
+
+def test_released_row_with_a_field_too_many_is_named(complaint):
+    said = complaint(released(RELEASED, [*RELEASED, "0"]))
+    assert "row 2: found 20 fields, expected 19" in said
+
+
+def test_released_story_of_six_sentences_is_named(complaint):
+    said = complaint(released([STORY_TEXT + " And then.", *RELEASED[1:]]))
+    assert "row 1, field story: found 6 sentences, expected 5 (context, desire, percept" in said
+
+
+def test_released_empty_field_is_named(complaint):
+    said = complaint(released([*RELEASED[:3], " ", *RELEASED[4:]], RELEASED))
+    assert "1 problem\n" in said
+    assert "row 1, field action_new_state: found nothing" in said
+
+
+def test_quotation_mark_that_never_closes_is_an_input_error(complaint):
+    assert "cannot be read as CSV" in complaint(authored({}) + '"' + "x" * 200_000)
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"any\.csv"):
+        read_templates(path)
+
+
+# Templates written out by a model
+
+TEXT = (
+    st.text(st.characters(exclude_characters="\n"), min_size=1)
+    .map(lambda text: text.strip(" \t\r*"))
+    .filter(bool)
+)
+
+
+def generated(**changes):
+    """Mei's template written out, with lines changed or (None) left out."""
+    lines = {name: f"{label(name)}: {MEI[name]}" for name in FIELDS} | changes
+    return "\n".join(line for line in lines.values() if line is not None)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(FIELDS, TEXT)))
+@example(dict.fromkeys(FIELDS, "Note: Belief: she said: yes"))
+@example(dict.fromkeys(FIELDS, '"Stop!": that is what Mei heard.'))
+@settings(max_examples=60, deadline=None)
+def test_what_is_written_out_parses_to_the_same(texts):
+    assert parse_generation(written_out(texts)) == texts
+
+
+@given(st.text() | st.lists(st.sampled_from([*map(label, FIELDS), ":", "*", "\n", "x", " "])))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_template_or_a_reason(text):
+    parsed = parse_generation(text if isinstance(text, str) else "".join(text))
+    assert isinstance(parsed, str | dict)
+    assert parsed
+
+
+MEIS_TEXTS = {name: MEI[name] for name in FIELDS}
+
+
+def test_text_around_the_template_is_let_pass():
+    text = f"Here is a new story:\n\n{generated()}\n\nLet me know if you want another one!"
+    assert parse_generation(text) == MEIS_TEXTS
+
+
+def test_bold_labels_are_labels():
+    text = "\n".join(f"**{label(name)}:** {MEI[name]}" for name in FIELDS)
+    assert parse_generation(text) == MEIS_TEXTS
+    assert parse_generation(text.replace(":**", "**:")) == MEIS_TEXTS
+
+
+def test_list_marks_and_empty_lines_and_crlf_are_let_pass():
+    assert parse_generation("- " + generated().replace("\n", "\r\n\r\n- ")) == MEIS_TEXTS
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "Context: missing (21 of 21 variables missing)"),
+        ("Once upon a time.", "Context: missing (21 of 21 variables missing)"),
+        (generated(belief=None), "Belief: missing (1 of 21 variables missing)"),
+        (generated(belief=None, desire=None), "Desire: missing (2 of 21 variables missing)"),
+        (generated(belief="Believe: so."), "Belief: missing (1 of 21 variables missing)"),
+        (generated(belief="Belief: so.\nBelief: no."), "Belief: stands 2 times"),
+        (generated(belief="Belief:"), "Belief: empty"),
+        (generated(belief="**Belief:**"), "Belief: empty"),
+        (generated(desire="Percept: x.", percept="Desire: y."), "Percept: out of order"),
+        (generated() + "\n" + generated(), "Context: stands 2 times"),
+    ],
+    ids=lambda value: value[-40:],
+)
+def test_answer_that_is_no_template_has_its_reason(text, reason):
+    assert parse_generation(text) == reason
+
+
+# The rules about single sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("Mei dives", 0),
+        ("Mei dives.", 1),
+        ("Mei dives. She collects the oyster.", 2),
+        ("Will Mei dive?", 1),
+        ("Mei dives!?", 1),
+        ("Mei waits ...", 1),
+        ("The water is 3.5 degrees warm.", 1),
+        ('The sign says "closed."', 1),
+        ("Mei (a diver.) dives.", 1),
+        ("Dr. Mei dives at 5 a.m. with her knife.", 1),
+        ("See example.com for pearls.", 1),
+    ],
+)
+def test_sentences_are_counted_by_their_end_marks(text, count):
+    assert sentences(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mei hears the octopus.", "hears"),
+        ("Mei smells smoke.", "smells"),
+        ("Mei catches a whiff of smoke.", "smells"),
+        ("Mei tastes the soup.", "tastes"),
+        ("Mei touches the plate.", "feels"),
+        ("Mei reads the label.", "reads"),
+        ("Mei receives a message.", "is told"),
+        ("Mei is informed by a diver.", "is told"),
+        ("Mei watches the octopus.", "sees"),
+        ("Mei notices the octopus.", "notices"),
+        ("MEI SEES THE OCTOPUS.", "sees"),
+        ("Mei sees on the label that she should taste it.", "sees"),
+        ("Mei hears a noise and sees the octopus.", "hears"),
+        ("Mei knows the octopus.", ""),
+        ("Mei oversees the seesaw and unheard things.", ""),
+    ],
+)
+def test_medium_is_the_first_verb_of_perception(text, expected):
+    assert medium({"aware_of_event": text}) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        ("Mei believes the oyster is empty.", "Mei"),
+        ("Mei's oyster is empty.", "Mei"),
+        ("Mei’s oyster is empty.", "Mei"),
+        ("Mei, the diver, believes so.", "Mei"),
+        ("Mei.", "Mei"),
+        ("", ""),
+    ],
+)
+def test_agent_is_the_first_word_of_the_initial_belief_answer(answer, name):
+    assert agent_name({"belief_answer_not_aware": answer}) == name
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("Mei dives.", "mei  dives", True),
+        ("Mei dives!", " Mei dives?", True),
+        ("Mei dives.", "Mei does not dive.", False),
+    ],
+)
+def test_case_spacing_and_end_marks_make_no_difference(one, other, equal):
+    options = {"belief_answer_aware": one, "belief_answer_not_aware": other}
+    fault = "belief_answer: both options are the same"
+    assert (fault in structure_problems({**MEI, **options})) is equal
+
+
+def test_template_of_the_paper_keeps_to_the_structure():
+    assert structure_problems(MEI) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "problems"),
+    [
+        ({"belief": ""}, ["belief: empty"]),
+        ({"belief": "Mei dives. She looks."}, ["belief: 2 sentences instead of one"]),
+        ({"belief": "Mei dives"}, ["belief: 0 sentences instead of one"]),
+        ({"belief_question": "What does Mei believe."}, ["belief_question: not a question"]),
+        ({"causal_event": "An octopus swims past Mei."}, ["causal_event: mentions the agent"]),
+        ({"causal_event": "Mei's oyster is opened."}, ["causal_event: mentions the agent"]),
+        (
+            {"belief_answer_aware": "Mei believes the oyster she spotted contains a pearl !"},
+            ["belief_answer: both options are the same"],
+        ),
+        (
+            {"action_answer_aware": MEI["action_answer_not_aware"]},
+            ["action_answer: both options are the same"],
+        ),
+        (
+            {"belief": "", "action_question": "Mei dives."},
+            ["belief: empty", "action_question: not a question"],
+        ),
+    ],
+)
+def test_fault_of_structure_is_named(change, problems):
+    assert structure_problems({**MEI, **change}) == problems
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"causal_event": "A meister of octopuses opens the oyster."},
+        {"agent": "", "causal_event": "Mei's oyster is opened."},
+        {"desire_answer_aware": MEI["desire_answer_not_aware"]},
+    ],
+    ids=["name within a word", "no name known", "desires may be equal"],
+)
+def test_what_looks_like_a_fault_and_is_none(change):
+    assert structure_problems({**MEI, **change}) == []
+
+
+def test_questions_are_the_three_that_must_end_in_a_question_mark():
+    assert QUESTIONS == ("belief_question", "desire_question", "action_question")
+
+
+def test_story_is_its_five_sentences_in_order():
+    assert stories(template_table([MEI])) == [STORY_TEXT]
+
+
+def test_label_is_the_variable_in_words():
+    assert label("not_aware_of_random_event") == "Not aware of random event"
+
+
+def test_labels_that_nobody_gave_are_empty():
+    without = {name: text for name, text in MEI.items() if name not in LABELS}
+    assert template_table([without])[list(LABELS)].to_dict("records") == [dict.fromkeys(LABELS, "")]

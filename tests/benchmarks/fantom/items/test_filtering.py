@@ -1,0 +1,517 @@
+"""Rule filters, the mentalizing criterion, annotators' flags, and what is kept."""
+
+import copy
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fantom_quince import FULL, SHORT, question_set
+from tomlab.benchmarks.fantom.items.filtering import (
+    KINDS,
+    RULES,
+    STOP_WORDS,
+    faults,
+    flagged,
+    kept,
+    kept_share,
+    overlap,
+    read_flags,
+)
+from tomlab.errors import InputError
+from tomlab.paths import DATA
+
+FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
+FLAG = {
+    "set_id": "12-0-1",
+    "annotator": "w1",
+    "kind": "coherence",
+    "verdict": "no",
+    "annotator_type": "human",
+}
+
+
+LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
+ACCESSIBLE = {
+    "beliefQAs__0__question_type": "tom:belief:accessible",
+    "beliefQAs__0__missed_info_accessibility": "accessible",
+}
+
+
+def found(**changes):
+    """The reasons of all faults of a set of our own with `changes`."""
+    table = faults([question_set(**{"source": "llm:x", **changes})])
+    assert set(table["filter"]) <= {"coherence", "questions", "fact", "mentalizing"}
+    return table["reason"].tolist()
+
+
+# Faults
+
+
+def test_set_without_fault_has_no_row_and_is_kept():
+    sets = [question_set(source="llm:x")]
+    table = faults(sets)
+    assert list(table.columns) == ["set_id", "source", "filter", "reason", "dropped"]
+    assert table.empty
+    assert kept(sets, table) == sets
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"full_context": f"{FULL}\n(Bruno leaves the table.)"},
+            "no turn: found '(Bruno leaves the table.)', expected 'Name: text'",
+        ),
+        (
+            {"short_context": SHORT.replace("at dawn", "at noon")},
+            "not in full: the short context is no part of the full one",
+        ),
+        (
+            {"short_context": SHORT.replace("Noor: See you, Bruno!\n", "")},
+            "not in full: the short context is no part of the full one",
+        ),
+        (
+            {"full_context": f"{FULL}\nIlse: Of course,  Petra!"},
+            "repeated line: lines 10 and 11 are both 'Ilse: Of course, Petra!'",
+        ),
+        (
+            {
+                "beliefQAs__0__correct_answer": "Bruno knows of no tree.",
+                "beliefQAs__0__wrong_answer": "bruno knows of  no Tree.",
+                **ACCESSIBLE,
+            },
+            "equal answers: 'What does Bruno believe that Ilse planted?'",
+        ),
+        (
+            {"answerabilityQA_list__wrong_answer": ["Bruno", "Petra", "Anton"]},
+            "silent name: Anton speaks nowhere in the full context",
+        ),
+        (
+            {"infoAccessibilityQA_list__correct_answer": ["Noor", "Ilse", "Anton"]},
+            "silent name: Anton speaks nowhere in the full context",
+        ),
+        (
+            {"beliefQAs__0__question": "What does Petra believe that Ilse planted?"},
+            "silent person: Petra of 'What does Petra believe that Ilse planted?'",
+        ),
+        (
+            {"beliefQAs__0__question": "what DOES Anton's dog believe?"},
+            "silent person: Anton's of \"what DOES Anton's dog believe?\"",
+        ),
+        (
+            {
+                "answerabilityQA_list__correct_answer": ["Noor", "Ilse", "Petra"],
+                "answerabilityQA_list__wrong_answer": ["Bruno"],
+                "answerabilityQAs_binary__3__correct_answer": "yes",
+            },
+            "silent aware: Petra speaks nowhere in the short context",
+        ),
+        (
+            {"answerabilityQAs_binary__0__correct_answer": "no"},
+            "contradiction: answerability: 'no' to 'Does Noor know this?', listed as aware",
+        ),
+        (
+            {"infoAccessibilityQAs_binary__3__correct_answer": "yes"},
+            "contradiction: infoAccessibility: 'yes' to 'Does Petra know this?', listed as unaware",
+        ),
+        (
+            {"factQA__wrong_answer": "Ilse planted a QUINCE tree."},
+            "one fact answer: right and wrong are 'Ilse planted a quince tree.'",
+        ),
+        (
+            {"beliefQAs__0__correct_answer": "Bruno believes that Ilse planted a rare tree."},
+            "overlap: 'What does Bruno believe that Ilse planted?': right 1.00, wrong 1.00",
+        ),
+    ],
+)
+def test_each_fault_is_found_alone_and_told(changes, reason):
+    assert found(**changes) == [reason]
+
+
+def test_every_fault_of_a_set_has_a_row():
+    broken = {
+        "answerabilityQAs_binary__0__correct_answer": "no",
+        "factQA__wrong_answer": "Ilse planted a quince tree.",
+    }
+    table = faults([question_set(source="llm:x", **broken)])
+    assert table["filter"].tolist() == ["questions", "fact"]
+    assert table["dropped"].tolist() == [True, False]
+
+
+def test_case_of_a_name_and_spacing_of_a_line_do_not_matter():
+    assert found(answerabilityQA_list__correct_answer=["NOOR", "ilse"]) == []
+    assert found(short_context=SHORT.replace(" ", "  ").replace("\n", " \r\n\n")) == []
+
+
+def test_name_of_two_words_is_read_as_it_speaks():
+    changes = {
+        "full_context": FULL.replace("Bruno", "Bruno Paul"),
+        "short_context": SHORT.replace("Bruno", "Bruno Paul"),
+        "beliefQAs__0__question": "What does Bruno Paul believe?",
+        **{f"{field}__wrong_answer": ["Bruno Paul", "Petra"] for field in LISTS},
+    }
+    assert found(**changes) == []
+
+
+def test_name_that_only_begins_like_a_speaker_is_another():
+    reasons = found(beliefQAs__0__question="What does Brunolf believe?")
+    assert reasons == ["silent person: Brunolf of 'What does Brunolf believe?'"]
+
+
+def test_belief_question_without_does_asks_about_nobody_known():
+    assert found(beliefQAs__0__question="What would Petra believe?") == []
+
+
+def test_rule_that_drops_has_a_reason_and_measures_drop_nothing():
+    assert all(rule["why"] for rule in RULES.values())
+    kept_anyway = {name for name, rule in RULES.items() if not rule["fatal"]}
+    assert kept_anyway == {"one fact answer", "overlap"}
+
+
+def test_released_set_is_reported_and_never_dropped():
+    broken = {"answerabilityQAs_binary__0__correct_answer": "no"}
+    sets = [
+        question_set("1-0-0", **broken),
+        question_set("2-0-0", source="released:mine", **broken),
+        question_set("3-0-0", source="grammar", **broken),
+    ]
+    table = faults(sets)
+    assert table["source"].tolist() == ["released:fantom_v1", "released:mine", "grammar"]
+    assert table["dropped"].tolist() == [False, False, True]
+    assert kept(sets, table) == sets[:2]
+
+
+def test_rules_leave_records_as_they_are():
+    sets = [question_set(source="llm:x", factQA__wrong_answer="x", short_context="Petra left.")]
+    before = copy.deepcopy(sets)
+    kept(sets, faults(sets))
+    overlap(sets)
+    assert sets == before
+
+
+def test_no_sets_have_no_fault():
+    assert faults([]).empty
+    assert kept([], faults([])) == []
+
+
+lines = st.lists(st.text(max_size=20) | st.sampled_from(FULL.splitlines()), min_size=1, max_size=6)
+
+
+@given(lines, lines)
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_judged(short, full):
+    table = faults([question_set(short_context="\n".join(short), full_context="\n".join(full))])
+    assert not table["dropped"].any()
+
+
+# Faults of a symbolic record
+
+
+def symbolic(*said):
+    """A record of lines (speaker, who is there, event)."""
+    utterances = [
+        {"speaker": speaker, "text": "…", "present": there.split(), "event": event, "fact": None}
+        for speaker, there, event in said
+    ]
+    return {"utterances": utterances, "person_x": "Bruno"}
+
+
+COMING_AND_GOING = [
+    ("Noor", "Noor Ilse Bruno", None),
+    ("Bruno", "Noor Ilse Bruno", "leave"),
+    ("Ilse", "Noor Ilse", None),
+    ("Bruno", "Noor Ilse Bruno", "return"),
+    ("Petra", "Noor Ilse Bruno Petra", "join"),
+    ("Ilse", "Noor Ilse Bruno Petra", None),
+]
+
+
+def with_line(number, *line):
+    changed = [*COMING_AND_GOING]
+    changed[number - 1] = line
+    return symbolic(*changed)
+
+
+def test_who_says_so_may_leave_and_return_and_join():
+    assert found(source="grammar", record=symbolic(*COMING_AND_GOING)) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "reasons"),
+    [
+        (with_line(3, "Bruno", "Noor Ilse", None), ["absent speaker: Bruno speaks in line 3"]),
+        (
+            with_line(2, "Bruno", "Noor Ilse Bruno", None),
+            ["unannounced: Bruno is gone from line 3 on"],
+        ),
+        (
+            with_line(2, "Noor", "Noor Ilse Bruno", "leave"),
+            [f"unannounced: {what} from line 3 on" for what in ("Noor is there", "Bruno is gone")],
+        ),
+        (
+            with_line(4, "Bruno", "Noor Ilse Bruno", None),
+            ["unannounced: Bruno is there from line 4 on"],
+        ),
+        (
+            with_line(4, "Ilse", "Noor Ilse Bruno", "return"),
+            ["unannounced: Bruno is there from line 4 on"],
+        ),
+        (
+            with_line(5, "Ilse", "Noor Ilse Bruno Petra", "join"),
+            ["unannounced: Petra is there from line 5 on"],
+        ),
+        (
+            with_line(6, "Ilse", "Noor Ilse", None),
+            [f"unannounced: {name} is gone from line 6 on" for name in ("Bruno", "Petra")],
+        ),
+    ],
+)
+def test_coming_and_going_without_a_word_and_speaking_while_away(record, reasons):
+    assert found(source="grammar", record=record) == reasons
+
+
+def test_faults_of_a_symbolic_record_drop_the_set():
+    record = with_line(3, "Bruno", "Noor Ilse", None)
+    table = faults([question_set(source="grammar", record=record)])
+    assert table[["filter", "dropped"]].values.tolist() == [["coherence", True]]
+
+
+@pytest.mark.parametrize(
+    "record", [3, {}, {"utterances": [{"speaker": "Noor"}]}, {"utterances": "Noor: Hi."}]
+)
+def test_record_of_another_kind_is_an_input_error(record):
+    with pytest.raises(
+        InputError, match=r"12-0-1, field record: \d problem.*\n  (field utterances|found)"
+    ):
+        faults([question_set(record=record)])
+
+
+# The mentalizing criterion
+
+
+def overlaps(**changes):
+    [row] = overlap([question_set(**changes)]).to_dict("records")
+    return row
+
+
+def test_answer_that_matches_the_words_of_the_context_is_the_wrong_one():
+    row = overlaps()
+    assert row["set_id"] == "12-0-1"
+    assert row["question"] == "What does Bruno believe that Ilse planted?"
+    assert (row["scenario"], row["tom_type"]) == ("inaccessible", "first-order")
+    # Neither "new" nor "garden" stands in the short context.
+    assert row["right_overlap"] == 0
+    # "planted", "quince" and "tree" do.
+    assert row["wrong_overlap"] == 1
+    assert row["meets"] is True
+
+
+@pytest.mark.parametrize(
+    ("answer", "share"),
+    [
+        ("Bruno believes that Ilse planted a quince.", 1),
+        ("PLANTED, quince; apple? (pear)", 1 / 2),
+        ("A tree's dawn", 1),
+        ("tree tree apple", 2 / 3),
+        ("Bruno does not know anything.", 0),
+        ("Bruno, Noor and Petra", 0),
+        ("…", 0),
+        ("Shall we talk about our gardens?", 0),
+    ],
+)
+def test_share_of_content_words_in_the_short_context(answer, share):
+    row = overlaps(beliefQAs__0__correct_answer=answer)
+    assert row["right_overlap"] == pytest.approx(share)
+
+
+def test_equal_overlap_does_not_meet_the_criterion():
+    assert overlaps(beliefQAs__0__correct_answer="A quince.")["meets"] is False
+
+
+def test_criterion_is_not_asked_of_what_everybody_heard():
+    sets = [question_set(beliefQAs__0__correct_answer="A quince.", **ACCESSIBLE)]
+    assert overlap(sets)["meets"].isna().all()
+    assert faults(sets).empty
+
+
+def test_stop_words_are_single_lower_case_words():
+    assert all(word.isalpha() and word.islower() for word in STOP_WORDS)
+    assert len(STOP_WORDS) < 120
+
+
+def test_no_sets_have_no_overlap():
+    table = overlap([])
+    assert table.empty
+    assert list(table.columns) == [
+        *("set_id", "question", "scenario", "tom_type", "right_overlap", "wrong_overlap", "meets")
+    ]
+
+
+# Reading flags
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows, header=FLAG_COLUMNS):
+        lines = [",".join(header)]
+        lines += [
+            r if isinstance(r, str) else ",".join({**FLAG, **r}[n] for n in header) for r in rows
+        ]
+        path = tmp_path / "flags.csv"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    def read(*rows, **options):
+        with pytest.raises(InputError, match=r"flags\.csv") as caught:
+            read_flags(file(*rows, **options), {"12-0-1", "1-0-0"})
+        return str(caught.value)
+
+    return read
+
+
+def test_flags_are_read_as_they_stand(file):
+    model = {"annotator": "gpt", "annotator_type": "llm:gpt-4o", "verdict": "yes"}
+    table = read_flags(file({}, model), {"12-0-1"})
+    assert list(table.columns) == list(FLAG_COLUMNS)
+    assert table["annotator_type"].tolist() == ["human", "llm:gpt-4o"]
+    assert read_flags(file(), set()).empty
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="data/ is missing: `make data` pulls it")
+def test_nobody_has_flagged_anything_yet():
+    assert read_flags(DATA / "fantom" / "flags.csv", set()).empty
+
+
+def test_bad_rows_are_told_at_once_by_line(complaint):
+    said = complaint(
+        {"set_id": "9-0-0"},
+        {"annotator": " "},
+        {"annotator": "w2", "kind": "beauty"},
+        {"annotator": "w3", "verdict": "Yes"},
+        {"annotator": "w4", "annotator_type": "llm"},
+        "a,b",
+    )
+    assert "row 2, field set_id: found '9-0-0', expected the id of a set" in said
+    assert "row 3, field annotator: found nothing" in said
+    assert "row 4, field kind: found 'beauty', expected coherence, safety, answer" in said
+    assert "row 5, field verdict: found 'Yes', expected yes, no" in said
+    assert "row 6, field annotator_type: found 'llm', expected human or llm:<model>" in said
+    assert "row 7: found 2 fields, expected 5" in said
+    assert "6 problems" in said
+
+
+def test_annotator_judges_once_and_is_of_one_type(complaint):
+    said = complaint({}, {"verdict": "yes"}, {"set_id": "1-0-0", "annotator_type": "llm:x"})
+    what = "annotator 'w1', kind 'coherence', set_id '12-0-1'"
+    assert f"row 3: {what} stands in row 2 too, expected once" in said
+    expected = "expected 'human', which 'w1' is in row 2"
+    assert f"row 4, field annotator_type: found 'llm:x', {expected}" in said
+
+
+def test_missing_column_is_named(complaint):
+    assert "missing columns annotator_type" in complaint(header=FLAG_COLUMNS[:-1])
+
+
+@given(st.binary(max_size=100))
+@settings(max_examples=40, deadline=None)
+def test_any_bytes_are_an_input_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any_flags.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"any_flags\.csv"):
+        read_flags(path, set())
+
+
+# Votes
+
+
+def votes(people="", models="", kind="coherence", set_id="12-0-1"):
+    """Flags of people and models, "y" and "n" for each."""
+    rows = [("human", verdict) for verdict in people] + [("llm:x", verdict) for verdict in models]
+    return pd.DataFrame(
+        [
+            (set_id, f"w{i}", kind, {"y": "yes", "n": "no"}[verdict], who)
+            for i, (who, verdict) in enumerate(rows)
+        ],
+        columns=FLAG_COLUMNS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("people", "models", "majority"),
+    [
+        ("yyy", "", True),
+        ("yyn", "nnn", True),
+        ("ynn", "yyy", False),
+        ("yn", "", False),
+        ("y", "", True),
+        ("", "yyy", False),
+        ("nnn", "yyyyyy", False),
+    ],
+)
+def test_majority_is_of_people_alone(people, models, majority):
+    sets = [question_set(source="llm:x")]
+    [row] = flagged(sets, votes(people, models)).to_dict("records")
+    assert (row["majority"], row["dropped"]) == (majority, majority)
+    assert (row["people_yes"], row["people"]) == (people.count("y"), len(people))
+    assert (row["models_yes"], row["models"]) == (models.count("y"), len(models))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_judged_by_itself_and_told(kind):
+    flags = pd.concat([votes("yyn", "n", kind), votes("nnn", "", "safety", "1-0-0")])
+    sets = [question_set(source="grammar"), question_set("1-0-0", source="grammar")]
+    table = flagged(sets, flags)
+    assert table["reason"].iloc[0] == f"{KINDS[kind]}: 2 of 3 people, 0 of 1 models"
+    assert table["filter"].tolist() == ["annotators", "annotators"]
+    assert table["dropped"].tolist() == [True, False]
+
+
+def test_flagged_set_is_dropped_along_with_the_faulty():
+    sets = [question_set(f"{i}-0-0", source="grammar") for i in range(3)]
+    sets[0]["answerabilityQAs_binary"][0]["correct_answer"] = "no"
+    judged = flagged(sets, votes("yyy", kind="answer", set_id="2-0-0"))
+    table = pd.concat([faults(sets), judged[judged["majority"]]])
+    assert kept(sets, table) == [sets[1]]
+
+
+def test_flag_drops_no_released_set():
+    [row] = flagged([question_set()], votes("yyy")).to_dict("records")
+    assert (row["majority"], row["dropped"]) == (True, False)
+
+
+def test_flags_of_other_sets_and_no_flags_give_no_row():
+    assert flagged([question_set("1-0-0")], votes("yyy")).empty
+    assert flagged([question_set()], votes()).empty
+    assert not flagged([question_set()], votes())["dropped"].any()
+
+
+# Shares kept
+
+
+def test_share_kept_by_source_with_an_interval_over_conversations():
+    broken = {"answerabilityQAs_binary__0__correct_answer": "no"}
+    sets = [
+        question_set(f"{i}-0-{j}", source="grammar", **(broken if i == 1 else {}))
+        for i in range(4)
+        for j in range(2)
+    ]
+    sets += [question_set(f"{i}-0-0", **broken) for i in range(4, 7)]
+    table = kept_share(sets, faults(sets), 200, 1)
+    assert table["source"].tolist() == ["grammar", "released:fantom_v1"]
+    grammar, released = table.to_dict("records")
+    assert (grammar["sets"], grammar["conversations"], grammar["kept"]) == (8, 4, 6)
+    assert grammar["share"] == 0.75
+    assert grammar["ci_low"] < 0.75 < grammar["ci_high"]
+    assert (released["share"], released["ci_method"]) == (1.0, "Clopper-Pearson")
+    assert kept_share(sets, faults(sets), resamples=200, seed=1).equals(table)
+
+
+def test_no_sets_have_no_share():
+    assert kept_share([], faults([])).empty

@@ -1,0 +1,761 @@
+"""FANToM by grammar: who is where, what is said, what is asked, each gold answer replayed."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.items.conversation import aware
+from tomlab.benchmarks.fantom.items.grammar import generate
+from tomlab.benchmarks.fantom.items.sets import read_sets, write_sets
+from tomlab.errors import InputError
+from tomlab.paths import DATA
+
+TOPICS, CAST = DATA / "fantom" / "topics.yaml", DATA / "fantom" / "cast.yaml"
+HERE = TOPICS.is_file() and CAST.is_file()
+
+# Written for these tests: a topic of four subtopics with three facts each, and its values.
+ALLOTMENTS = {
+    "planting": {
+        "bed": ("biggest bed", ["leeks", "chard", "pumpkins", "broad beans"]),
+        "seed": ("oldest seed packet", ["marigold", "borage", "dill", "a black radish"]),
+        "tree": ("youngest tree", ["a quince", "a medlar", "a plum", "a fig"]),
+    },
+    "tools": {
+        "spade": ("favourite tool", ["a swan-neck hoe", "a border fork", "a billhook", "a dibber"]),
+        "shed": ("shed colour", ["teal", "mustard", "oxblood", "slate"]),
+        "barrow": ("wheelbarrow load", ["gravel", "seaweed", "wood chips", "horse manure"]),
+    },
+    "visitors": {
+        "bird": ("regular bird", ["a wren", "a magpie", "a blackcap", "a nuthatch"]),
+        "pest": ("worst pest", ["slugs", "voles", "pigeons", "sawflies"]),
+        "guest": ("last guest", ["a mayor", "a piano tuner", "a goalkeeper", "a vet"]),
+    },
+    "harvest": {
+        "jam": ("best preserve", ["rhubarb jam", "damson jelly", "piccalilli", "sauerkraut"]),
+        "prize": ("prize at the fair", ["a ham", "a rosette", "a kettle", "a voucher"]),
+        "gift": ("usual gift", ["garlic", "eggs", "honey", "cut flowers"]),
+    },
+}
+
+
+def fact(name, noun, values):
+    return {
+        "id": name,
+        "question": f"What is {{owner}}'s {noun}?",
+        "about": f"{{owner}}'s {noun}",
+        "answer": f"{{owner}}'s {noun} is {{value}}.",
+        "ask": f"And you, {{owner}}, would you care to tell all of us about your {noun}?",
+        "tell": f"Since you ask about my {noun}, it is {{value}}, and it has been for many years.",
+        "react": [f"Well, a {noun} like that is new to me.", f"Such a {noun} would suit me too."],
+        "values": values,
+    }
+
+
+def subtopic(name, facts):
+    return {
+        "name": name,
+        "opener": f"Nobody has brought up {name} yet, though all of us spend our weekends on it.",
+        "fillers": [f"Remark {n} on {name} is one that I have made before." for n in "ABCDE"],
+        "facts": [fact(f"{name}-{key}", *of) for key, of in facts.items()],
+    }
+
+
+def topics_content():
+    return [
+        {"topic": topic, "subtopics": [subtopic(f"{name}{mark}", of) for name, of in facts]}
+        for topic, mark, facts in (
+            ("allotments", "", ALLOTMENTS.items()),
+            ("school gardens", " with a class", ALLOTMENTS.items()),
+        )
+    ]
+
+
+def cast_content():
+    numbers = ("one", "two", "three", "four", "five", "six")
+    return {
+        "names": ["Amina", "Bruno", "Carla", "Dmitri", "Esther", "Farid", "Greta"],
+        "leaving": [
+            {"reason": f"errand {n}", "line": f"Excuse me, errand {n} is waiting at the gate."}
+            for n in numbers
+        ],
+        "farewell": [f"Mind how you go, {{leaver}}, wish {n}." for n in numbers],
+        "returning": [f"Here I am again, round {n}." for n in numbers],
+        "joining": [f"Hello all, may I sit on chair {n}?" for n in numbers],
+        "welcome": [f"Come in, {{newcomer}}, {{subtopic}} is next, cup {n}." for n in numbers],
+        "retelling": [f"In short, {{newcomer}}, case {n}: {{claim}}." for n in numbers],
+    }
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A YAML file with this content."""
+
+    def write(content, name="mine.yaml"):
+        path = tmp_path / name
+        text = content if isinstance(content, bytes) else yaml.safe_dump(content).encode()
+        path.write_bytes(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    """What a reader says about a content."""
+
+    def read(reader, content):
+        with pytest.raises(InputError) as caught:
+            reader(file(content))
+        assert "mine.yaml" in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    """The topics and the cast of these tests, as they are read."""
+    folder = tmp_path_factory.mktemp("fantom")
+    (folder / "topics.yaml").write_text(yaml.safe_dump(topics_content()))
+    (folder / "cast.yaml").write_text(yaml.safe_dump(cast_content()))
+    return read_topics(folder / "topics.yaml"), read_cast(folder / "cast.yaml")
+
+
+@pytest.fixture(scope="module")
+def project_files():
+    """The project's own topics and cast."""
+    if not HERE:
+        pytest.skip("data/fantom is missing: `make data` pulls it")
+    return read_topics(TOPICS), read_cast(CAST)
+
+
+@pytest.fixture(scope="module", params=["of these tests", "of the project"])
+def drawn(request):
+    """(topics, cast, sets): 30 conversations with the default number of sets."""
+    name = "ours" if request.param == "of these tests" else "project_files"
+    topics, cast = request.getfixturevalue(name)
+    return topics, cast, generate(topics, cast, conversations=30, seed=0)
+
+
+# Reading
+
+
+def test_topic_file_becomes_topics(ours):
+    topics, _ = ours
+    assert [topic.topic for topic in topics] == ["allotments", "school gardens"]
+    assert topics[0].subtopics[3].name == "harvest"
+    assert topics[0].subtopics[3].facts[1].values[2] == "a kettle"
+
+
+def test_cast_file_becomes_a_cast(ours):
+    _, cast = ours
+    assert cast.names[0] == "Amina"
+    assert cast.leaving[0].reason == "errand one"
+
+
+PLANTING = "topic 'allotments', subtopic 'planting'"
+BED = f"{PLANTING}, fact 'planting-bed'"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("question", "What is the biggest bed?", "{owner} in it"),
+        ("question", "Tell me {owner}'s biggest bed.", "a question mark at its end"),
+        ("about", "the biggest bed", "{owner} in it"),
+        ("about", "{owner}'s biggest bed.", "no mark at its end"),
+        ("answer", "{owner}'s bed is big.", "{owner} and {value} in it"),
+        ("answer", "In the bed of {owner} is {value}.", "{owner} at its beginning"),
+        ("answer", "{owner}'s bed is {value}", "a full stop at its end"),
+        ("ask", "And yours?", "{owner} in it"),
+        ("tell", "It is full.", "{value} in it"),
+        ("tell", "It is {value}, {friend}.", "{value} in it and no other brace"),
+        ("tell", "It is {value} {", "no other brace"),
+        ("tell", "It is\n{value}.", "one line of text"),
+        ("tell", "", "one line of text"),
+        ("tell", 7, "found 7, expected text"),
+        ("react", ["Well."], "found 1, expected 2 or more"),
+        ("values", ["leeks", "chard", "peas"], "found 3, expected 4 or more"),
+        ("values", ["leeks", "chard", "peas", "Leeks"], "'leeks' stands twice"),
+        ("values", ["leeks", "chard", "peas", True], "field values, entry 4: found True"),
+        ("colour", "red", "expected no such field"),
+    ],
+)
+def test_fault_in_a_fact_is_named_with_its_place(complaint, field, value, said):
+    content = topics_content()
+    content[0]["subtopics"][0]["facts"][0][field] = value
+    found = complaint(read_topics, content)
+    assert f"{BED}, field {field}" in found
+    assert said in found
+    assert "1 problem\n" in found
+
+
+def test_missing_field_is_named(complaint):
+    content = topics_content()
+    del content[0]["subtopics"][0]["facts"][0]["ask"]
+    assert f"{BED}, field ask: found nothing" in complaint(read_topics, content)
+
+
+def test_too_few_subtopics_facts_and_fillers_are_all_named_at_once(complaint):
+    content = topics_content()
+    content[0]["subtopics"][1]["fillers"].pop()
+    content[0]["subtopics"][2]["facts"].pop()
+    content[1]["subtopics"].pop()
+    found = complaint(read_topics, content)
+    assert "3 problems" in found
+    assert "topic 'school gardens', field subtopics: found 3, expected 4 or more" in found
+    assert "topic 'allotments', subtopic 'tools', field fillers: found 4" in found
+    assert "topic 'allotments', subtopic 'visitors', field facts: found 2" in found
+
+
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("opener", "Some grow Leeks here."),
+        ("fillers", "My leeks have drowned."),
+        ("ask", "And you, {owner}, have you tried leeks?"),
+        ("react", "I would never have guessed leeks!"),
+        ("question", "What grows with leeks in {owner}'s bed?"),
+        ("about", "the leeks of {owner}"),
+    ],
+)
+def test_value_that_another_line_of_its_subtopic_gives_away(complaint, field, line):
+    content = topics_content()
+    part = content[0]["subtopics"][0]
+    part = part if field in part else part["facts"][0]
+    part[field] = [line, *part[field]] if isinstance(part[field], list) else line
+    found = complaint(read_topics, content)
+    assert f"{BED}, field values: found 'leeks' in {field} {line!r}" in found
+
+
+def test_article_of_a_value_does_not_hide_it(complaint):
+    content = topics_content()
+    content[0]["subtopics"][0]["opener"] = "That quince over there is in flower."
+    assert "found 'a quince' in opener" in complaint(read_topics, content)
+
+
+def test_value_within_a_longer_word_is_no_leak(file):
+    content = topics_content()
+    content[0]["subtopics"][0]["opener"] = "Nothing beats configuring a bed on paper."
+    assert len(read_topics(file(content))) == 2
+
+
+def test_what_stands_twice_in_a_topic_is_named(complaint):
+    content = topics_content()
+    first, second = content[0]["subtopics"][:2]
+    second["fillers"][0] = first["fillers"][0]
+    second["facts"][0]["id"] = first["facts"][0]["id"]
+    second["name"] = first["name"]
+    content[1]["topic"] = content[0]["topic"]
+    found = complaint(read_topics, content)
+    for what in ("subtopic 'planting'", "fact 'planting-bed'", "topic 'allotments'"):
+        assert f"{what}: stands twice" in found
+    assert "field fillers: 'remark a on planting" in found
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("names", ["Amina", "Bruno", "Carla", "Dmitri"], "found 4, expected 5 or more"),
+        ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Mina"], "'Mina' within 'Amina'"),
+        ("names", ["Amina", "Bruno", "Carla", "Dmitri", "amina"], "the first a capital"),
+        ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Amina"], "'amina' stands twice"),
+        ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Art"], "'Art' within 'Start"),
+        ("farewell", ["Start."] * 4, "{leaver} in it"),
+        ("welcome", ["Come in, {newcomer}."] * 5, "{newcomer} and {subtopic} in it"),
+        ("retelling", ["Well, {newcomer}."] * 2, "{newcomer} and {claim} in it"),
+        ("leaving", [{"reason": "tea", "line": "Tea time."}] * 4, "'tea' stands twice"),
+        ("leaving", ["Tea time."] * 4, "field leaving, entry 1: found 'Tea time.'"),
+        ("returning", [], "found 0, expected 2 or more"),
+        ("joining", ["Hello."], "found 1, expected 3 or more"),
+        ("applause", ["Hear, hear!"], "expected no such field"),
+    ],
+)
+def test_fault_in_a_cast_is_named_with_its_field(complaint, field, value, said):
+    content = cast_content()
+    content["joining"][0] = "Start without me, I only sit down."
+    content[field] = value
+    found = complaint(read_cast, content)
+    assert f"field {field}" in found
+    assert said in found
+
+
+@pytest.mark.parametrize("reader", [read_topics, read_cast])
+@pytest.mark.parametrize(
+    "content", [b"", b"[", b"\xff\xfe\x00", b"text", b"7", b"[1, 2]", b"{a: 1}", b"[[]]", b"null"]
+)
+def test_file_that_is_something_else_is_an_input_error(complaint, reader, content):
+    complaint(reader, content)
+
+
+@pytest.mark.parametrize("reader", [read_topics, read_cast])
+def test_file_that_is_not_there(reader, tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        reader(tmp_path / "absent.yaml")
+    with pytest.raises(InputError, match="cannot be read"):
+        reader(tmp_path)
+
+
+_junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(_junk, st.sampled_from(["topic", "subtopics", "facts", "values", "opener", "ask"]))
+@settings(max_examples=30, deadline=None)
+def test_any_content_of_a_field_is_read_or_an_input_error(tmp_path_factory, junk, field):
+    content = topics_content()
+    place = content[0]
+    for inner in ([], ["subtopics", 0], ["subtopics", 0, "facts", 0]):
+        found = content[0]
+        for key in inner:
+            found = found[key]
+        place = found if field in found else place
+    place[field] = junk
+    path = tmp_path_factory.mktemp("junk") / "mine.yaml"
+    path.write_text(yaml.safe_dump(content))
+    try:
+        assert read_topics(path)
+    except InputError as error:
+        assert "mine.yaml" in str(error)
+
+
+# Drawing
+
+
+def test_same_seed_same_sets(drawn):
+    topics, cast, sets = drawn
+    assert generate(topics, cast, conversations=30, seed=0) == sets
+    assert generate(topics, cast, conversations=3, seed=1) != sets[:12]
+
+
+def test_first_conversations_do_not_depend_on_how_many_follow(drawn):
+    topics, cast, sets = drawn
+    few = generate(topics, cast, conversations=4, seed=0)
+    assert few == sets[: len(few)]
+
+
+def test_more_sets_a_part_leave_the_others_as_they_are(ours):
+    two = generate(*ours, conversations=8, seed=5)
+    four = generate(*ours, conversations=8, sets_per_part=4, seed=5)
+    assert len(four) == 2 * len(two)
+    assert [one for one in four if one["set_id"][-1] in "01"] == two
+
+
+def test_order_of_hashes_does_not_matter(ours, tmp_path):
+    code = (
+        "import hashlib, json, sys\n"
+        "from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics\n"
+        "from tomlab.benchmarks.fantom.items.grammar import generate\n"
+        "sets = generate(read_topics(sys.argv[1]), read_cast(sys.argv[2]), conversations=4, seed=0)\n"
+        "print(hashlib.sha256(json.dumps(sets).encode()).hexdigest())"
+    )
+    files = tmp_path / "topics.yaml", tmp_path / "cast.yaml"
+    files[0].write_text(yaml.safe_dump(topics_content()))
+    files[1].write_text(yaml.safe_dump(cast_content()))
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code, *map(str, files)],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_no_conversation_is_an_input_error(ours, count):
+    with pytest.raises(InputError, match=f"conversations: found {count}, expected 1 or more"):
+        generate(*ours, conversations=count, seed=0)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_number_of_sets_a_part_is_checked(ours, count):
+    with pytest.raises(InputError, match=f"sets_per_part: found {count}, expected 2 to 4"):
+        generate(*ours, conversations=1, sets_per_part=count, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "within"), [("Grow", "Allotments grow"), ("Form", "information"), ("Ade", "made")]
+)
+def test_name_that_a_topic_or_a_question_contains_is_an_input_error(ours, name, within):
+    topics, cast = copy.deepcopy(ours)
+    topics[0].subtopics[0].fillers[0] = "Allotments grow on one."
+    cast.names[0] = name
+    with pytest.raises(InputError, match=f"found '{name}' within .*{within}"):
+        generate(topics, cast, conversations=1, seed=0)
+
+
+# What holds for every conversation
+
+
+def records(sets):
+    """One record a conversation."""
+    return list({one["set_id"].split("-")[0]: one["record"] for one in sets}.values())
+
+
+def presence(utterances):
+    """Who is there at each utterance, by the events alone: who leaves is there to say so."""
+    joined = {one["speaker"] for one in utterances if one["event"] == "join"}
+    present = {one["speaker"] for one in utterances} - joined
+    there = []
+    for one in utterances:
+        if one["event"] in ("return", "join"):
+            assert one["speaker"] not in present
+            present = present | {one["speaker"]}
+        assert one["speaker"] in present
+        there.append(present)
+        if one["event"] == "leave":
+            present = present - {one["speaker"]}
+    return there
+
+
+def segments(record):
+    """The utterances of each segment after its greetings, that is from the opener on."""
+    utterances = record["utterances"]
+    found = {n: [one for one in utterances if one["segment"] == n] for n in range(4)}
+    return [
+        of[next(i for i, one in enumerate(of) if "opener" in one["kinds"]) :]
+        for of in found.values()
+    ]
+
+
+def check_conversation(record):
+    utterances = record["utterances"]
+    there = presence(utterances)
+    assert [set(one["present"]) for one in utterances] == there
+    assert all(2 <= len(present) <= 5 for present in there)
+    assert len(there[0]) in (2, 3)
+    assert len({one["speaker"] for one in utterances}) <= 5
+    for one, after in pairwise(utterances):
+        assert one["speaker"] != after["speaker"]
+        if one["event"]:
+            answer = "farewell" if one["event"] == "leave" else "welcome"
+            assert answer in after["kinds"]
+            assert one["speaker"] in after["text"]
+            assert one["kinds"] == [one["event"]]
+        assert (one["event"] == "leave") == (one["reason"] is not None)
+    for event, first in (("return", False), ("join", True)):
+        for index, one in enumerate(utterances):
+            if one["event"] == event:
+                before = {other["speaker"] for other in utterances[:index]}
+                assert (one["speaker"] not in before) == first
+    told = [one["fact"] for one in utterances if "tell" in one["kinds"]]
+    assert len(told) == len(set(told))
+    for one in utterances:
+        if "retelling" in one["kinds"]:
+            first = next(n for n, other in enumerate(utterances) if other["fact"] == one["fact"])
+            assert one["speaker"] in there[first] - {utterances[first]["speaker"]}
+    discussed = segments(record)
+    for segment in discussed:
+        check_segment(segment)
+    for one in utterances:
+        if one["event"] == "leave":
+            before = discussed[: one["segment"]][-2:]
+            assert all(one["speaker"] in segment[0]["present"] for segment in before)
+    assert set(away(utterances)) == {1, 2}
+
+
+def check_segment(segment):
+    kinds = Counter(kind for one in segment for kind in one["kinds"])
+    assert kinds["opener"] == 1
+    assert kinds["ask"] == kinds["tell"] == kinds["react"]
+    assert kinds["tell"] in (2, 3)
+    assert {one["speaker"] for one in segment} == set(segment[0]["present"])
+    for number, one in enumerate(segment):
+        if "tell" in one["kinds"]:
+            assert one["kinds"] == ["tell"]
+            assert segment[number - 1]["kinds"][-1] == "ask"
+            assert one["speaker"] in segment[number - 1]["text"]
+            assert segment[number + 1]["kinds"][0] == "react"
+    owners = [one["speaker"] for one in segment if "tell" in one["kinds"]]
+    assert len(set(owners)) >= min(len(owners), len(segment[0]["present"]) - 1)
+
+
+def away(utterances):
+    """PersonX by the segment they missed: who leaves before it and comes back after it."""
+    left, back = (
+        {(one["segment"], one["speaker"]) for one in utterances if one["event"] == event}
+        for event in ("leave", "return")
+    )
+    return {segment: name for segment, name in left if (segment + 1, name) in back}
+
+
+def test_every_conversation_keeps_to_the_rules(drawn):
+    for record in records(drawn[2]):
+        check_conversation(record)
+
+
+def test_every_topic_gets_its_turn(drawn):
+    topics, _, sets = drawn
+    used = [record["topic"] for record in records(sets)]
+    expected = [topic.topic for topic in topics]
+    assert used == [expected[n % len(expected)] for n in range(30)]
+
+
+def test_no_line_is_said_twice_in_a_conversation(drawn):
+    topics, cast, sets = drawn
+    fillers = {t.topic: [f for s in t.subtopics for f in s.fillers] for t in topics}
+    reusable = [*cast.returning, *cast.joining, *(leaving.line for leaving in cast.leaving)]
+    for record in records(sets):
+        said = "\n".join(one["text"] for one in record["utterances"])
+        assert all(said.count(line) <= 1 for line in fillers[record["topic"]])
+        lines = [one["text"] for one in record["utterances"]]
+        assert all(lines.count(line) <= 1 for line in reusable)
+
+
+def test_whoever_is_greeted_hears_what_comes_next(drawn):
+    topics, _, sets = drawn
+    for record in records(sets):
+        subtopics = next(t.subtopics for t in topics if t.topic == record["topic"])
+        opener = {s.opener: s.name for s in subtopics}
+        for number, segment in enumerate(segments(record)):
+            name = next(name for line, name in opener.items() if line in segment[0]["text"])
+            greetings = [
+                one["text"]
+                for one in record["utterances"]
+                if one["segment"] == number and "welcome" in one["kinds"]
+            ]
+            assert all(name in text for text in greetings)
+
+
+def test_contexts_are_the_lines_of_the_record(drawn):
+    for one in drawn[2]:
+        record = one["record"]
+        written = [f"{said['speaker']}: {said['text']}" for said in record["utterances"]]
+        assert one["full_context"].split("\n") == written
+        assert one["short_context"].split("\n") == written[record["start"] : record["end"]]
+
+
+def test_length_is_that_of_small_talk(drawn):
+    sets = drawn[2]
+    full = [len(record["utterances"]) for record in records(sets)]
+    parts = [one["record"]["end"] - one["record"]["start"] for one in sets]
+    assert 24 <= sum(full) / len(full) <= 36
+    assert max(full) <= 48
+    assert 13 <= sum(parts) / len(parts) <= 20
+    texts = [said["text"] for record in records(sets) for said in record["utterances"]]
+    words = [len(text.split()) for text in texts]
+    assert 14 <= sum(words) / len(words) <= 30
+    assert max(words) <= 100
+
+
+# What holds for every question set
+
+
+def test_part_runs_from_leaving_to_the_end_of_the_segment_after_the_return(drawn):
+    for one in drawn[2]:
+        record = one["record"]
+        part = record["utterances"][record["start"] : record["end"]]
+        missed = part[0]["segment"]
+        assert (part[0]["event"], part[0]["speaker"]) == ("leave", record["person_x"])
+        assert away(record["utterances"])[missed] == record["person_x"]
+        assert part[-1]["segment"] == missed + 1
+        assert record["end"] == len([u for u in record["utterances"] if u["segment"] <= missed + 1])
+        back = [said["segment"] for said in part if said["event"] == "return"]
+        assert missed + 1 in back
+
+
+def check_set(one):
+    """Every answer of a set against a replay of its record by the events alone."""
+    record = one["record"]
+    utterances = record["utterances"]
+    there = presence(utterances)
+    heard = [
+        present
+        for present, said in zip(there, utterances, strict=True)
+        if said["fact"] == record["fact"]
+    ]
+    knowing = set().union(*heard)
+    everyone = list(dict.fromkeys(said["speaker"] for said in utterances))
+    part = utterances[record["start"] : record["end"]]
+    short = {said["speaker"] for said in part}
+    scenario = "accessible" if record["person_x"] in knowing else "inaccessible"
+    keys = {
+        name: "yes" if name in knowing else "no" if name in short else "no:long"
+        for name in everyone
+    }
+    assert knowing <= short
+    assert set(aware(part, record["fact"])) == knowing
+    assert record["owner"] in knowing
+    assert record["owner"] != record["person_x"]
+    for kind in ("answerability", "infoAccessibility"):
+        listed, asked = one[f"{kind}QA_list"], one[f"{kind}QAs_binary"]
+        assert listed["correct_answer"] == [name for name in everyone if name in knowing]
+        assert listed["wrong_answer"] == [name for name in everyone if name not in knowing]
+        assert {
+            re.match(r"Does (\w+) know", q["question"])[1]: q["correct_answer"] for q in asked
+        } == keys
+        assert len(asked) == len(everyone)
+        # Somebody else of the part may have missed what PersonX heard.
+        missed = "inaccessible" if "no" in keys.values() else "accessible"
+        assert {q["missed_info_accessibility"] for q in [listed, *asked]} == {missed}
+    check_beliefs(one, there, scenario)
+
+
+def check_beliefs(one, there, scenario):
+    record, beliefs = one["record"], one["beliefQAs"]
+    x, owner = record["person_x"], record["owner"]
+    claim = one["factQA"]["correct_answer"].removesuffix(".")
+    about = one["factQA"]["wrong_answer"].removeprefix("There is no information on ").rstrip(".")
+    assert [q["tom_type"] for q in beliefs][:2] == ["first-order", "second-order:cyclic"]
+    assert len(beliefs) <= 3
+    for question in beliefs:
+        asked = question["question"].split("does ")[1].split()[0]
+        assert question["question"].count("does ") == 1
+        assert question["missed_info_accessibility"] == scenario
+        assert question["question_type"] == f"tom:belief:{scenario}"
+        assert about in question["question"]
+        answers = [f"{x} does not know anything about {about}.", f"{x} believes that {claim}."]
+        if question["tom_type"] != "first-order":
+            assert x in question["question"]
+            answers = [f"{asked} believes that {text}" for text in answers]
+        if scenario == "accessible":
+            answers.reverse()
+        assert [question["correct_answer"], question["wrong_answer"]] == answers
+        if question["tom_type"] == "first-order":
+            assert asked == x
+        elif question["tom_type"] == "second-order:cyclic":
+            assert asked == owner
+        else:
+            assert asked not in (x, owner)
+            assert asked in one["answerabilityQA_list"]["correct_answer"]
+        if asked != x:
+            assert can_tell(record, there, asked, scenario)
+
+
+def can_tell(record, there, name, scenario):
+    """Whether `name` was there when PersonX heard the fact, or left, or came back."""
+    part = range(record["start"], record["end"])
+    utterances, x = record["utterances"], record["person_x"]
+    if scenario == "accessible":
+        seen = [n for n in part if utterances[n]["fact"] == record["fact"] and x in there[n]]
+    else:
+        seen = [n for n in part if utterances[n]["event"] and utterances[n]["speaker"] == x]
+    return any(name in there[n] for n in seen)
+
+
+def test_every_answer_follows_from_who_was_there(drawn):
+    for one in drawn[2]:
+        check_set(one)
+
+
+@given(seed=st.integers(), number=st.integers(1, 3), sets_per_part=st.integers(2, 4))
+@settings(max_examples=60, deadline=None)
+def test_rules_hold_for_any_seed(ours, seed, number, sets_per_part):
+    sets = generate(*ours, conversations=number, sets_per_part=sets_per_part, seed=seed)
+    assert len(sets) == number * 2 * sets_per_part
+    for record in records(sets):
+        check_conversation(record)
+    for one in sets:
+        check_set(one)
+
+
+def test_both_scenarios_stand_in_every_part(drawn):
+    scenarios = {}
+    for one in drawn[2]:
+        part = one["set_id"].rsplit("-", 1)[0]
+        scenario = one["beliefQAs"][0]["missed_info_accessibility"]
+        scenarios.setdefault(part, []).append(scenario)
+    assert len(scenarios) == 60
+    assert all(found == ["inaccessible", "accessible"] for found in scenarios.values())
+
+
+def test_ids_are_unique_and_say_conversation_part_and_set(drawn):
+    ids = [one["set_id"] for one in drawn[2]]
+    assert len(ids) == 120
+    assert ids == [f"{c}-{p}-{s}" for c in range(30) for p in range(2) for s in range(2)]
+
+
+def test_fact_of_a_set_is_told_in_its_part_alone(drawn):
+    topics, _, sets = drawn
+    for one in sets:
+        record, answer = one["record"], one["factQA"]["correct_answer"]
+        facts = [
+            f for t in topics for s in t.subtopics for f in s.facts if t.topic == record["topic"]
+        ]
+        fact = next(fact for fact in facts if fact.id == record["fact"])
+        owner = record["owner"]
+        value = next(v for v in fact.values if fact.answer.format(owner=owner, value=v) == answer)
+        assert one["factQA"]["question"] == fact.question.format(owner=owner)
+        saying = {n for n, said in enumerate(record["utterances"]) if said["fact"] == fact.id}
+        assert saying <= set(range(record["start"], record["end"]))
+        assert all(value in record["utterances"][n]["text"] for n in saying)
+
+
+def test_some_are_told_what_they_missed_and_then_know_it(drawn):
+    retold = [
+        one
+        for one in drawn[2]
+        for said in one["record"]["utterances"]
+        if said["fact"] == one["record"]["fact"] and "retelling" in said["kinds"]
+    ]
+    assert 3 <= len(retold) <= 25
+    assert {one["beliefQAs"][0]["missed_info_accessibility"] for one in retold} == {"accessible"}
+    for one in retold:
+        assert one["factQA"]["correct_answer"].removesuffix(".") in one["short_context"]
+
+
+def test_people_of_the_full_conversation_alone_are_keyed_so(drawn):
+    keys = [q["correct_answer"] for one in drawn[2] for q in one["answerabilityQAs_binary"]]
+    assert set(keys) == {"yes", "no", "no:long"}
+
+
+def test_third_person_is_asked_about_where_there_is_one(drawn):
+    kinds = Counter(q["tom_type"] for one in drawn[2] for q in one["beliefQAs"])
+    assert kinds["first-order"] == kinds["second-order:cyclic"] == 120
+    assert 60 <= kinds["second-order:acyclic"] <= 120
+
+
+def test_wrong_belief_shares_more_words_with_what_was_missed_than_the_right_one(drawn):
+    def overlap(text, context):
+        words = re.findall(r"\w+", text.lower())
+        return sum(word in context for word in words) / len(words)
+
+    gaps = []
+    for one in drawn[2]:
+        context = set(re.findall(r"\w+", one["short_context"].lower()))
+        for question in one["beliefQAs"]:
+            if question["missed_info_accessibility"] == "inaccessible":
+                right, wrong = question["correct_answer"], question["wrong_answer"]
+                gaps.append(overlap(wrong, context) - overlap(right, context))
+    assert sum(gaps) / len(gaps) > 0
+
+
+def test_names_are_found_in_nothing_but_themselves(drawn):
+    _, cast, sets = drawn
+    for one in sets:
+        spoken = {said["speaker"] for said in one["record"]["utterances"]}
+        for name in cast.names:
+            hits = len(re.findall(name.lower(), one["full_context"].lower()))
+            assert hits == len(re.findall(rf"\b{name}\b", one["full_context"]))
+            assert (hits > 0) == (name in spoken)
+
+
+def test_sets_are_read_back_as_they_were_written(drawn, tmp_path):
+    sets = drawn[2]
+    assert {one["source"] for one in sets} == {"grammar"}
+    assert read_sets(write_sets(sets, tmp_path / "sets.json")) == json.loads(json.dumps(sets))
+
+
+@pytest.mark.skipif(not HERE, reason="data/fantom is missing: `make data` pulls it")
+def test_our_files_have_what_thirty_conversations_need(project_files):
+    topics, cast = project_files
+    assert len(topics) >= 5
+    assert len(cast.names) >= 5

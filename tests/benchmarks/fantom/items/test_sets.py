@@ -1,0 +1,477 @@
+"""Question sets: reading and writing files of them, counts, statistics."""
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fantom_quince import question_set
+from tomlab.benchmarks.fantom.items.compose import compose
+from tomlab.benchmarks.fantom.items.sets import (
+    RELEASED_FILE,
+    RELEASED_SHA256,
+    counts,
+    read_sets,
+    source_of,
+    statistics,
+    turns,
+    write_sets,
+)
+from tomlab.errors import InputError
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of records, or of any text or bytes."""
+
+    def write(content, name="sets.json"):
+        if isinstance(content, list):
+            content = json.dumps(content)
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    def read(content, **options):
+        path = file(content)
+        with pytest.raises(InputError) as caught:
+            read_sets(path, **options)
+        assert str(path) in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+def archive(members):
+    """A .tar.gz of texts by name."""
+    content = io.BytesIO()
+    # Without the second of its making, which gzip would write down.
+    with (
+        gzip.GzipFile(fileobj=content, mode="wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return content.getvalue()
+
+
+# Reading
+
+
+def test_released_record_is_read_as_it_stands(file):
+    assert read_sets(file([question_set()])) == [question_set()]
+
+
+def test_file_folder_and_lines_hold_the_same(file, tmp_path):
+    sets = [question_set("1-0-0"), question_set("1-0-1")]
+    lines = "\n".join(json.dumps(record) for record in sets)
+    assert read_sets(file(sets, RELEASED_FILE)) == sets
+    assert read_sets(tmp_path) == sets
+    assert read_sets(file(lines, "sets.jsonl")) == sets
+    assert read_sets(file(f"{lines}\n\n")) == sets
+
+
+def test_keys_of_ones_own_are_kept(file):
+    record = question_set(source="grammar", record={"utterances": []}, joining_speaker="Bruno")
+    record["beliefQAs"][0]["note"] = None
+    assert read_sets(file([record])) == [record]
+
+
+def test_question_types_are_filled_in_from_the_field(file):
+    left_out = {
+        "factQA__question_type": None,
+        "answerabilityQA_list__question_type": None,
+        "infoAccessibilityQA_list__question_type": None,
+        "answerabilityQAs_binary__0__question_type": None,
+        "infoAccessibilityQAs_binary__3__question_type": None,
+        "beliefQAs__0__missed_info_accessibility": None,
+    }
+    assert read_sets(file([question_set(**left_out)])) == [question_set()]
+
+
+def test_scenario_of_a_list_is_not_guessed(complaint):
+    said = complaint([question_set(answerabilityQA_list__missed_info_accessibility=None)])
+    assert "field answerabilityQA_list.missed_info_accessibility: found nothing" in said
+
+
+@pytest.mark.parametrize("kind", ["first-order", "second-order:cyclic", "second-order:acyclic"])
+@pytest.mark.parametrize("scenario", ["inaccessible", "accessible"])
+def test_orders_and_scenarios_of_beliefs(file, kind, scenario):
+    belief = {
+        "beliefQAs__0__tom_type": kind,
+        "beliefQAs__0__question_type": f"tom:belief:{scenario}",
+        "beliefQAs__0__missed_info_accessibility": scenario,
+    }
+    assert read_sets(file([question_set(**belief)])) == [question_set(**belief)]
+
+
+def test_second_order_belief_about_what_all_heard_is_of_a_kind_of_its_own(file):
+    belief = {
+        "beliefQAs__0__tom_type": "second-order:accessible",
+        "beliefQAs__0__question_type": "tom:belief:accessible",
+        "beliefQAs__0__missed_info_accessibility": "accessible",
+    }
+    assert read_sets(file([question_set(**belief)])) == [question_set(**belief)]
+
+
+@pytest.mark.parametrize("mark", ["\n", "\r\n"])
+def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
+    text = json.dumps([question_set()], indent=1).replace("\n", mark)
+    assert read_sets(file(b"\xef\xbb\xbf" + text.encode())) == [question_set()]
+    line = json.dumps(question_set()) + mark
+    assert read_sets(file(b"\xef\xbb\xbf" + line.encode())) == [question_set()]
+
+
+def test_line_separator_within_a_text_ends_no_record(file):
+    record = question_set(factQA__correct_answer="a\u2028b\x85c")
+    assert read_sets(file(json.dumps(record, ensure_ascii=False), "sets.jsonl")) == [record]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"factQA": None}, "field factQA: found nothing"),
+        ({"factQA": "tree"}, "field factQA: found 'tree', expected an object"),
+        ({"factQA__question_type": "tom"}, "factQA.question_type: found 'tom', expected 'fact'"),
+        ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected text"),
+        ({"short_context": " \n"}, "field short_context: found ' \\n', expected some text"),
+        ({"full_context": ""}, "field full_context: found nothing, expected some text"),
+        ({"source": "human"}, "found 'human', expected authored, grammar, llm:<model> or rel"),
+        ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a list"),
+        ({"beliefQAs__0__question": None}, "field beliefQAs[0].question: found nothing"),
+        (
+            {"beliefQAs__0__question_type": "tom:belief:possible"},
+            "beliefQAs[0].question_type: found 'tom:belief:possible', expected 'tom:belief:in",
+        ),
+        (
+            {"beliefQAs__0__question_type": "tom:belief:accessible"},
+            "missed_info_accessibility: found 'inaccessible', expected the scenario of 'tom:",
+        ),
+        (
+            {"beliefQAs__0__tom_type": "third-order"},
+            "field beliefQAs[0].tom_type: found 'third-order', expected 'first-order', 'second-",
+        ),
+        (
+            {"answerabilityQA_list__question_type": "tom:info_accessibility:list"},
+            "answerabilityQA_list.question_type: found 'tom:info_accessibility:list', expected",
+        ),
+        (
+            {"infoAccessibilityQA_list__correct_answer": "Noor, Ilse"},
+            "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a list",
+        ),
+        (
+            {"answerabilityQA_list__wrong_answer": ["noor "]},
+            "field answerabilityQA_list.wrong_answer: found ['noor '], expected nobody named as aware in correct",
+        ),
+        (
+            {"answerabilityQAs_binary__2__correct_answer": "No"},
+            "answerabilityQAs_binary[2].correct_answer: found 'No', expected 'yes', 'no' or 'no:l",
+        ),
+        (
+            {"infoAccessibilityQAs_binary": []},
+            "field infoAccessibilityQAs_binary: found 0, expected 1 or more",
+        ),
+    ],
+)
+def test_field_at_fault_is_named_with_what_was_found_and_expected(complaint, changes, said):
+    message = complaint([question_set("1-0-0"), question_set("1-0-1", **changes)])
+    assert "record 2 (1-0-1), field " in message
+    assert said in message
+    assert "1 problem" in message
+
+
+@pytest.mark.parametrize("set_id", ["", "12", "12-0", "12-0-1-2", "12-0-", "1 2-0-1", "12-0-1\n"])
+def test_set_id_says_conversation_part_and_set(complaint, set_id):
+    said = complaint([question_set(set_id)])
+    found = repr(set_id) if set_id else "nothing"
+    assert f"found {found}, expected conversation-part-set, such as 12-0-1" in said
+
+
+def test_set_that_stands_twice_is_told_with_the_first(complaint):
+    said = complaint([question_set(), question_set("1-0-0"), question_set()])
+    assert "record 3 (12-0-1), field set_id: stands in record 1 too" in said
+
+
+def test_all_problems_come_at_once(complaint):
+    said = complaint(
+        [question_set("1-0"), 7, question_set(beliefQAs__0__tom_type="x", factQA__question=" ")]
+    )
+    assert "4 problems" in said
+    assert "record 2, found 7, expected an object" in said
+
+
+def test_long_list_of_problems_is_cut(complaint):
+    said = complaint([question_set(f"1-0-{i}", source="x") for i in range(30)])
+    assert "30 problems" in said
+    assert "and 10 more" in said
+
+
+def test_line_at_fault_is_named(complaint):
+    said = complaint("\n".join([json.dumps(question_set()), "", "{", '{"set_id": "1-0-0"']))
+    assert "line 3: not JSON" in said
+    assert "line 4: not JSON" in said
+
+
+DEEP = "[" * 900 + "]" * 900
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        " \n ",
+        "[]",
+        "{}",
+        "null",
+        "[null]",
+        "sets",
+        "[[]]",
+        b"\xff\xfe[]",
+        b"\x1f\x8b\x08",
+        json.dumps([question_set()])[:-40],
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        f'[{{"set_id": {DEEP}, "beliefQAs": {DEEP}, "factQA": {DEEP}}}]',
+        '[{"set_id": NaN}]',
+        "[" + "1" * 5000 + "]",
+        '[{"set_id": "\\ud800-0-0"}]',
+    ],
+)
+def test_what_holds_no_set_is_an_input_error(complaint, content):
+    assert len(complaint(content)) < 3000
+
+
+def test_key_that_stands_twice_is_not_chosen_from(complaint):
+    twice = json.dumps(question_set())[:-1] + ', "set_id": "1-0-0"}'
+    assert "set_id twice in one object" in complaint(f"[{twice}]")
+
+
+@pytest.mark.parametrize("name", ["none.json", "none.tar.gz", "none"])
+def test_missing_file_is_an_input_error(tmp_path, name):
+    with pytest.raises(InputError, match=f"{name}: cannot be read"):
+        read_sets(tmp_path / name)
+
+
+def test_folder_without_the_file_names_it(tmp_path):
+    with pytest.raises(InputError, match=r"fantom_v1\.json: cannot be read"):
+        read_sets(tmp_path)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_are_an_input_error(tmp_path_factory, content):
+    for name in ("any.json", "any.tar.gz"):
+        path = tmp_path_factory.getbasetemp() / name
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="any"):
+            read_sets(path, sha256=None)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(sorted(question_set())), values)
+@settings(max_examples=60, deadline=None)
+def test_any_value_of_a_field_is_kept_or_named(tmp_path_factory, field, value):
+    path = tmp_path_factory.getbasetemp() / "value.json"
+    record = question_set() | {field: value}
+    path.write_text(json.dumps([record]), encoding="utf-8")
+    try:
+        assert read_sets(path) == [record]
+    except InputError as error:
+        assert f"field {field}" in str(error)
+
+
+# Archives
+
+
+def test_archive_is_read_if_its_sha256_is_the_expected(file, tmp_path):
+    content = archive({"fantom_v1.json": json.dumps([question_set()])})
+    digest = hashlib.sha256(content).hexdigest()
+    path = file(content, "fantom.tar.gz")
+    assert read_sets(path, sha256=digest) == [question_set()]
+    assert read_sets(path, sha256=digest.upper()) == [question_set()]
+    assert [found.name for found in tmp_path.iterdir()] == ["fantom.tar.gz"]
+
+
+def test_other_archive_is_refused_with_both_digests_and_the_way_out(file):
+    content = archive({"fantom_v1.json": json.dumps([question_set()])})
+    path = file(content, "fantom.tar.gz")
+    with pytest.raises(InputError) as caught:
+        read_sets(path)
+    assert hashlib.sha256(content).hexdigest() in str(caught.value)
+    assert RELEASED_SHA256 in str(caught.value)
+    assert "sha256=None" in str(caught.value)
+    assert read_sets(path, sha256=None) == [question_set()]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"data/fantom_v1.json": "SETS", "README.md": "x"},
+        {"../../fantom_v1.json": "SETS"},
+        {"../evil.json": "x", "fantom_v1.json": "SETS"},
+        {"./._fantom_v1.json": "x", "fantom_v1.json": "SETS"},
+        {"mine.json": "SETS"},
+    ],
+)
+def test_member_is_found_and_nothing_is_unpacked(file, tmp_path, members):
+    sets = json.dumps([question_set()])
+    texts = {name: sets if text == "SETS" else text for name, text in members.items()}
+    assert read_sets(file(archive(texts), "f.tar.gz"), sha256=None) == [question_set()]
+    assert [found.name for found in tmp_path.iterdir()] == ["f.tar.gz"]
+    assert not (tmp_path.parent / "evil.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (archive({}), "expected one fantom_v1.json in it, found no file"),
+        (archive({"README.md": "x"}), "found README.md"),
+        (archive({"a.json": "[]", "b.json": "[]"}), "found a.json, b.json"),
+        (archive({"fantom_v1.json": "[]"}), "no question set in it"),
+        (archive({"fantom_v1.json": "["}), "not JSON"),
+        (archive({"fantom_v1.json": "x" * 5000})[:60], "not a whole .tar.gz archive"),
+        (b"", "not a whole .tar.gz archive"),
+        (b"[]", "not a whole .tar.gz archive"),
+    ],
+    ids=["empty", "other file", "two files", "no set", "no JSON", "cut", "no bytes", "no archive"],
+)
+def test_archive_without_sets_is_an_input_error(file, content, said):
+    with pytest.raises(InputError, match=r"f\.tar\.gz") as caught:
+        read_sets(file(content, "f.tar.gz"), sha256=None)
+    assert said in str(caught.value)
+
+
+def test_archives_made_at_any_time_are_equal(monkeypatch):
+    """Workers that share out the tests of this file have to find the same parameters in it."""
+    made = []
+    for now in (0.0, 1e9):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        made.append(archive({"a.json": "[]"}))
+    assert made[0] == made[1]
+
+
+def test_link_in_an_archive_is_no_file(file):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as tar:
+        link = tarfile.TarInfo("fantom_v1.json")
+        link.type, link.linkname = tarfile.SYMTYPE, "elsewhere.json"
+        tar.addfile(link)
+    with pytest.raises(InputError, match="found no file"):
+        read_sets(file(content.getvalue(), "f.tar.gz"), sha256=None)
+
+
+# Writing
+
+texts = st.text(min_size=1, max_size=30).filter(lambda text: text.strip())
+records = st.builds(
+    lambda number, *told: question_set(
+        f"{number}-0-0",
+        short_context=told[0],
+        full_context=told[1],
+        factQA__question=told[2],
+        beliefQAs__0__correct_answer=told[3],
+        own={"note": told[4]},
+    ),
+    st.integers(min_value=0),
+    *[texts] * 5,
+)
+
+
+@given(st.lists(records, min_size=1, max_size=3, unique_by=lambda record: record["set_id"]))
+@settings(max_examples=50, deadline=None)
+def test_what_is_written_is_read_again(tmp_path_factory, sets):
+    path = tmp_path_factory.getbasetemp() / "written.json"
+    assert read_sets(write_sets(sets, path)) == sets
+
+
+def test_file_is_for_people_too(tmp_path):
+    path = write_sets([question_set(factQA__correct_answer="Käse")], tmp_path / "sets.json")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith('[\n {\n  "set_id": "12-0-1",\n  "short_context"')
+    assert text.endswith("\n]\n")
+    assert "Käse" in text
+
+
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), {1, 2}])
+def test_what_is_no_json_is_not_written(tmp_path, value):
+    with pytest.raises(InputError, match=r"sets\.json: a record cannot be written"):
+        write_sets([question_set(own=value)], tmp_path / "sets.json")
+    assert not (tmp_path / "sets.json").exists()
+
+
+# Turns
+
+
+def test_turn_is_a_name_and_what_is_said():
+    assert turns("Ilse: I water at dawn: always.\n\n  Mary-Ann O'Neil:Hi!\r\nDr. Noor : No.") == [
+        ("Ilse", "I water at dawn: always."),
+        ("Mary-Ann O'Neil", "Hi!"),
+        ("Dr. Noor", "No."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["", "Ilse:", "Ilse waters.", "so here is how: slowly", "12:30", "(Bruno leaves: bye)"]
+)
+def test_line_that_is_no_turn(line):
+    assert turns(line) == []
+
+
+# Counts and statistics
+
+
+def test_source_is_the_records_or_the_release():
+    assert source_of(question_set()) == "released:fantom_v1"
+    assert source_of(question_set(source="llm:x")) == "llm:x"
+
+
+def test_counts_stand_beside_the_papers_and_the_releases():
+    same = {"factQA__wrong_answer": "ilse  planted a Quince tree."}
+    sets = [question_set("1-0-0", **same), question_set("1-1-0"), question_set("2-0-0")]
+    table = counts(compose(sets))
+    assert list(table.columns) == ["item", "count", "paper", "release"]
+    assert table.fillna(-1).values.tolist() == [
+        ["conversations", 2, 256, -1],
+        ["sets", 3, -1, 870],
+        ["fact", 3, 703, 870],
+        ["belief_dist", 3, 1415, 1540],
+        ["belief_choice", 3, 1415, 1540],
+        ["answerability_list", 3, 703, 870],
+        ["infoaccess_list", 3, 703, 870],
+        ["answerability_yn", 12, 2689, 3571],
+        ["infoaccess_yn", 12, 2689, 3571],
+        ["identical_fact_answers", 1, -1, 13],
+    ]
+
+
+def test_statistics_count_a_shared_context_once():
+    other = {"short_context": "Ilse: One two three.", "full_context": "Ilse: One two three."}
+    sets = [question_set("1-0-0"), question_set("1-0-1"), question_set("2-0-0", **other)]
+    [row] = statistics(compose(sets)).to_dict("records")
+    # A set asks 1 fact, 1 belief twice, 2 lists and 8 yes/no questions.
+    assert row["total_questions"] == 39
+    assert row["avg_questions_per_context"] == 39 / 2
+    assert row["avg_turns_partial"] == (7 + 1) / 2
+    assert row["avg_turns_full"] == (10 + 1) / 2
+    words = [6, 8, 3, 7, 5, 6, 6, 4, 5, 3, 3]
+    assert row["avg_turn_length"] == pytest.approx(sum(words) / 11)

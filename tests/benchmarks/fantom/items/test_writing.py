@@ -1,0 +1,769 @@
+"""FANToM by language model: outlines, requests, strict parsers, and all steps to question sets."""
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks import fantom
+from tomlab.benchmarks.fantom.items import filtering
+from tomlab.benchmarks.fantom.items import sets as fantom_sets
+from tomlab.benchmarks.fantom.items.drafts import (
+    BeliefQuestion,
+    Conversation,
+    FactQuestion,
+    Part,
+    beliefs,
+    facts,
+    parts,
+    records,
+)
+from tomlab.benchmarks.fantom.items.formats import (
+    parse_answer,
+    parse_belief_question,
+    parse_questions,
+    parse_segment,
+    parse_summary,
+)
+from tomlab.benchmarks.fantom.items.outlines import Change, Outline, outlines
+from tomlab.benchmarks.fantom.items.released_format import written
+from tomlab.benchmarks.fantom.items.writing import (
+    COLUMNS,
+    KINDS,
+    STEPS,
+    Writer,
+    by_reason,
+    read,
+    requests,
+)
+from tomlab.errors import InputError
+from tomlab.models.specs import Reply, Response
+
+TOPICS = [
+    SimpleNamespace(topic=name, subtopics=[SimpleNamespace(name=f"{name} {i}") for i in range(5)])
+    for name in ("pets", "travel", "music")
+]
+CAST = SimpleNamespace(
+    names=["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn", "Gina"],
+    leaving=[SimpleNamespace(reason="coffee break"), SimpleNamespace(reason="a call")],
+)
+LEAVES, RETURNS = Change("leave", "Gina", "coffee break"), Change("join", "Gina", "coffee break")
+OUTLINE = Outline(
+    "pets",
+    ("names", "tricks", "food", "toys"),
+    ("Anna", "Ben", "Gina"),
+    (LEAVES, RETURNS, Change("join", "Dora", "a call")),
+)
+HERE = ["Anna", "Ben", "Gina", "Dora"]
+
+# What the scripted model says, segment by segment; the first words continue the prompt's last line.
+NAMES = "My cat is Tom.\nBen: And my dog is Rex.\nGina: I have no pet.\nAnna: Oh, why not?"
+TRICKS = (
+    "Sorry, I need to get a coffee.\nBen: Bye, Gina!\nGina: See you.\n"
+    "Anna: Can your dog do tricks?\nBen: Rex can open the fridge.\n"
+    "Anna: My Tom plays the piano.\nBen: I would love to hear that."
+)
+FOOD = (
+    "Hey, I'm back!\nAnna: We are at food now. Tom eats nothing but tuna.\n"
+    "Ben: Rex likes carrots.\nGina: Carrots are healthy."
+)
+TOYS = (
+    "Hello, I'm back from my call.\nAnna: Tom plays with strings.\n"
+    "Ben: Rex has a ball.\nGina: A ball is fun.\nDora: I like balls too."
+)
+SUMMARY = "Ben told that Rex can open the fridge. Anna told that Tom plays the piano."
+FRIDGE = "What can Ben's dog Rex open?"
+PIANO = "Which instrument does the cat play?"
+WISH = "What would Ben love to hear?"
+THINKS = "What does Gina believe Ben's dog Rex can open?"
+CYCLIC = "What does Ben think about Gina's belief on what Rex can open?"
+ACYCLIC = "What does Anna think about Gina's belief on what Ben's dog Rex can open?"
+# What has to stand in a prompt, and the answer to it.
+SCRIPT = {
+    ("talk about pets", "subject is names"): NAMES,
+    ("time for Gina to go", "coffee break", "Anna and Ben, talk about tricks", "no pet"): TRICKS,
+    ("Gina was away", "coffee break", "Anna, Ben and Gina, talk about food", "piano"): FOOD,
+    ("Dora was away", "a call", "Anna, Ben, Gina and Dora, talk about toys", "Carrots"): TOYS,
+    ("[Gina joined the conversation]\nGina: Hey",): SUMMARY,
+    ("[Dora joined the conversation]\nDora: Hello",): "Nothing.",
+    (SUMMARY,): f"Sure:\n1. {FRIDGE}\n2. **{PIANO}**\n3) {WISH}",
+    ("the fridge", f"Question: {FRIDGE}"): "Answer: Rex can open the fridge.",
+    ("the piano", f"Question: {PIANO}"): "The cat plays the piano.\n\nQuestion: And the dog?",
+    ("the piano", f"Question: {WISH}"): "Ben would love to hear Tom.",
+    ("carrots", f"Question: {FRIDGE}"): "There is no information about it.",
+    ("carrots", f"Question: {PIANO}"): "There is no information about it.",
+    ("carrots", f"Question: {WISH}"): "ben would love to hear  Tom.",
+    (FRIDGE, "asks for Gina's belief"): THINKS,
+    (FRIDGE, "asks for Ben's belief about Gina's belief"): f'Question: "{CYCLIC}"',
+    (FRIDGE, "asks for Anna's belief about Gina's belief", "does Anna believe"): ACYCLIC,
+    (PIANO, "asks for Gina's belief"): "What instrument does the cat play?",
+    (THINKS, "sentence, adding", "Rex can open the fridge."): "Gina believes it is the fridge.",
+    (THINKS, "There is no information about it."): "Gina does not know what Rex can open.",
+    (CYCLIC, "Rex can open the fridge."): "Ben thinks Gina believes it is the fridge.",
+    (CYCLIC, "There is no information about it."): "Ben thinks Gina does not know.",
+    (ACYCLIC, "Rex can open the fridge."): "Anna thinks Gina knows it is the fridge.",
+    (ACYCLIC, "There is no information about it."): "Anna thinks Gina does not know.",
+}
+ERROR = Response("key", None, "429: slow down")
+
+
+def said(text, finish="stop"):
+    return Response("key", Reply(text, finish))
+
+
+def content(request):
+    [message] = request.messages
+    assert message["role"] == "user"
+    return message["content"]
+
+
+def scripted(requests):
+    """The responses of the scripted model; exactly one entry of the script is for each prompt."""
+    answers = []
+    for prompt in map(content, requests):
+        [answer] = [
+            reply for parts, reply in SCRIPT.items() if all(part in prompt for part in parts)
+        ]
+        answers.append(said(answer))
+    return answers
+
+
+async def answering(requests):
+    return scripted(requests)
+
+
+def writer(ask=answering):
+    return Writer("smol", ask)
+
+
+def segments(count, outline=OUTLINE):
+    """A conversation of which the scripted model has written `count` segments."""
+    talks = [Conversation(outline, 7)]
+    for _ in range(count):
+        talks, _ = read("segment", scripted(requests("segment", talks)), talks, "smol")
+    return talks[0]
+
+
+@pytest.fixture(scope="module")
+def talk():
+    return segments(4)
+
+
+@pytest.fixture(scope="module")
+def part(talk):
+    return Part(talk, 0, 2, SUMMARY)
+
+
+# From outlines to question sets
+
+
+@pytest.fixture(scope="module")
+def run():
+    """All steps with the scripted model: the question sets and the table of all answers."""
+    scribe = writer()
+
+    async def steps():
+        missing = parts(await scribe.converse([OUTLINE], start=7))
+        for step in ("missed", "facts"):
+            missing = await scribe.take(step, missing)
+        asked = facts(missing)
+        for step in ("full-answer", "limited-answer"):
+            asked = await scribe.take(step, asked)
+        about = beliefs(asked)
+        for step in ("belief-question", "omniscient-answer", "centric-answer"):
+            about = await scribe.take(step, about)
+        return records(about, "smol")
+
+    return asyncio.run(steps()), scribe.attempts
+
+
+def test_steps_make_a_question_set(run):
+    [found], _ = run
+    assert found["set_id"] == "7-0-0"
+    assert found["source"] == "llm:smol"
+    assert found["factQA"] == {
+        "question": FRIDGE,
+        "correct_answer": "Rex can open the fridge.",
+        "wrong_answer": "There is no information about it.",
+        "question_type": "fact",
+    }
+    assert found["beliefQAs"][0] == {
+        "question": THINKS,
+        "correct_answer": "Gina does not know what Rex can open.",
+        "wrong_answer": "Gina believes it is the fridge.",
+        "question_type": "tom:belief:inaccessible",
+        "tom_type": "first-order",
+        "missed_info_accessibility": "inaccessible",
+    }
+    orders = {belief["tom_type"]: belief["question"] for belief in found["beliefQAs"][1:]}
+    assert orders == {"second-order:cyclic": CYCLIC, "second-order:acyclic": ACYCLIC}
+
+
+def test_who_was_there_knows_and_who_was_not_does_not(run):
+    [found], _ = run
+    for field in ("answerability", "infoAccessibility"):
+        assert found[f"{field}QA_list"]["correct_answer"] == ["Anna", "Ben"]
+        assert found[f"{field}QA_list"]["wrong_answer"] == ["Gina", "Dora"]
+        keys = [question["correct_answer"] for question in found[f"{field}QAs_binary"]]
+        assert keys == ["yes", "yes", "no", "no:long"]
+    asked = [question["question"] for question in found["infoAccessibilityQAs_binary"]]
+    assert asked[2] == "Does Gina know this information?"
+
+
+def test_short_context_is_from_leaving_to_the_segment_of_the_return(run):
+    [found], _ = run
+    assert found["short_context"] == f"Gina: {TRICKS}\nGina: {FOOD}"
+    assert found["full_context"] == f"Anna: {NAMES}\nGina: {TRICKS}\nGina: {FOOD}\nDora: {TOYS}"
+
+
+def test_question_set_is_a_record_in_the_released_format(run, tmp_path):
+    sets, _ = run
+    read = fantom_sets.read_sets(fantom_sets.write_sets(sets, tmp_path / "sets.json"))
+    assert read == sets
+    items = fantom.compose(read)
+    assert items["source"].unique().tolist() == ["llm:smol"]
+    assert set(items["scenario"]) == {"", "inaccessible"}
+
+
+def test_question_set_passes_the_filters(run):
+    sets, _ = run
+    assert not filtering.faults(sets)["dropped"].any()
+
+
+def test_everything_that_came_back_is_in_the_table(run):
+    _, table = run
+    assert list(table.columns) == list(COLUMNS)
+    assert table["step"].unique().tolist() == [
+        *("conversation", "leave", "join", "missed", "facts", "full-answer", "limited-answer"),
+        *("belief-question", "omniscient-answer", "centric-answer"),
+    ]
+    assert set(table["topic"]) == {"pets"}
+    assert set(table["source"]) == {"llm:smol"}
+    assert sorted(table["text"]) == sorted(SCRIPT.values())
+
+
+def test_what_does_not_parse_is_counted_by_reason(run):
+    _, table = run
+    counted = by_reason(table)
+    assert counted["count"].sum() == len(table)
+    assert counted[counted["status"] == "unparsed"].to_dict("split", index=False)["data"] == [
+        ["missed", "unparsed", "nothing was missed", 1],
+        ["limited-answer", "unparsed", "same as the other answer", 1],
+        ["belief-question", "unparsed", "a name is missing", 1],
+    ]
+
+
+def test_nothing_came_back_nothing_to_count():
+    assert by_reason(pd.DataFrame(columns=list(COLUMNS), dtype=str)).empty
+
+
+# Outlines
+
+
+def test_more_outlines_begin_with_the_same_ones():
+    assert outlines(TOPICS, CAST, 9, seed=2)[:4] == outlines(TOPICS, CAST, 4, seed=2)
+    assert outlines(TOPICS, CAST, 4, seed=3) != outlines(TOPICS, CAST, 4, seed=2)
+
+
+def test_topics_recur_after_all_were_used():
+    drawn = [outline.topic for outline in outlines(TOPICS, CAST, 7)]
+    assert sorted(drawn[:3]) == ["music", "pets", "travel"]
+    assert drawn[3:6] == drawn[:3]
+
+
+def test_somebody_who_left_and_somebody_new_may_join():
+    drawn = outlines(TOPICS, CAST, 60)
+    joins = [(p, c.name) for p in drawn for c in p.changes if c.kind == "join"]
+    assert any(c.kind == "leave" for p in drawn for c in p.changes)
+    leavers = [any(c == Change("leave", n, c.reason) for c in p.changes) for p, n in joins]
+    assert 0 < sum(leavers) < len(joins)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
+    for outline in outlines(TOPICS, CAST, n, seed, subtopics):
+        assert len(set(outline.subtopics)) == subtopics == len(outline.changes) + 1
+        assert len(outline.start) in (2, 3)
+        assert any(change.kind == "join" for change in outline.changes)
+        away = {}
+        for segment in range(1, subtopics):
+            change, before = outline.change(segment), outline.present(segment - 1)
+            assert 2 <= len(outline.present(segment)) <= 5
+            assert (change.name in before) == (change.kind == "leave")
+            # Who returns was away for the reason for which they left.
+            assert change.reason == away.pop(change.name, change.reason)
+            away |= {change.name: change.reason} if change.kind == "leave" else {}
+        assert len(outline.characters) <= 5
+
+
+def test_topics_with_too_few_subtopics_are_listed_at_once():
+    with pytest.raises(InputError) as error:
+        outlines(TOPICS, CAST, 1, subtopics=6)
+    assert "3 problems" in str(error.value)
+    assert "topic 'pets': found 5 subtopics, expected 6" in str(error.value)
+
+
+def test_outlines_without_later_segments_are_an_input_error():
+    with pytest.raises(InputError, match="subtopics: found 1, expected 2 or more"):
+        outlines(TOPICS, CAST, 1, subtopics=1)
+
+
+# Segments
+
+
+def test_first_segment_goes_on_from_the_name_at_the_end_of_the_prompt():
+    lines = parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"])
+    assert lines[0] == ("Anna", "My cat is Tom.")
+    assert lines[3] == ("Anna", "Oh, why not?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Anna: {NAMES}",
+        f"Here is the conversation:\n\nAnna: {NAMES}",
+        f"**Anna:** {NAMES}".replace("\nBen:", "\n\n**Ben**:"),
+        f"Anna: {NAMES}".replace("\n", "  \r\n"),
+        f"{NAMES}\nThey all laugh.\nDora: I am not even there.",
+        f"{NAMES}\nZoe: And me?",
+        f"{NAMES}\nBen:",
+    ],
+    ids=["name repeated", "lead-in", "bold", "line ends", "narrator", "nobody", "empty"],
+)
+def test_writing_around_the_lines_is_let_pass(text):
+    assert parse_segment(text, HERE, ["Anna", "Ben", "Gina"]) == parse_segment(
+        NAMES, HERE, ["Anna", "Ben", "Gina"]
+    )
+
+
+def test_those_who_leave_may_say_goodbye_again():
+    lines = parse_segment(TRICKS, HERE, ["Anna", "Ben"], LEAVES)
+    assert [speaker for speaker, _ in lines[:3]] == ["Gina", "Ben", "Gina"]
+
+
+LATE = TRICKS.replace("\nGina: See you.", "") + "\nGina: I am still here."
+
+
+@pytest.mark.parametrize(
+    ("text", "present", "change", "reason"),
+    [
+        (f"{NAMES}\nDora: Hi!", ["Anna", "Ben", "Gina"], None, "absent speaker"),
+        (LATE, ["Anna", "Ben"], LEAVES, "absent speaker"),
+        (TRICKS.replace("Anna", "Dora"), ["Anna", "Ben"], LEAVES, "absent speaker"),
+        (f"Ben: Bye.\nGina: {TRICKS}", ["Anna", "Ben"], LEAVES, "no announcement"),
+        (f"Dogs are fun.{TRICKS[30:]}", ["Anna", "Ben"], LEAVES, "no announcement"),
+        (f"Dogs are fun.{FOOD[14:]}", ["Anna", "Ben", "Gina"], RETURNS, "no announcement"),
+        ("Hi.\nBen: Hi.\nGina: Hi.", ["Anna", "Ben", "Gina"], None, "fewer than 4 lines"),
+        ("I must go.\nBen: Bye.\nAnna: Bye.", ["Anna", "Ben"], LEAVES, "fewer than 4 lines"),
+        ("", ["Anna", "Ben"], None, "fewer than 4 lines"),
+        ("Zoe: Hi.\nAnna: Hi.", ["Anna", "Ben"], None, "fewer than 4 lines"),
+        (NAMES, ["Anna", "Ben", "Gina", "Dora"], None, "somebody present is silent"),
+        ("I'm sorry, but I can't help with that.", ["Anna", "Ben"], None, "refused"),
+        ("I cannot assist you.", ["Anna", "Ben"], LEAVES, "refused"),
+    ],
+)
+def test_segment_that_cannot_be_used_has_its_reason(text, present, change, reason):
+    assert parse_segment(text, HERE, present, change) == Unparsed(reason)
+
+
+def test_unfinished_line_is_lost_and_the_rest_used():
+    whole = parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"])
+    cut = parse_segment(f"{NAMES}\nBen: It is", HERE, ["Anna", "Ben", "Gina"], cut=True)
+    assert cut == whole
+    assert parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"], cut=True) == whole
+
+
+@pytest.mark.parametrize("text", [NAMES[:-4], NAMES[:20], "", NAMES.replace("Gina:", "Ben:")])
+def test_cut_segment_that_is_no_use_is_cut_off(text):
+    assert parse_segment(text, HERE, ["Anna", "Ben", "Gina"], cut=True) == Unparsed("cut off")
+
+
+def test_conversation_that_does_not_go_on_keeps_what_it_has():
+    async def ask(requests):
+        """The scripted model, to which the third segment of every second conversation is lost."""
+        return [
+            said("Zoe: No.") if number % 2 == 0 and "talk about food" in content(request) else reply
+            for number, (request, reply) in enumerate(
+                zip(requests, scripted(requests), strict=True)
+            )
+        ]
+
+    scribe = writer(ask)
+    broken, grown = asyncio.run(scribe.converse([OUTLINE] * 2, start=3))
+    assert [talk.number for talk in (broken, grown)] == [3, 4]
+    assert scribe.attempts["status"].tolist() == ["parsed"] * 4 + ["unparsed"] + ["parsed"] * 2
+    assert broken.is_open and len(broken.segments) == 2
+    assert not grown.is_open and len(grown.segments) == 4
+    assert parts([broken]) == [] and [part.segment for part in parts([grown])] == [2, 3]
+
+
+# Summaries, questions and answers
+
+
+def test_summary_is_the_whole_answer():
+    assert parse_summary(f" {SUMMARY}\n- More.\n") == f"{SUMMARY}\n- More."
+
+
+def test_cut_summary_keeps_its_finished_sentences():
+    assert parse_summary(f"{SUMMARY} And Ben", cut=True) == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "reason"),
+    [
+        ("", False, "no summary"),
+        (" ... ", False, "no summary"),
+        ("Ben told that", True, "cut off"),
+        ("Nothing new.", False, "nothing was missed"),
+        ("No information was missed.", False, "nothing was missed"),
+        ("I'm sorry, I cannot help.", False, "refused"),
+    ],
+)
+def test_summary_that_is_none_has_its_reason(text, cut, reason):
+    assert parse_summary(text, cut=cut) == Unparsed(reason)
+
+
+@pytest.mark.parametrize(
+    "marks", ["1. 2. 3.", "1) 2) 3)", "(1) (2) (3)", "- - -", "* * *", "• • •", "Q1: Q2: Q3:"]
+)
+def test_items_of_a_list_are_the_questions(marks):
+    questions = (FRIDGE, PIANO, WISH)
+    text = "\n".join(f"{m} {q}" for m, q in zip(marks.split(), questions, strict=True))
+    assert parse_questions(text) == questions
+    assert parse_questions(f"Three questions:\n\n{text}\n\nHave fun!") == questions
+    assert parse_questions(f"{text}\nWhat", cut=True) == questions
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        ([FRIDGE, PIANO], "fewer than three questions"),
+        ([], "fewer than three questions"),
+        ([FRIDGE, PIANO, WISH, THINKS], "more than three questions"),
+        ([FRIDGE, PIANO, "Can Rex open the fridge?"], "yes-no question"),
+        ([FRIDGE, PIANO, "Didn't Anna say which?"], "yes-no question"),
+        ([FRIDGE, PIANO, "According to Ben, can Rex open it?"], "yes-no question"),
+        ([FRIDGE, PIANO, "Rex can open the fridge."], "an item is no question"),
+        ([FRIDGE, PIANO, f"{WISH} (Tom)"], "an item is no question"),
+        ([FRIDGE, PIANO, "?"], "an item is no question"),
+        ([FRIDGE, PIANO, FRIDGE.upper()], "a question stands twice"),
+    ],
+)
+def test_list_of_questions_that_cannot_be_used_has_its_reason(items, reason):
+    text = "\n".join(f"{i}. {item}" for i, item in enumerate(items, start=1))
+    assert parse_questions(text) == Unparsed(reason)
+
+
+def test_questions_without_a_list_are_none():
+    text = f"{FRIDGE}\n{PIANO}\n{WISH}"
+    assert parse_questions(text) == Unparsed("fewer than three questions")
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "reason"),
+    [
+        (f"1. {FRIDGE}\n2. {PIANO}\n3. What", True, "cut off"),
+        ("I can't help with that.", False, "refused"),
+    ],
+)
+def test_questions_cut_off_or_refused(text, cut, reason):
+    assert parse_questions(text, cut=cut) == Unparsed(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "answer"),
+    [
+        ("The fridge.", False, "The fridge."),
+        ("**Answer:** The\nfridge.", False, "The fridge."),
+        ("Answer:\n\nThe fridge.", False, "The fridge."),
+        ("The fridge.\r\n\r\nQuestion: What", True, "The fridge."),
+        ("The fridge. And the", True, "The fridge."),
+        ("I'm sorry, there is no information.", False, "I'm sorry, there is no information."),
+    ],
+)
+def test_answer_is_the_first_paragraph(text, cut, answer):
+    assert parse_answer(text, cut=cut) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "reason"),
+    [
+        ("", False, "no answer"),
+        ("Answer: -", False, "no answer"),
+        ("The", True, "cut off"),
+        ("the  Fridge.", False, "same as the other answer"),
+    ],
+)
+def test_answer_that_is_none_has_its_reason(text, cut, reason):
+    assert parse_answer(text, "The fridge.", cut=cut) == Unparsed(reason)
+
+
+def test_belief_question_is_the_first_question_in_the_answer():
+    text = f"Here it is:\n\n**{CYCLIC}**\n\nIs that all right?"
+    assert parse_belief_question(text, ["Ben", "Gina"], FRIDGE) == CYCLIC
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "reason"),
+    [
+        ("Gina believes it is the fridge.", False, "no question"),
+        ("What does Gina", True, "cut off"),
+        ("I'm sorry, I can't.", False, "refused"),
+        (f"Question: {FRIDGE}", False, "the fact question again"),
+        ("What does Gina believe?", False, "a name is missing"),
+        ("What does Benno think that Gina believes?", False, "a name is missing"),
+        ("What can Ben open for Gina?", False, "asks for no belief"),
+    ],
+)
+def test_belief_question_that_is_none_has_its_reason(text, cut, reason):
+    found = parse_belief_question(text, ["Ben", "Gina"], FRIDGE, cut=cut)
+    assert found == Unparsed(reason)
+
+
+WORDS = st.sampled_from(
+    [
+        *HERE,
+        "Zoe",
+        ":",
+        ": ",
+        "\n",
+        "\n\n",
+        "1.",
+        "- ",
+        "?",
+        ".",
+        "**",
+        '"',
+        "What",
+        "Answer:",
+        "back",
+    ]
+)
+TEXTS = st.text() | st.lists(WORDS | st.text(max_size=5), max_size=30).map("".join)
+
+
+@given(TEXTS, st.booleans(), st.sampled_from([None, LEAVES, RETURNS]))
+@settings(max_examples=300, deadline=None)
+def test_parsers_never_raise_and_give_what_they_say(text, cut, change):
+    present = ["Anna", "Ben"] if change == LEAVES else ["Anna", "Ben", "Gina"]
+    lines = parse_segment(text, HERE, present, change, cut=cut)
+    if not isinstance(lines, Unparsed):
+        assert set(present) <= {speaker for speaker, _ in lines} <= {*present, "Gina"}
+        assert "\n".join(written(lines).splitlines()) == written(lines)
+    for found in (
+        parse_summary(text, cut=cut),
+        parse_answer(text, cut=cut),
+        parse_belief_question(text, ["Gina"], FRIDGE, cut=cut),
+    ):
+        assert isinstance(found, Unparsed) or found.strip()
+    questions = parse_questions(text, cut=cut)
+    assert isinstance(questions, Unparsed) or len(questions) == 3
+
+
+@pytest.mark.parametrize(
+    "piece", ["*", "_ ", "\n", "1", "- ", "?", ".'", "Anna", "Anna:", "<think>"]
+)
+def test_long_answers_are_read_in_good_time(piece):
+    text = piece * 20_000
+    started = time.perf_counter()
+    for parse in (parse_summary, parse_answer, parse_questions):
+        parse(f"{text}x", cut=True)
+    parse_segment(f"{text}x", HERE, ["Anna", "Ben"], LEAVES)
+    parse_belief_question(f"{text}x", ["Gina"], FRIDGE)
+    assert time.perf_counter() - started < 5
+
+
+# Requests
+
+
+def test_prompt_of_a_segment_ends_with_the_history_and_the_next_speaker():
+    [first] = requests("segment", [segments(0)])
+    assert content(first).endswith("\n\nAnna:")
+    [second] = requests("segment", [segments(1)])
+    assert content(second).endswith(f"\n\nAnna: {NAMES}\nGina:")
+    [third] = requests("segment", [segments(2)])
+    assert content(third).endswith(f"\n\nAnna: {NAMES}\nGina: {TRICKS}\nGina:")
+
+
+def test_what_was_missed_is_asked_with_the_joining_marked(talk):
+    first, second = requests("missed", parts([talk]))
+    missing = TRICKS.partition("Gina: See you.\n")[2]
+    assert content(first).startswith(f"{missing}\n[Gina joined the conversation]\nGina: {FOOD}\n\n")
+    assert content(second).startswith(f"Gina: {FOOD}\n[Dora joined the conversation]\nDora: {TOYS}")
+
+
+def test_full_answer_is_from_what_was_missed_and_limited_from_what_was_not(part):
+    asked = [FactQuestion(part, 0, FRIDGE)]
+    [full] = requests("full-answer", asked)
+    [limited] = requests("limited-answer", asked)
+    assert content(full).startswith("Anna: Can your dog")
+    assert content(limited).startswith("Gina: Hey, I'm back!")
+    assert content(full).endswith(f"Question: {FRIDGE}\n\nAnswer:")
+
+
+def test_questions_about_a_part_share_the_conversation(part):
+    first, second = requests(
+        "full-answer", [FactQuestion(part, 0, FRIDGE), FactQuestion(part, 1, PIANO)]
+    )
+    assert first.shared_prefix == second.shared_prefix
+    assert content(first) == f"{first.shared_prefix}{FRIDGE}\n\nAnswer:"
+
+
+def test_no_placeholder_is_left_open(part):
+    asked = [FactQuestion(part, 0, FRIDGE, "It is the fridge.", "It is unknown.")]
+    asked_for = [
+        *(r for count in range(4) for r in requests("segment", [segments(count)])),
+        *requests("missed", [part]),
+        *requests("facts", [part]),
+        *requests("full-answer", asked),
+        *requests("belief-question", beliefs(asked)),
+        *requests("centric-answer", beliefs(asked)),
+    ]
+    assert len(asked_for) == 13
+    assert not any("{" in content(request) for request in asked_for)
+
+
+def test_braces_in_a_conversation_are_text():
+    outline = Outline("pets", ("names", "tricks"), ("Anna", "Ben"), (RETURNS,))
+    talk = Conversation(
+        outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),)
+    )
+    [request] = requests("segment", [talk])
+    assert "Anna: I say {person} {subtopic}.\nBen: {history}\nGina:" in content(request)
+
+
+def test_options_are_passed_on_and_the_temperature_is_zero(part):
+    about = beliefs([FactQuestion(part, 0, FRIDGE)])
+    options = {"max_tokens": 17, "sample": 2, "seed": 5}
+    made = [
+        *requests("segment", [segments(1)], **options),
+        *requests("missed", [part], **options),
+        *requests("facts", [part], **options),
+        *requests("limited-answer", [about[0].fact], **options),
+        *requests("belief-question", about, **options),
+        *requests("omniscient-answer", about, **options),
+    ]
+    found = {(r.max_tokens, r.sample, r.seed, r.temperature) for r in made}
+    assert found == {(17, 2, 5, 0.0)}
+
+
+def test_users_prompt_takes_the_place_of_ours(part, tmp_path):
+    (tmp_path / "mine.txt").write_text("Ask three times: {summary}")
+    [request] = requests("facts", [part], {"fantom/facts": str(tmp_path / "mine.txt")})
+    assert content(request) == f"Ask three times: {SUMMARY}"
+
+
+def test_users_prompt_without_its_placeholder_is_an_input_error(part, tmp_path):
+    (tmp_path / "mine.txt").write_text("Ask three times.")
+    with pytest.raises(InputError, match=r"'fantom/facts': expected \{summary\} in it"):
+        requests("facts", [part], {"fantom/facts": str(tmp_path / "mine.txt")})
+
+
+def test_unknown_step_is_an_input_error():
+    with pytest.raises(InputError, match="step: found 'half-answer', expected one of segment, mis"):
+        requests("half-answer", [])
+
+
+def test_nothing_to_ask_no_requests_and_no_rows():
+    assert requests("missed", []) == requests("facts", []) == requests("full-answer", []) == []
+
+    async def nobody(requests):
+        raise AssertionError("nothing is asked")
+
+    scribe = writer(nobody)
+    assert asyncio.run(scribe.take("missed", [])) == asyncio.run(scribe.converse([])) == []
+    assert list(scribe.attempts.columns) == list(COLUMNS) and scribe.attempts.empty
+
+
+# Who believes what
+
+
+def orders(part, question):
+    return {b.tom_type: b.believer for b in beliefs([FactQuestion(part, 0, question)])}
+
+
+@pytest.mark.parametrize(
+    ("question", "second"),
+    [
+        (FRIDGE, {"cyclic": "Ben", "acyclic": "Anna"}),
+        ("What do Anna and Ben have?", {"cyclic": "Anna"}),
+        ("What does Dora have?", {"acyclic": "Anna"}),
+        ("What does Gina have?", {}),
+        ("What is the weather like in Benin?", {}),
+    ],
+)
+def test_second_order_is_told_by_whom_the_fact_question_names(part, question, second):
+    expected = {f"second-order:{kind}": name for kind, name in second.items()}
+    assert orders(part, question) == {"first-order": "Gina", **expected}
+
+
+def test_who_joins_for_the_first_time_missed_the_segment_before(talk):
+    _, newcomer = parts([talk])
+    assert newcomer.person_x == "Dora"
+    assert newcomer.aware == ("Anna", "Ben", "Gina")
+    assert written(newcomer.short) == f"Gina: {FOOD}\nDora: {TOYS}"
+
+
+def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
+    changes = (LEAVES, Change("join", "Dora", "a call"), RETURNS)
+    outline = Outline("pets", ("a", "b", "c", "d"), ("Anna", "Ben", "Gina"), changes)
+    talk = Conversation(
+        outline, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben"))
+    )
+    *_, part = parts([talk])
+    assert part.person_x == "Gina"
+    assert written(part.short) == "Gina: Gina\nDora: Dora\nBen: Ben"
+    assert part.previous == "Dora: Dora"
+    assert part.aware == ("Anna", "Ben", "Dora")
+
+
+# Responses
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "reason", "text"),
+    [
+        (ERROR, "failed", "429: slow down", ""),
+        (said("", "refusal"), "unparsed", "refused", ""),
+        (said("Some", "length"), "unparsed", "cut off", "Some"),
+        (said("<think>Some. More"), "unparsed", "cut off", "<think>Some. More"),
+        (said("<think>Hm.</think>Some."), "parsed", "", "<think>Hm.</think>Some."),
+    ],
+)
+def test_answer_keeps_its_text_and_the_reason(part, response, status, reason, text):
+    found, rows = read("missed", [response], [part], "smol")
+    assert rows == [("missed", "pets", status, reason, text, "llm:smol")]
+    assert [part.summary for part in found] == (["Some."] if status == "parsed" else [])
+
+
+def test_failed_request_ends_a_conversation():
+    found, [row] = read("segment", [ERROR], [segments(1)], "smol")
+    assert found == []
+    assert row == ("leave", "pets", "failed", "429: slow down", "", "llm:smol")
+
+
+def test_fewer_responses_than_requests_are_no_answers(part):
+    with pytest.raises(ValueError, match="zip"):
+        read("missed", [], [part], "smol")
+
+
+def test_steps_of_the_table_are_known(run):
+    _, table = run
+    assert table["step"].unique().tolist() == list(KINDS)
+    assert set(STEPS) - set(KINDS) == {"segment"}
+
+
+def test_facts_of_one_part_make_one_set_each(part):
+    made = [
+        FactQuestion(part, i, q, "Yes it is.", "Unknown.")
+        for i, q in enumerate((FRIDGE, PIANO, WISH))
+    ]
+    about = [BeliefQuestion(fact, "first-order", "Gina", "Q?", "A.", "B.") for fact in made]
+    sets = records(about, "smol")
+    assert [found["set_id"] for found in sets] == ["7-0-0", "7-0-1", "7-0-2"]

@@ -1,0 +1,578 @@
+"""OmniToM's candidate gold by models, and annotators' files: what is read, what is counted."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks import omnitom
+from tomlab.benchmarks.omnitom.items import filtering
+from tomlab.benchmarks.omnitom.items.annotation import (
+    ANNOTATION_COLUMNS,
+    OVERALL,
+    REVIEW_COLUMNS,
+    alpha,
+    majority,
+    overlap,
+    read_annotations,
+    read_reviews,
+    strict_agreement,
+)
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records, write_records
+from tomlab.benchmarks.omnitom.items.writing import (
+    ATTEMPT_COLUMNS,
+    EXTRACT,
+    OUT_COLUMNS,
+    drafts,
+    extracted,
+    labelled,
+    requests,
+)
+from tomlab.benchmarks.omnitom.items.writing import LABEL as TO_LABEL
+from tomlab.errors import InputError
+from tomlab.models.specs import Reply, Response
+from tomlab.paths import DATA
+
+OWN = read_records(DATA / "omnitom" / "stories.jsonl")
+STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
+STORIES = drafts([{"code": "FBT", "story": STORY}])
+EXTRACTED = """Actor | Belief | Order
+world | Ben moves the key to the drawer | 0
+Ada | The key is in the bowl | 1
+Ben | Ada thinks the key is in the bowl | 2
+"""
+LABELS = [
+    "0 | True | Private | Explicit | Action/Event | Narration | Neutral",
+    "1 | False | Private | Implicit | Location | Memory | Temporal",
+    "2 | True | Private | Implicit | Epistemic | Inference | Neutral",
+]
+HEADER = "Actor | Belief | Order | Truth-Status | Knowledge-Access | Representation"
+HEADER += " | Content Type | Mental-Source | Context"
+
+
+def label_table(labels=LABELS):
+    given = [line.rpartition(" | ")[0] for line in EXTRACTED.splitlines()[1:]]
+    return "\n".join([HEADER, *(f"{g} | {own}" for g, own in zip(given, labels, strict=False))])
+
+
+def answer(text, finish="stop"):
+    return Response("key", Reply(text, finish))
+
+
+FAILED = Response("key", None, "429: slow down")
+
+
+def unlabelled(text=EXTRACTED, finish="stop"):
+    return extracted([answer(text, finish)], STORIES, "m")[0]
+
+
+# Stories
+
+
+def test_stories_of_tombench_and_of_records_are_numbered_after_our_own():
+    table = pd.DataFrame({"category": ["x"] * 2, "code": ["HT", "FBT"], "story": ["A.", "B."]})
+    found = drafts(table.to_dict("records"))
+    assert [record["story_id"] for record in found] == [3001, 3002]
+    assert found[1]["story_category"] == "False Belief Task"
+    [found] = drafts(OWN[:1])
+    kept = {name: OWN[0][name] for name in ("story_category", "story")}
+    assert found == {"story_id": 3001, **kept, "beliefs": []}
+
+
+# Requests
+
+
+def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_category():
+    [request] = requests(EXTRACT, STORIES, OWN, seed=3, max_tokens=50)
+    system, user = (message["content"] for message in request.messages)
+    assert "table and nothing else" in system
+    assert "This is a False Belief Task." in user
+    assert user.endswith(f"Story:\n{STORY}\n\nTable:")
+    shown = [r for r in OWN if f"Story:\n{r['story']}\n" in user]
+    assert [r["story_category"] for r in shown] == ["False Belief Task"]
+    assert (request.max_tokens, request.seed, request.temperature) == (50, 3, 0)
+
+
+def test_a_story_is_never_its_own_example():
+    own = [r for r in OWN if r["story_category"] == "False Belief Task"]
+    for request in requests(EXTRACT, drafts(own), own):
+        parts = request.messages[1]["content"].split("Story:\n")
+        assert parts[-2].splitlines()[0] != parts[-1].splitlines()[0]
+
+
+def test_a_category_without_an_example_is_named():
+    hints = [r for r in OWN if r["story_category"] == "Hinting Task Test"]
+    with pytest.raises(InputError, match=r"examples: 1 problem\n.*3001.*'False Belief Task'"):
+        requests(EXTRACT, STORIES, hints)
+
+
+def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
+    [request] = requests(TO_LABEL, unlabelled(), OWN)
+    tail = request.messages[1]["content"].rpartition("Now the story to work on.")[2]
+    assert tail.endswith(
+        "Beliefs:\nActor | Belief\n"
+        "world | Ben moves the key to the drawer\n"
+        "Ada | The key is in the bowl\n"
+        "Ben | Ada thinks the key is in the bowl\n\nTable:"
+    )
+
+
+def test_no_records_are_no_requests():
+    assert requests(TO_LABEL, [], OWN) == []
+
+
+# What came back
+
+
+def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
+    script = {"Extract what": EXTRACTED, "Label each": label_table()}
+
+    def model(requests):
+        return [
+            answer(next(text for start, text in script.items() if start in str(r.messages[1])))
+            for r in requests
+        ]
+
+    found, first = extracted(model(requests(EXTRACT, STORIES, OWN)), STORIES, "scripted")
+    records, second, out = labelled(model(requests(TO_LABEL, found, OWN)), found, "scripted")
+    write_records(records, tmp_path / "gold.jsonl")
+    assert read_records(tmp_path / "gold.jsonl") == records
+    [record] = records
+    assert (record["story_id"], record["source"]) == (3001, "llm:scripted")
+    assert [list(b["labels"]) for b in record["beliefs"]] == [list(DIMENSIONS)] * 3
+    assert record["beliefs"][1]["labels"]["context"] == "Temporal"
+    assert (record["cut_off"], record["rows_lost"], len(out)) == (False, 0, 0)
+    for attempts in (first, second):
+        assert list(attempts.columns) == ATTEMPT_COLUMNS
+        assert attempts["status"].tolist() == ["parsed"]
+        assert attempts["beliefs"].tolist() == [3]
+    assert filtering.faults(records).empty
+    assert len(omnitom.compose(records)) == 2
+
+
+def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
+    responses = [answer("I would rather not."), FAILED, answer("<think>Well", "length")]
+    stories = drafts({"code": "HT", "story": story} for story in ("A.", "B.", "C."))
+    records, attempts = extracted(responses, stories, "m")
+    assert records == []
+    assert attempts["status"].tolist() == ["unparsed", "failed", "unparsed"]
+    assert attempts["reason"].tolist() == [
+        "no table",
+        "429: slow down",
+        "truncated: empty answer",
+    ]
+    assert attempts["text"].tolist() == ["I would rather not.", "", "<think>Well"]
+    assert attempts["source"].unique().tolist() == ["llm:m"]
+
+
+def test_rows_that_could_not_be_used_are_counted_in_the_record():
+    text = EXTRACTED + "Ben | The key\n"
+    [record], attempts = extracted([answer(text, "length")], STORIES, "m")
+    assert len(record["beliefs"]) == 3
+    assert (record["rows_lost"], record["cut_off"]) == (1, True)
+    assert attempts["rows_lost"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ("2 | Maybe | Private | Implicit | Epistemic | Inference | Odd", "truth_status, context"),
+        ("5 | True | Private | Implicit | Epistemic | Inference | Neutral", "order"),
+        ("2 | True", "knowledge_access, representation, content_type, mental_source, context"),
+    ],
+)
+def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels, reason):
+    records, attempts, out = labelled(
+        [answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m"
+    )
+    assert [b["actor"] for b in records[0]["beliefs"]] == ["world", "Ada"]
+    assert list(out.columns) == OUT_COLUMNS
+    assert out.to_dict("records") == [
+        {"story_id": 3001, "belief": 3, "actor": "Ben"}
+        | {"text": "Ada thinks the key is in the bowl"}
+        | {"reason": f"missing or not legal: {reason}"}
+    ]
+    assert records[0]["rows_lost"] == 1
+    assert attempts["beliefs"].tolist() == [2]
+
+
+def test_a_belief_without_a_row_is_kept_out():
+    records, _, out = labelled([answer(label_table(LABELS[:2]))], unlabelled(), "m")
+    assert out["reason"].tolist() == ["no row for it in the answer"]
+    assert not records[0]["cut_off"]
+    records, _, out = labelled([answer(label_table(LABELS[:2]), "length")], unlabelled(), "m")
+    assert out["reason"].tolist() == ["cut off before its row"]
+    assert records[0]["cut_off"]
+
+
+def test_a_row_for_no_belief_of_the_table_is_lost():
+    text = label_table() + f"\nBen | The bowl is blue | {LABELS[1]}"
+    [record], attempts, _ = labelled([answer(text)], unlabelled(), "m")
+    assert len(record["beliefs"]) == 3
+    assert attempts["rows_lost"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "reason"),
+    [
+        (FAILED, "failed", "429: slow down"),
+        (answer("No."), "unparsed", "no table"),
+        (answer(label_table(["9 | Maybe | Odd | Odd | Odd | Odd | Odd"] * 3)), "unparsed", None),
+    ],
+)
+def test_a_record_without_a_labelled_belief_is_left_out_and_all_is_listed(response, status, reason):
+    records, attempts, out = labelled([response], unlabelled(), "m")
+    assert records == []
+    assert attempts["status"].tolist() == [status]
+    assert attempts["reason"].iloc[0]
+    assert out["belief"].tolist() == [1, 2, 3]
+    if reason:
+        assert set(out["reason"]) == {reason}
+
+
+def test_answers_and_stories_have_to_be_as_many():
+    with pytest.raises(ValueError, match="zip"):
+        extracted([], STORIES, "m")
+
+
+_CELLS = st.sampled_from(
+    ["world", "Ada", "Ben thinks so", "0", "1", "True", "Private", "Action", "|", "\n", "{", "\0"]
+)
+_ANSWERS = st.text() | st.lists(_CELLS, max_size=30).map(" | ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    _ANSWERS | st.just(EXTRACTED) | _ANSWERS.map(lambda t: EXTRACTED + t),
+    _ANSWERS.map(lambda t: label_table() + t) | _ANSWERS,
+    st.sampled_from(["stop", "length", "refusal"]),
+)
+def test_no_belief_vanishes_whatever_a_model_says(tmp_path_factory, first, second, finish):
+    found, attempts = extracted([answer(first, finish)], STORIES, "m")
+    assert attempts["beliefs"].sum() == sum(len(r["beliefs"]) for r in found)
+    assert (attempts["status"] == "parsed").sum() == len(found)
+    records, _, out = labelled([answer(second, finish)] * len(found), found, "m")
+    assert sum(len(r["beliefs"]) for r in records) + len(out) == attempts["beliefs"].sum()
+    assert (out["reason"].str.len() > 0).all()
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    if records:
+        write_records(records, path)
+        assert read_records(path) == records
+
+
+# Files
+
+
+REVIEW = {"story_id": "1001", "actor": "Ines", "belief": "The rolls are old", "remark": ""}
+REVIEW |= {"reviewer": "r1", "reviewer_type": "human"}
+LABEL = {"story_id": "1001", "belief": "1", "annotator": "a1", "annotator_type": "human"}
+LABEL |= {"dimension": "order", "label": "0"}
+READERS = {
+    "reviews": (read_reviews, REVIEW_COLUMNS, REVIEW),
+    "annotations": (read_annotations, ANNOTATION_COLUMNS, LABEL),
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(kind, *changes, header=None):
+        _, columns, row = READERS[kind]
+        table = pd.DataFrame([row | change for change in changes], columns=[*columns])
+        path = tmp_path / f"{kind}.csv"
+        table.to_csv(path, index=False, header=header or True)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    def read(kind, *changes, records=None):
+        with pytest.raises(InputError) as caught:
+            READERS[kind][0](file(kind, *changes), records)
+        assert f"{kind}.csv" in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+def test_the_files_of_the_project_have_nobody_in_them():
+    assert read_annotations(DATA / "omnitom" / "annotations.csv", OWN).empty
+    assert read_reviews(DATA / "omnitom" / "reviews.csv", OWN).empty
+
+
+def test_files_are_read_as_they_stand_but_for_spaces_around_a_value(file):
+    [found] = read_reviews(file("reviews", {"remark": "\tOnly one. "})).to_dict("records")
+    assert found == REVIEW | {"story_id": 1001, "remark": "Only one."}
+    [found] = read_annotations(file("annotations", {"label": " 0"}), OWN).to_dict("records")
+    assert found == LABEL | {"story_id": 1001, "belief": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "expected"),
+    [
+        ("reviews", {"story_id": "1.0"}, "row 2, field story_id: found '1.0', expected an integer"),
+        (
+            "reviews",
+            {"story_id": "7"},
+            "row 2, field story_id: found '7', expected the id of a story",
+        ),
+        ("reviews", {"actor": " "}, "row 2, field actor: found nothing"),
+        ("reviews", {"belief": ""}, "row 2, field belief: found nothing"),
+        ("reviews", {"reviewer": ""}, "row 2, field reviewer: found nothing"),
+        ("reviews", {"reviewer_type": "expert"}, "found 'expert', expected human or llm:<model>"),
+        ("reviews", {"reviewer_type": "llm:"}, "field reviewer_type: found 'llm:'"),
+        ("annotations", {"story_id": "01001"}, "field story_id: found '01001'"),
+        ("annotations", {"story_id": "9" * 5000}, "field story_id: found '999"),
+        ("annotations", {"belief": "0"}, "field belief: found '0', expected 1 to 16"),
+        ("annotations", {"belief": "17"}, "field belief: found '17', expected 1 to 16"),
+        ("annotations", {"belief": "１"}, "field belief: found '１'"),
+        ("annotations", {"annotator": "\t"}, "field annotator: found nothing"),
+        ("annotations", {"annotator_type": "Human"}, "field annotator_type: found 'Human'"),
+        ("annotations", {"dimension": "Order"}, "field dimension: found 'Order', expected order"),
+        ("annotations", {"label": "4"}, "field label: found '4', expected 0, 1, 2, 3"),
+        (
+            "annotations",
+            {"dimension": "truth_status", "label": "true"},
+            "field label: found 'true', expected True, False, Unknown",
+        ),
+    ],
+)
+def test_a_bad_value_is_named(complaint, kind, changed, expected):
+    first = [{**OWN[0], "beliefs": OWN[0]["beliefs"][:16]}]
+    assert expected in complaint(kind, changed, records=first)
+
+
+def test_all_bad_rows_are_named_at_once(complaint):
+    said = complaint("annotations", {"label": "9"}, {"annotator": ""}, {"belief": "x"})
+    assert "annotations.csv: 3 problems" in said
+    assert "row 2" in said
+    assert "row 4" in said
+
+
+def test_nobody_labels_a_cell_twice_or_is_of_two_types(complaint):
+    said = complaint("annotations", {}, {"label": "1"}, {"belief": "2", "annotator_type": "llm:m"})
+    what = "annotator 'a1', story_id '1001', belief '1', dimension 'order'"
+    assert f"row 3: {what} stands in row 2 too, expected once" in said
+    expected = "expected 'human', which 'a1' is in row 2"
+    assert f"row 4, field annotator_type: found 'llm:m', {expected}" in said
+    said = complaint("reviews", {}, {"remark": "too long"})
+    assert (
+        "row 3: reviewer 'r1', story_id '1001', actor 'Ines', belief 'The rolls are old' stands"
+        in said
+    )
+
+
+@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00", b"story_id,belief\n1,2\n", b'"story_id\n', b"\0"]
+)
+def test_a_file_that_is_no_such_table_is_refused(tmp_path, kind, content):
+    path = tmp_path / "hostile.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"hostile\.csv"):
+        READERS[kind][0](path)
+    with pytest.raises(InputError, match=r"missing\.csv"):
+        READERS[kind][0](tmp_path / "missing.csv")
+
+
+@pytest.mark.parametrize("kind", READERS)
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.text(max_size=8), min_size=5, max_size=7), max_size=4))
+def test_any_text_in_the_fields_is_read_or_refused(tmp_path_factory, kind, lines):
+    reader, columns, _ = READERS[kind]
+    path = tmp_path_factory.mktemp("csv") / "any.csv"
+    rows = [",".join(f'"{cell}"' for cell in line) for line in lines]
+    path.write_bytes("\n".join([",".join(columns), *rows]).encode("utf-8", "surrogatepass"))
+    try:
+        table = reader(path)
+    except InputError as error:
+        assert "any.csv" in str(error)
+    else:
+        assert list(table.columns) == list(columns)
+
+
+# Agreement
+
+
+def reviews(*rows):
+    """(story, belief, remark, reviewer, type)"""
+    table = [(story, "Ada", belief, remark, who, kind) for story, belief, remark, who, kind in rows]
+    return pd.DataFrame(table, columns=list(REVIEW_COLUMNS)).astype({"story_id": "int64"})
+
+
+def annotated(cells, kind="human", dimension="truth_status"):
+    """{(story, belief): one label an annotator, "-" for none}"""
+    rows = [
+        (story, belief, f"{kind}-{number}", kind, dimension, label)
+        for (story, belief), labels in cells.items()
+        for number, label in enumerate(labels.split())
+        if label != "-"
+    ]
+    return pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS))
+
+
+def test_overlap_is_the_share_of_reviewed_beliefs_without_a_remark():
+    told = [
+        (story, f"b{i}", "" if i else "split", "r", "human") for story in (1, 2) for i in (0, 1)
+    ]
+    [row] = overlap(reviews(*told, (2, "b2", "", "r", "human"))).to_dict("records")
+    assert (row["reviewer_type"], row["reviewers"], row["stories"]) == ("human", 1, 2)
+    assert (row["n"], row["no_remark"], row["overlap"]) == (5, 3, 0.6)
+    assert 0 <= row["ci_low"] <= 0.6 <= row["ci_high"] <= 1
+
+
+def test_one_remark_of_two_reviewers_is_a_remark():
+    told = reviews((1, "b", "", "r1", "human"), (1, "b", "drop", "r2", "human"))
+    assert overlap(told)[["reviewers", "n", "no_remark"]].values.tolist() == [[2, 1, 0]]
+
+
+def test_the_papers_overlap_is_that_of_its_counts():
+    told = [(i % 21, f"b{i}", "" if i < 360 else "remark", "r", "human") for i in range(430)]
+    assert overlap(reviews(*told))["overlap"].iloc[0] == pytest.approx(0.8372, abs=5e-5)
+
+
+def test_models_reviews_never_count_as_peoples():
+    told = reviews((1, "b", "", "r", "human"), (1, "b", "drop", "m", "llm:a"))
+    assert overlap(told)["no_remark"].tolist() == [1]
+    by_model = overlap(told, reviewer_type="llm:a")
+    assert by_model[["reviewer_type", "no_remark"]].values.tolist() == [["llm:a", 0]]
+    assert overlap(told, reviewer_type="llm:b").empty
+    assert overlap(told, reviewer_type="llm")["n"].tolist() == [1]
+    with pytest.raises(InputError, match="reviewer_type: found 'people', expected human, llm"):
+        overlap(told, reviewer_type="people")
+
+
+def test_strict_agreement_counts_cells_on_which_all_are_equal():
+    cells = {(1, 1): "True True True", (1, 2): "True True False", (2, 1): "False False -"}
+    table = strict_agreement(annotated(cells | {(2, 2): "True - -"})).set_index("dimension")
+    assert list(table.index) == [*DIMENSIONS, OVERALL]
+    for name in ("truth_status", OVERALL):
+        row = table.loc[name]
+        assert (row["annotators"], row["n"], row["agree"], row["stories"]) == (3, 3, 2, 2)
+        assert row["agreement"] == pytest.approx(2 / 3)
+        assert row["ci_low"] <= row["agreement"] <= row["ci_high"]
+    assert (table.loc["order", "n"], table.loc["order", "annotators"]) == (0, 0)
+    assert np.isnan(table.loc["order", "agreement"])
+
+
+def test_the_counts_of_table_6_give_its_shares():
+    cells = {(i % 21, i): "True True True" if i < 338 else "True True False" for i in range(390)}
+    row = strict_agreement(annotated(cells)).set_index("dimension").loc["truth_status"]
+    assert (row["n"], row["agree"], row["stories"]) == (390, 338, 21)
+    assert round(100 * row["agreement"], 2) == 86.67
+
+
+def test_models_labels_never_count_as_peoples():
+    people = annotated({(1, 1): "True True", (1, 2): "True"})
+    both = pd.concat([people, annotated({(1, 1): "False False", (1, 2): "True"}, "llm:m")])
+    assert strict_agreement(both).equals(strict_agreement(people))
+    assert alpha(both).equals(alpha(people))
+    assert all(a.equals(b) for a, b in zip(majority(both), majority(people), strict=True))
+    votes, _ = majority(both, annotator_type="llm:m")
+    assert votes["label"].tolist() == ["False", "True"]
+    assert votes["annotator_type"].unique().tolist() == ["llm:m"]
+    for count in (strict_agreement, alpha, majority):
+        with pytest.raises(InputError, match="annotator_type: found ''"):
+            count(both, annotator_type="")
+
+
+def test_alpha_is_krippendorffs_and_its_interval_resamples_stories():
+    labels = ["True True True", "True False True", "False False -", "Unknown True True"]
+    cells = {(story, i): labels[(story + i) % 4] for story in range(6) for i in (1, 2)}
+    [row] = alpha(annotated(cells | {(9, 1): "True - -"})).to_dict("records")
+    rated = [[np.nan if x == "-" else len(x) for x in text.split()] for text in cells.values()]
+    expected = krippendorff.alpha(np.array(rated).T, level_of_measurement="nominal")
+    assert row["alpha"] == pytest.approx(expected)
+    assert (row["annotators"], row["n"], row["dimension"]) == (3, 12, "truth_status")
+    assert row["ci_low"] < row["alpha"] < row["ci_high"]
+
+
+def test_the_interval_of_alpha_is_that_of_resampled_stories():
+    """The formula of summed counts, written a second time with the library and a plain loop."""
+    labels = ["True True", "True False", "False False", "Unknown True"]
+    cells = {(story, i): labels[(story * i) % 4] for story in range(12) for i in (1, 2, 3)}
+    [row] = alpha(annotated(cells), resamples=4000).to_dict("records")
+    by_story = [[cells[story, i].split() for i in (1, 2, 3)] for story in range(12)]
+    rng = np.random.default_rng(1)
+    drawn = []
+    for _ in range(400):
+        rated = [labels for k in rng.integers(12, size=12) for labels in by_story[k]]
+        codes = np.array([[DIMENSIONS["truth_status"].index(x) for x in r] for r in rated])
+        drawn.append(krippendorff.alpha(codes.T, level_of_measurement="nominal"))
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(
+        np.percentile(drawn, [2.5, 97.5]), abs=0.06
+    )
+
+
+def test_alpha_of_equal_labels_is_undefined_and_so_is_its_interval():
+    [row] = alpha(annotated({(1, 1): "True True", (2, 1): "True True"})).to_dict("records")
+    assert row["percent_agreement"] == 1
+    assert np.isnan([row["alpha"], row["ci_low"], row["ci_high"]]).all()
+
+
+def test_a_lone_annotator_agrees_with_nobody():
+    [row] = alpha(annotated({(1, 1): "True"})).to_dict("records")
+    assert (row["n"], row["annotators"]) == (0, 1)
+    assert np.isnan(row["alpha"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "votes"),
+    [("True True False", "True", 2), ("False False", "False", 2), ("Unknown", "Unknown", 1)],
+)
+def test_more_than_half_is_a_majority(labels, label, votes):
+    found, open_ = majority(annotated({(4, 7): labels}))
+    assert open_.empty
+    assert found.to_dict("records") == [
+        {"annotator_type": "human", "story_id": 4, "belief": 7, "dimension": "truth_status"}
+        | {"label": label, "votes": votes, "annotators": len(labels.split())}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        ("True False", "False 1, True 1"),
+        ("True False Unknown", "False 1, True 1, Unknown 1"),
+        ("True True False Unknown", "False 1, True 2, Unknown 1"),
+    ],
+)
+def test_anything_less_goes_to_adjudication(labels, shown):
+    found, open_ = majority(annotated({(4, 7): labels}))
+    assert found.empty
+    assert open_["labels"].tolist() == [shown]
+    assert open_["annotators"].tolist() == [len(labels.split())]
+
+
+def test_every_cell_is_voted_on_or_left_open():
+    labels = map(" ".join, itertools.product(DIMENSIONS["truth_status"], repeat=3))
+    cells = {(1, i): text for i, text in enumerate(labels, 1)}
+    found, open_ = majority(annotated(cells))
+    assert len(found) + len(open_) == 27
+    assert len(open_) == 6
+
+
+def test_nobody_means_empty_tables():
+    nobody = annotated({})
+    assert strict_agreement(nobody).empty
+    assert alpha(nobody).empty
+    assert [table.empty for table in majority(nobody)] == [True, True]
+    assert overlap(reviews()).empty
+
+
+def test_what_was_read_can_be_counted(file):
+    changes = [
+        {"annotator": who, "belief": str(i), "dimension": "truth_status", "label": label}
+        for who, labels in {"a1": ["True", "False"], "a2": ["True", "True"]}.items()
+        for i, label in enumerate(labels, 1)
+    ]
+    table = read_annotations(file("annotations", *changes), OWN)
+    counted = strict_agreement(table).set_index("dimension")
+    assert counted.loc[OVERALL, ["n", "agree"]].tolist() == [2, 1]
+    votes, open_ = majority(table)
+    assert (votes["belief"].tolist(), open_["belief"].tolist()) == ([1], [2])

@@ -1,0 +1,340 @@
+"""OmniToM's rules for gold tables: one named example a rule, and what is kept."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks.omnitom.items import grammar as omnitom_stories
+from tomlab.benchmarks.omnitom.items.filtering import (
+    FAULT_COLUMNS,
+    GROUPS,
+    RULES,
+    faults,
+    kept,
+    kept_share,
+)
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records
+from tomlab.paths import DATA, ROOT
+
+WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
+STORY = "Ada puts the key in the bowl. Ben's sister Mrs Roy is out. It starts to rain."
+
+
+def belief(actor, text, order="1", source=None):
+    plain = {"truth_status": "True", "knowledge_access": "Private", "representation": "Implicit"}
+    plain |= {"content_type": "Location", "context": "Neutral", "order": order}
+    plain["mental_source"] = source or ("Narration" if order == "0" else "Inference")
+    return {"actor": actor, "belief": text, "labels": {name: plain[name] for name in DIMENSIONS}}
+
+
+SOUND = (
+    belief("world", "Ada puts the key in the bowl", "0"),
+    belief("Ada", "The key is in the bowl"),
+    belief("Ben", "It is raining"),
+    belief("Ada", "Ben does not know where the key is", "2"),
+)
+
+
+def record(*more, story_id=1, story=STORY, source="authored", beliefs=SOUND, **extra):
+    own = {"story_id": story_id, "story_category": "Hinting Task Test", "story": story}
+    return own | {"source": source, "beliefs": [*beliefs, *more], **extra}
+
+
+def found(*more, **changed):
+    """The rules that a record breaks and their reasons."""
+    table = faults([record(*more, **changed)])
+    return list(zip(table["filter"], table["reason"], strict=True))
+
+
+# Rules
+
+
+def test_a_sound_record_has_no_fault():
+    table = faults([record()])
+    assert table.empty
+    assert list(table.columns) == list(FAULT_COLUMNS)
+    assert table["dropped"].dtype == bool
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        read_records(DATA / "omnitom" / "stories.jsonl"),
+        omnitom_stories.generate(2 * len(omnitom_stories.KINDS), 0),
+    ],
+    ids=["authored", "grammar"],
+)
+def test_our_own_gold_keeps_to_every_rule(records):
+    assert faults(records).empty
+
+
+@pytest.mark.skipif(not WORKED.exists(), reason=f"{WORKED.name} is not there")
+def test_the_papers_worked_examples_keep_to_every_rule():
+    assert faults(read_records(WORKED)).empty
+
+
+def test_order_0_of_a_person():
+    assert found(belief("Ben", "The key is lost", "0")) == [
+        ("order and actor", "belief 5: actor 'Ben', order 0")
+    ]
+
+
+def test_order_1_of_the_world():
+    assert found(belief("world", "The key is lost", "1")) == [
+        ("order and actor", "belief 5: actor 'world', order 1")
+    ]
+
+
+def test_a_fact_that_nobody_narrates():
+    assert found(belief("world", "The key is lost", "0", "Inference")) == [
+        ("order and source", "belief 5: order 0, Mental-Source Inference")
+    ]
+
+
+def test_a_belief_by_narration():
+    assert found(belief("Ben", "The key is lost", "1", "Narration")) == [
+        ("order and source", "belief 5: order 1, Mental-Source Narration")
+    ]
+
+
+@pytest.mark.parametrize("order", ["2", "3"])
+@pytest.mark.parametrize(
+    "text", ["The key is in the bowl of glass", "Ada is the one who has the key"]
+)
+def test_a_nested_belief_that_names_nobody_else(order, text):
+    assert found(belief("Ada", text, order)) == [
+        ("no other actor", f"belief 5: order {order}, {text!r}")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ben thinks the key is lost",
+        "The key is where ben will look",
+        "Mrs Roy does not know about the key",  # who holds no belief in the table
+        "Everyone thinks the key is lost",
+        "Ada's sister thinks Ben's key is lost",
+    ],
+)
+def test_a_nested_belief_that_names_somebody_else(text):
+    assert found(belief("Ada", text, "2")) == []
+
+
+def test_a_holder_whose_name_is_part_of_another():
+    story = "Rebecca's birthday is coming soon. Rebecca tells her father."
+    father = belief("Rebecca's father", "Rebecca likes dogs", "2")
+    table = faults([record(father, story=story, beliefs=[])])
+    assert table.empty
+    own = belief("Rebecca's father", "Rebecca's father has no idea", "2")
+    assert [rule for rule, _ in found(own, story=story, beliefs=[])] == ["no other actor"]
+
+
+@pytest.mark.parametrize("text", ["The key is in the bowl", "the key, is in the BOWL!"])
+def test_one_belief_twice(text):
+    [(rule, reason)] = found(belief("ada", text))
+    assert rule == "duplicate belief"
+    assert reason.startswith("belief 5: ada: ")
+    assert reason.endswith("stands as belief 2 too")
+
+
+def test_one_belief_of_two_people_is_two():
+    assert found(belief("Ben", "The key is in the bowl")) == []
+
+
+@pytest.mark.parametrize(
+    ("actor", "strange"), [("Carl", "carl"), ("Ada's uncle", "uncle"), ("--", "no name")]
+)
+def test_an_actor_that_the_story_never_names(actor, strange):
+    assert found(belief(actor, "The key is lost")) == [
+        ("unknown actor", f"{actor!r}: the story has no {strange!r}")
+    ]
+
+
+@pytest.mark.parametrize(
+    "actor",
+    ["Ada", "MRS ROY", "The sister", "Ben’s sisters", "Ada and Ben", "Everyone", "Ada's friends"],
+)
+def test_an_actor_that_the_story_names_or_a_group(actor):
+    assert found(belief(actor, "The key is lost")) == []
+
+
+def test_groups_are_words_as_they_are_compared():
+    for group in GROUPS:
+        assert found(belief(f"The {group}", "The key is lost")) == []
+
+
+@pytest.mark.parametrize("text", ["She has the key", "they're late", "I am late", " He is out"])
+def test_a_belief_about_nobody_knows_whom(text):
+    [(rule, reason)] = found(belief("Ada", text))
+    assert rule == "bare pronoun"
+    assert repr(text) in reason
+
+
+@pytest.mark.parametrize(
+    "text", ["It is raining hard", "Ada lost her key", '"I am late" is a joke', "Henry is out"]
+)
+def test_a_belief_about_somebody_known(text):
+    assert found(belief("Ada", text)) == []
+
+
+def test_a_story_told_to_you_has_an_actor_of_that_name():
+    story = "Ada tells you on the phone that Ben is out."
+    you = [belief("You", "Ben is out"), belief("Ada", "You know that Ben is out", "2")]
+    assert found(*you, story=story, beliefs=[]) == []
+
+
+def test_a_story_without_text():
+    assert found(story=" \n") == [("empty story", "found no text")]
+
+
+def test_a_table_that_was_cut_off_and_one_that_lost_rows():
+    assert found(cut_off=True)[0][0] == "cut off"
+    assert found(rows_lost=2) == [
+        ("rows lost", "2 rows of the answers could not be used"),
+    ]
+    assert found(cut_off=False, rows_lost=0) == []
+
+
+def test_every_fault_is_listed_for_every_record():
+    bad = record(belief("Carl", "She is late", "0"), story_id=2)
+    table = faults([record(), bad, {**bad, "story_id": 3}])
+    for story_id in (2, 3):
+        own = table.loc[table["story_id"] == story_id, "filter"]
+        assert set(own) == {"unknown actor", "bare pronoun", "order and actor"}
+    assert table["story_id"].nunique() == 2
+    assert set(table["source"]) == {"authored"}
+
+
+# Stories told twice
+
+NORTH, EAST, NEARLY_NORTH = [1.0, 0.0], [0.0, 1.0], [0.8, 0.6]
+
+
+def three(*sources, **extra):
+    return [record(story_id=i, source=s, **extra) for i, s in enumerate(sources, start=1)]
+
+
+def test_a_story_too_like_an_earlier_one():
+    records = three("authored", "grammar", "llm:m")
+    table = faults(records, np.array([NORTH, EAST, NEARLY_NORTH]), 0.8)
+    assert table.to_dict("records") == [
+        {"story_id": 3, "source": "llm:m", "filter": "near-duplicate"}
+        | {"reason": "cosine 0.800 to story 1 (authored)", "dropped": True}
+    ]
+    assert faults(records, np.array([NORTH, EAST, NEARLY_NORTH]), 0.81).empty
+    assert faults(records).empty
+
+
+def test_a_dropped_story_is_nobodys_original():
+    records = three("authored", "authored")
+    records[0]["cut_off"] = True
+    table = faults(records, np.array([NORTH, NORTH]))
+    assert table["filter"].tolist() == ["cut off"]
+    assert [r["story_id"] for r in kept(records, table)] == [2]
+
+
+def test_every_story_needs_its_vector():
+    with pytest.raises(ValueError, match="found 1 vectors, expected one for each of 2"):
+        faults(three("authored", "authored"), np.array([NORTH]))
+    assert faults([], np.empty((0, 2))).empty
+
+
+# What is kept
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_says_whether_it_drops_and_why(rule):
+    assert RULES[rule].why
+    odd = {
+        "empty story": {"story": ""},
+        "order and actor": {"more": belief("Ben", "The key is lost", "0")},
+        "order and source": {"more": belief("Ben", "The key is lost", "1", "Narration")},
+        "no other actor": {"more": belief("Ben", "The key is lost", "2")},
+        "duplicate belief": {"more": SOUND[1]},
+        "unknown actor": {"more": belief("Carl", "The key is lost")},
+        "bare pronoun": {"more": belief("Ben", "She is late")},
+        "cut off": {"cut_off": True},
+        "rows lost": {"rows_lost": 1},
+        "near-duplicate": {},
+    }[rule]
+    more = [odd.pop("more")] if "more" in odd else []
+    records = [record(), record(*more, story_id=2, **odd)]
+    vectors = np.array([NORTH, NORTH if rule == "near-duplicate" else EAST])
+    table = faults(records, vectors)
+    assert table["filter"].tolist() == [rule]
+    assert table["dropped"].tolist() == [RULES[rule].fatal]
+    assert len(kept(records, table)) == (1 if RULES[rule].fatal else 2)
+    released = [{**r, "source": "released:omnitom"} for r in records]
+    table = faults(released, vectors)
+    assert table["dropped"].tolist() == [False]
+    assert kept(released, table) == released
+
+
+def test_two_writers_of_one_story_stand_or_fall_alone():
+    records = [record(), record(belief("Carl", "The key is lost"), source="llm:m")]
+    assert [r["source"] for r in kept(records, faults(records))] == ["authored"]
+
+
+def test_a_record_without_a_source_is_a_released_one():
+    bare = record(belief("Carl", "The key is lost"))
+    del bare["source"]
+    table = faults([bare])
+    assert table[["source", "dropped"]].values.tolist() == [["released:omnitom", False]]
+    assert kept([bare], table) == [bare]
+
+
+def test_the_share_of_kept_records_by_source():
+    records = three("grammar", "grammar", "authored", "grammar", "grammar")
+    records[1]["cut_off"] = True
+    table = kept_share(records, faults(records)).set_index("source")
+    assert list(table.index) == ["grammar", "authored"]
+    grammar = table.loc["grammar"]
+    assert (grammar["stories"], grammar["kept"], grammar["share"]) == (4, 3, 0.75)
+    assert 0 <= grammar["ci_low"] <= 0.75 <= grammar["ci_high"] <= 1
+    assert table.loc["authored", "share"] == 1
+    assert table.loc["authored", "ci_low"] < 1
+
+
+def test_nothing_has_no_share():
+    assert kept_share([], faults([])).empty
+    assert kept([], faults([])) == []
+
+
+_TEXT = st.text(min_size=1, max_size=12).filter(str.strip)
+_LABELS = st.fixed_dictionaries({name: st.sampled_from(v) for name, v in DIMENSIONS.items()})
+_BELIEFS = st.builds(
+    lambda actor, text, labels: {"actor": actor, "belief": text, "labels": labels},
+    _TEXT | st.sampled_from(["world", "Ada", "Ben"]),
+    _TEXT | st.sampled_from(["She is late", "Ben thinks so", "..."]),
+    _LABELS,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(_TEXT, st.lists(_BELIEFS, min_size=1, max_size=4)), max_size=4),
+    st.sampled_from(["authored", "llm:m", "released:omnitom"]),
+)
+def test_any_records_are_reported_on_and_left_as_they_are(told, source):
+    records = [
+        record(story_id=i, story=story, source=source, beliefs=beliefs)
+        for i, (story, beliefs) in enumerate(told)
+    ]
+    before = copy.deepcopy(records)
+    table = faults(records)
+    assert records == before
+    assert set(table["filter"]) <= set(RULES)
+    assert (table["reason"].str.len() > 0).all()
+    left = kept(records, table)
+    dropped = set(table.loc[table["dropped"], "story_id"])
+    assert [r["story_id"] for r in left] == [
+        r["story_id"] for r in records if r["story_id"] not in dropped
+    ]
+    if source.startswith("released:"):
+        assert left == records
+    shares = kept_share(records, table, resamples=20)
+    assert shares["kept"].sum() == len(left)

@@ -1,0 +1,391 @@
+"""Our OmniToM stories: the authored tables, and the grammar against a simulator of its own."""
+
+import re
+from collections import Counter
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks.omnitom.items.grammar import KINDS, NAMES, attributed, beliefs, generate
+from tomlab.benchmarks.omnitom.items.records import (
+    CATEGORIES,
+    DIMENSIONS,
+    WORLD,
+    read_records,
+    write_records,
+)
+from tomlab.paths import DATA, ROOT
+
+AUTHORED = read_records(DATA / "omnitom" / "stories.jsonl")
+GENERATED = generate(4 * len(KINDS), seed=0)
+EXAMPLES = ROOT.parent / "shared/datasets/omnitom/worked_examples.jsonl"
+both = pytest.mark.parametrize("records", [AUTHORED, GENERATED], ids=["authored", "grammar"])
+
+# One hidden transfer, told as events.
+START = {"event": "start", "kind": "", "place": "attic", "object": "violin", "container": "trunk"}
+START |= {"actors": ["Ayla", "Boris"], "seen_by": ["Ayla", "Boris"]}
+LEAVES = {"event": "leaves", "actor": "Boris", "seen_by": ["Ayla", "Boris"]}
+MOVES = {"event": "moves", "actor": "Ayla", "container": "sack", "seen_by": ["Ayla"]}
+RETURNS = {"event": "returns", "actor": "Boris", "seen_by": ["Ayla", "Boris"]}
+SAYS = {"actor": "Ayla", "listener": "Boris", "seen_by": ["Ayla", "Boris"]}
+TELLS = {**SAYS, "event": "tells", "container": "sack"}
+LIES = {**SAYS, "event": "lies", "container": "hatbox"}
+WATCHED = {**MOVES, "watched_by": ["Boris"]}
+LOOKS = {**RETURNS, "event": "looks", "container": "sack"}
+
+
+def labels(events, actor, belief):
+    """The labels of one row of a story's table, in the paper's order."""
+    (row,) = [b for b in beliefs(events) if (b["actor"], b["belief"]) == (actor, belief)]
+    return " ".join(row["labels"].values())
+
+
+def every_belief(records):
+    return [(record, belief) for record in records for belief in record["beliefs"]]
+
+
+# The grammar, example by example.
+
+
+def test_who_was_away_keeps_an_outdated_belief():
+    found = labels([START, LEAVES, MOVES], "Boris", "The violin is in the trunk")
+    assert found == "1 False Private Implicit Location Perception Temporal"
+
+
+def test_who_moved_the_object_knows_where_it_is_and_what_the_other_thinks():
+    events = [START, LEAVES, MOVES]
+    found = labels(events, "Ayla", "The violin is in the sack")
+    assert found == "1 True Private Implicit Location Perception Neutral"
+    found = labels(events, "Ayla", "Boris thinks the violin is in the trunk")
+    assert found == "2 True Private Implicit Epistemic Inference Neutral"
+    found = labels(events, "Ayla", "Boris thinks Ayla thinks the violin is in the trunk")
+    assert found == "3 True Private Implicit Epistemic Inference Neutral"
+    found = labels(events, "Ayla", "The violin was in the trunk at first")
+    assert found == "1 True Public Implicit Location Memory Temporal"
+
+
+def test_who_was_away_is_wrong_about_the_others_belief_too():
+    found = labels([START, LEAVES, MOVES], "Boris", "Ayla thinks the violin is in the trunk")
+    assert found == "2 False Private Implicit Epistemic Inference Temporal"
+
+
+def test_facts_are_private_only_where_one_actor_alone_perceived_them():
+    events = [START, LEAVES, MOVES]
+    found = labels(events, WORLD, "The violin is in the trunk at first")
+    assert found == "0 True Public Explicit Location Narration Temporal"
+    found = labels(events, WORLD, "Ayla moves the violin to the sack")
+    assert found == "0 True Private Explicit Action/Event Narration Neutral"
+    found = labels(events, WORLD, "Boris is in the attic at first")
+    assert found == "0 True Public Explicit Location Narration Temporal"
+
+
+def test_a_transfer_seen_by_all_leaves_nobody_behind():
+    events = [START, {**MOVES, "seen_by": ["Ayla", "Boris"]}, LEAVES]
+    found = labels(events, "Boris", "The violin is in the sack")
+    assert found == "1 True Public Implicit Location Perception Neutral"
+    found = labels(events, "Boris", "Ayla thinks the violin is in the sack")
+    assert found == "2 True Private Implicit Epistemic Inference Neutral"
+
+
+def test_who_watched_in_secret_knows_and_is_thought_not_to():
+    events = [START, LEAVES, WATCHED]
+    found = labels(events, "Boris", "The violin is in the sack")
+    assert found == "1 True Private Explicit Location Perception Neutral"
+    found = labels(events, "Ayla", "Boris thinks the violin is in the trunk")
+    assert found == "2 False Private Implicit Epistemic Inference Temporal"
+    found = labels(events, "Boris", "Ayla thinks Boris thinks the violin is in the trunk")
+    assert found == "3 True Private Implicit Epistemic Inference Neutral"
+    found = labels(events, WORLD, "Boris secretly watches Ayla move the violin")
+    assert found == "0 True Private Explicit Action/Event Narration Neutral"
+
+
+def test_what_is_told_is_testimony_and_common_ground():
+    found = labels([START, LEAVES, MOVES, RETURNS, TELLS], "Boris", "The violin is in the sack")
+    assert found == "1 True Public Explicit Location Testimony Neutral"
+
+
+def test_what_is_found_is_perceived_and_common_ground():
+    found = labels([START, LEAVES, MOVES, RETURNS, LOOKS], "Boris", "The violin is in the sack")
+    assert found == "1 True Public Explicit Location Perception Neutral"
+
+
+def test_a_lie_is_believed_and_all_that_rests_on_it_is_deceptive():
+    events = [START, LEAVES, MOVES, RETURNS, LIES]
+    found = labels(events, "Boris", "The violin is in the hatbox")
+    assert found == "1 False Private Explicit Location Testimony Deceptive"
+    found = labels(events, "Boris", "Ayla thinks the violin is in the hatbox")
+    assert found == "2 False Private Implicit Epistemic Inference Deceptive"
+    found = labels(events, "Ayla", "Boris thinks the violin is in the hatbox")
+    assert found == "2 True Private Implicit Epistemic Inference Deceptive"
+    found = labels(events, "Ayla", "The violin is in the sack")
+    assert found == "1 True Private Implicit Location Perception Neutral"
+    found = labels(events, WORLD, "Ayla tells Boris that the violin is in the hatbox")
+    assert found == "0 True Public Explicit Action/Event Narration Deceptive"
+
+
+def test_a_lie_to_who_has_seen_the_truth_fools_the_liar():
+    events = [START, LEAVES, WATCHED, RETURNS, LIES]
+    found = labels(events, "Boris", "The violin is in the sack")
+    assert found == "1 True Private Explicit Location Perception Neutral"
+    found = labels(events, "Ayla", "Boris thinks the violin is in the hatbox")
+    assert found == "2 False Private Implicit Epistemic Inference Deceptive"
+    found = labels(events, "Boris", "Ayla thinks Boris thinks the violin is in the hatbox")
+    assert found == "3 True Private Implicit Epistemic Inference Deceptive"
+
+
+def test_two_who_missed_it_share_their_outdated_belief():
+    start = {**START, "actors": ["Ayla", "Boris", "Chidi"], "seen_by": ["Ayla", "Boris", "Chidi"]}
+    away = [{**LEAVES, "actor": name, "seen_by": start["seen_by"]} for name in ("Boris", "Chidi")]
+    away[1] = {**away[1], "seen_by": ["Ayla", "Chidi"]}
+    found = labels([start, *away, MOVES], "Chidi", "The violin is in the trunk")
+    assert found == "1 False Shared Implicit Location Perception Temporal"
+    found = labels([start, *away, MOVES], "Boris", "Chidi is in the attic")
+    assert found == "1 False Private Implicit Location Perception Temporal"
+
+
+def test_who_was_never_there_has_no_belief_until_told():
+    start = {**START, "actors": ["Ayla", "Boris", "Chidi"]}
+    enters = {"event": "enters", "actor": "Chidi", "seen_by": ["Ayla", "Chidi"]}
+    tells = {**TELLS, "listener": "Chidi", "seen_by": ["Ayla", "Chidi"]}
+    assert ("Chidi",) not in attributed([start, LEAVES, MOVES, enters])
+    events = [start, LEAVES, MOVES, enters, tells]
+    found = labels(events, "Chidi", "The violin is in the sack")
+    assert found == "1 True Shared Explicit Location Testimony Neutral"
+    assert ("Chidi", "Boris") not in attributed(events)
+
+
+# The grammar against a second implementation.
+
+
+def audiences(events):
+    """Who is there at each event, replayed from comings and goings alone."""
+    there = set(events[0]["seen_by"])
+    for event in events:
+        there |= {event["actor"]} if event["event"] in ("returns", "enters") else set()
+        yield set(there)
+        there -= {event["actor"]} if event["event"] == "leaves" else set()
+
+
+def saw(chain, there, hidden):
+    """Whether the first saw that the second saw that the third saw it. Nobody sees who hides."""
+    first, *rest = chain
+    return (first in there or first in hidden) and (not rest or saw(rest, there, hidden=()))
+
+
+def real(events):
+    """Where the object is."""
+    *before, last = events
+    return last["container"] if last["event"] in ("start", "moves") else real(before)
+
+
+def thought(chain, events, there):
+    """Where the object is to a chain of actors, read back from the last event."""
+    if not events:
+        return None
+    *before, event = events
+    earlier = thought(chain, before, there[:-1])
+    if "container" not in event or not saw(chain, there[-1], event.get("watched_by", ())):
+        return earlier
+    if event["event"] not in ("tells", "lies"):
+        return event["container"]
+    speaker, listener = event["actor"], event["listener"]
+    if [*chain] == [speaker]:
+        return earlier
+    knows_better = event["event"] == "lies" and (
+        thought([listener], before, there[:-1]) == real(before)
+    )
+    if knows_better and [*chain] in ([listener], [listener, speaker]):
+        return earlier
+    return event["container"]
+
+
+def placements(record):
+    """{chain: (container, truth label)} of the rows that say where the object is."""
+    thing = record["record"][0]["object"]
+    pattern = re.compile(
+        rf"(?:(\w+) thinks )?(?:(\w+) thinks )?the {thing} is in the (.+)", re.IGNORECASE
+    )
+    found = {}
+    for belief in record["beliefs"]:
+        match = pattern.fullmatch(belief["belief"])
+        if match and not match[3].endswith("at first"):
+            chain = (belief["actor"], *filter(None, match.groups()[:2]))
+            found[chain] = (match[3], belief["labels"]["truth_status"])
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_who_thinks_what_agrees_with_a_simulator(seed):
+    for record in generate(len(KINDS), seed):
+        events, actors = record["record"], record["record"][0]["actors"]
+        there = [*audiences(events)]
+        assert [set(event["seen_by"]) for event in events] == there
+        every = [c for n in (1, 2, 3) for c in product(actors, repeat=n)]
+        chains = [c for c in every if not any(a == b for a, b in pairwise(c))]
+        simulated = {chain: thought(chain, events, there) for chain in chains}
+        simulated = {chain: place for chain, place in simulated.items() if place}
+        assert {c: grounds.container for c, grounds in attributed(events).items()} == simulated
+
+        placed = placements(record)
+        assert placed.pop((WORLD,)) == (real(events), "True")
+        assert {c for c in placed if len(c) < 3} == {c for c in simulated if len(c) < 3}
+        for chain, (place, truth) in placed.items():
+            about = simulated[chain[1:]] if chain[1:] else real(events)
+            assert (place, truth) == (simulated[chain], str(simulated[chain] == about)), chain
+
+
+def test_only_two_are_there_when_something_is_said():
+    said = [e for r in GENERATED for e in r["record"] if e["event"] in ("tells", "lies")]
+    assert said
+    assert all({e["actor"], e["listener"]} == set(e["seen_by"]) for e in said)
+
+
+def test_lies_are_false_and_told_transfers_true():
+    for record in GENERATED:
+        events = record["record"]
+        for event in events:
+            if event["event"] in ("tells", "lies"):
+                assert (event["container"] == real(events)) == (event["event"] == "tells")
+
+
+def test_stories_say_all_that_happens():
+    for record in GENERATED:
+        start, *events = record["record"]
+        words = [start["object"], start["place"], start["container"]]
+        words += [e[key] for e in events for key in ("actor", "container", "listener") if key in e]
+        words += [watcher for e in events for watcher in e.get("watched_by", [])]
+        assert all(word in record["story"] for word in words)
+        assert not re.search(r"[{}|]", record["story"])
+
+
+def test_kinds_come_in_turn_and_every_kind_of_belief_occurs():
+    assert [r["record"][0]["kind"] for r in GENERATED] == [*KINDS] * 4
+    values = Counter((d, b["labels"][d]) for _, b in every_belief(GENERATED) for d in DIMENSIONS)
+    assert {value for d, value in values if d == "order"} == {"0", "1", "2", "3"}
+    assert {value for d, value in values if d == "context"} == {"Neutral", "Temporal", "Deceptive"}
+    sources = {"Narration", "Perception", "Memory", "Testimony", "Inference"}
+    assert {value for d, value in values if d == "mental_source"} == sources
+
+
+def test_a_story_depends_on_its_seed_and_number_alone():
+    assert generate(3, seed=7) == generate(20, seed=7)[:3]
+    assert generate(15, seed=7) != generate(15, seed=8)
+    assert generate(0, seed=7) == []
+    many = generate(200, seed=1)
+    assert len({record["story"] for record in many}) == 200
+    assert [record["story_id"] for record in many] == [*range(2001, 2201)]
+
+
+def test_tables_have_a_fair_size():
+    sizes = [len(record["beliefs"]) for record in GENERATED]
+    assert min(sizes) >= 13
+    assert max(sizes) <= 33
+
+
+def test_generated_records_survive_the_file(tmp_path):
+    write_records(GENERATED, tmp_path / "stories.jsonl")
+    assert read_records(tmp_path / "stories.jsonl") == GENERATED
+
+
+# The authored file.
+
+
+def test_authored_stories_cover_the_categories():
+    counts = Counter(record["story_category"] for record in AUTHORED)
+    assert counts == {name: 2 if name == "False Belief Task" else 3 for name in CATEGORIES.values()}
+    assert [record["story_id"] for record in AUTHORED] == [*range(1001, 1001 + len(AUTHORED))]
+    assert {record["source"] for record in AUTHORED} == {"authored"}
+
+
+@pytest.mark.parametrize("record", AUTHORED, ids=lambda record: record["story_id"])
+def test_an_authored_story_is_short_and_fully_labelled(record):
+    assert 3 <= len(re.findall(r'[.!?]"?(?=\s|$)', record["story"])) <= 7
+    assert 10 <= len(record["beliefs"]) <= 20
+    orders = Counter(belief["labels"]["order"] for belief in record["beliefs"])
+    assert orders["0"] >= 3
+    assert orders["1"] >= 4
+    assert orders["2"] >= 1
+    named = {belief["actor"] for belief in record["beliefs"]} - {WORLD}
+    assert all(name.removeprefix("The ") in record["story"] for name in named)
+
+
+def test_every_label_occurs_in_the_authored_tables():
+    found = {(d, b["labels"][d]) for _, b in every_belief(AUTHORED) for d in DIMENSIONS}
+    assert found == {(d, label) for d, labels in DIMENSIONS.items() for label in labels}
+
+
+def test_nothing_is_copied_from_the_worked_examples():
+    if not EXAMPLES.is_file():
+        pytest.skip("the worked examples of the paper are not beside the repository")
+    theirs = read_records(EXAMPLES)
+    stories = " ".join(record["story"] for record in theirs)
+    sentences = [s for r in AUTHORED + GENERATED for s in re.split(r"(?<=[.!?])\s", r["story"])]
+    assert not [sentence for sentence in sentences if sentence in stories]
+    rows = {b["belief"] for _, b in every_belief(theirs)}
+    assert not rows & {b["belief"] for _, b in every_belief(AUTHORED + GENERATED)}
+
+
+# What holds for both.
+
+
+@both
+def test_order_0_is_narration_of_the_world(records):
+    for _, belief in every_belief(records):
+        world = belief["actor"] == "world"
+        assert (belief["labels"]["order"] == "0") == world
+        assert (belief["labels"]["mental_source"] == "Narration") == world
+        if world:
+            assert belief["labels"]["truth_status"] == "True"
+            assert belief["labels"]["representation"] == "Explicit"
+
+
+@both
+def test_the_order_counts_whose_beliefs_are_nested(records):
+    for _, belief in every_belief(records):
+        if belief["actor"] != WORLD:
+            nested = re.findall(r"\b(?:thinks?|thought|knows?|knew|believes?)\b", belief["belief"])
+            assert int(belief["labels"]["order"]) == 1 + len(nested), belief["belief"]
+
+
+@both
+def test_beliefs_about_beliefs_are_epistemic(records):
+    for _, belief in every_belief(records):
+        if belief["labels"]["order"] in ("2", "3"):
+            assert belief["labels"]["content_type"] == "Epistemic", belief["belief"]
+
+
+@both
+def test_labels_that_go_together(records):
+    for _, belief in every_belief(records):
+        found = belief["labels"]
+        if found["mental_source"] == "Testimony":
+            assert found["representation"] == "Explicit", belief["belief"]
+        if found["mental_source"] == "Imagination":
+            assert found["context"] == "Counterfactual", belief["belief"]
+        if (found["mental_source"], found["representation"]) == ("Inference", "Implicit"):
+            assert found["knowledge_access"] == "Private", belief["belief"]
+
+
+@both
+def test_a_paraphrase_says_it_of_the_same_people_in_other_words(records):
+    for record, belief in every_belief(records):
+        people = {b["actor"].removeprefix("The ") for b in record["beliefs"]} - {WORLD}
+        people |= {name for name in NAMES if name in record["story"]}
+        assert 1 <= len(belief["paraphrases"]) <= 2
+        for text in (belief["belief"], *belief["paraphrases"]):
+            assert not text.endswith(".")
+            named = {name for name in people if re.search(rf"\b{name}\b", text)}
+            in_belief = {n for n in people if re.search(rf"\b{n}\b", belief["belief"])}
+            assert named == in_belief, text
+        wordings = {" ".join(t.lower().split()) for t in belief["paraphrases"]}
+        assert belief["belief"].lower() not in wordings
+        assert len(wordings) == len(belief["paraphrases"])
+
+
+@both
+def test_no_row_stands_twice(records):
+    rows = [(r["story_id"], b["actor"], b["belief"]) for r, b in every_belief(records)]
+    assert len(set(rows)) == len(rows)

@@ -1,0 +1,387 @@
+"""OmniToM's records, its ToMBench stories, and their counts."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tomlab.benchmarks.omnitom.items.records import (
+    CATEGORIES,
+    CODES,
+    DIMENSIONS,
+    Row,
+    label_distribution,
+    link,
+    read_records,
+    read_tombench,
+    rows,
+    split,
+    statistics,
+    write_records,
+)
+from tomlab.errors import InputError
+from tomlab.paths import ROOT
+
+SHARED = ROOT.parent / "shared" / "datasets"
+WORKED = SHARED / "omnitom" / "worked_examples.jsonl"
+TOMBENCH = SHARED / "tombench"
+
+needs_worked = pytest.mark.skipif(
+    not WORKED.is_file(), reason="the worked examples are not beside the repository"
+)
+needs_tombench = pytest.mark.skipif(
+    not TOMBENCH.is_dir(), reason="ToMBench's stories are not beside the repository"
+)
+
+
+def labels(order="1", **changed):
+    plain = {"truth_status": "True", "knowledge_access": "Private", "representation": "Implicit"}
+    plain |= {"content_type": "Location", "mental_source": "Perception", "context": "Neutral"}
+    return {"order": order} | plain | changed
+
+
+def record(story_id=1, category="False Belief Task", beliefs=None, **extra):
+    told = beliefs or [
+        {"actor": "world", "belief": "The key is in the vase", "labels": labels("0")},
+        {"actor": "Ines", "belief": "The key is in the drawer", "labels": labels("1")},
+    ]
+    story = "Ines puts the key in the drawer."
+    return {"story_id": story_id, "story_category": category, "story": story} | {
+        "beliefs": told,
+        **extra,
+    }
+
+
+def written(path, *values):
+    path.write_text("\n".join(json.dumps(value) for value in values), encoding="utf-8")
+    return path
+
+
+# ---- The schema ----------------------------------------------------------------------------------
+
+
+def test_seven_categories_in_the_order_of_table_4():
+    assert list(CATEGORIES) == ["AST", "FBT", "FPT", "HT", "PST", "SIT", "SST"]
+    assert CODES["Hinting Task Test"] == "HT"
+
+
+def test_seven_dimensions_with_the_sizes_of_table_7():
+    assert [len(legal) for legal in DIMENSIONS.values()] == [4, 3, 3, 2, 8, 7, 4]
+    assert list(DIMENSIONS)[:3] == ["order", "truth_status", "knowledge_access"]
+
+
+# ---- Reading and writing -------------------------------------------------------------------------
+
+
+def test_record_is_read_as_it_stands_and_its_source_is_the_release(tmp_path):
+    [found] = read_records(written(tmp_path / "gold.jsonl", record()))
+    assert found == record(source="released:omnitom")
+
+
+def test_keys_of_our_own_are_kept(tmp_path):
+    own = record(source="grammar", note="made", beliefs=[record()["beliefs"][1]])
+    own["beliefs"][0]["paraphrases"] = ["The drawer holds the key"]
+    [found] = read_records(written(tmp_path / "gold.jsonl", own))
+    assert found == own
+
+
+def test_line_separator_inside_a_text_ends_no_line(tmp_path):
+    told = record() | {"story": "Ines left.\u2028She came back."}
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps(told, ensure_ascii=False) + "\n\n", encoding="utf-8")
+    assert read_records(path)[0]["story"] == told["story"]
+
+
+def broken_belief(**changed):
+    belief = {"actor": "Ines", "belief": "It is there", "labels": labels()} | changed
+    return record(beliefs=[record()["beliefs"][0], belief])
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (
+            broken_belief(labels=labels("4")),
+            "belief 2, field labels.order: found '4', expected '0', '1', '2' or '3'",
+        ),
+        (
+            broken_belief(labels=labels(order=1)),
+            "belief 2, field labels.order: found 1, expected '0', '1', '2' or '3'",
+        ),
+        (
+            broken_belief(labels=labels(context="neutral")),
+            "belief 2, field labels.context: found 'neutral', expected 'Deceptive', 'Temporal', ",
+        ),
+        (
+            broken_belief(labels={k: v for k, v in labels().items() if k != "truth_status"}),
+            "belief 2, field labels.truth_status: found nothing, expected True, False, Unknown",
+        ),
+        (broken_belief(actor="  "), "belief 2, field actor: found '  ', expected some text"),
+        (broken_belief(belief=7), "belief 2, field belief: found 7, expected text"),
+        (record() | {"beliefs": ["x"]}, "belief 1, field belief: found 'x', expected an object"),
+        (record() | {"beliefs": []}, "field beliefs: found 0, expected 1 or more"),
+        (record() | {"story_id": "1"}, "field story_id: found '1', expected an integer"),
+        (record(category="FBT"), "field story_category: found 'FBT', expected 'Ambiguous Story"),
+        (record(source="human"), "field source: found 'human', expected authored, grammar, llm:"),
+    ],
+)
+def test_fault_is_named_by_line_story_belief_and_field(tmp_path, bad, message):
+    path = written(tmp_path / "gold.jsonl", record(story_id=2), bad)
+    with pytest.raises(InputError) as error:
+        read_records(path)
+    assert f"line 2, story_id {bad['story_id']!r}, {message}" in str(error.value)
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    path = written(tmp_path / "gold.jsonl", broken_belief(actor=""), record(category="x"), [1])
+    path.write_text(path.read_text(encoding="utf-8") + '\n{"story_id": 3,', encoding="utf-8")
+    with pytest.raises(InputError, match="5 problems") as error:
+        read_records(path)
+    assert "line 2, story_id 1: stands in line 1 too, expected once" in str(error.value)
+    assert "line 3: found [1], expected an object" in str(error.value)
+    assert "line 4: not JSON" in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xfe{}", b"null", b"[" * 100_000])
+def test_file_without_records_is_named(tmp_path, content):
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"gold\.jsonl"):
+        read_records(path)
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
+        read_records(tmp_path / "none.jsonl")
+
+
+def test_bad_record_is_not_written(tmp_path):
+    with pytest.raises(InputError, match="not written"):
+        write_records([record(), record()], tmp_path / "gold.jsonl")
+    assert not (tmp_path / "gold.jsonl").exists()
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=20).map(lambda text: f"x{text}")
+one_label = {key: st.sampled_from(legal) for key, legal in DIMENSIONS.items()}
+beliefs = st.fixed_dictionaries(
+    {"actor": texts, "belief": texts, "labels": st.fixed_dictionaries(one_label)}
+)
+records = st.lists(
+    st.fixed_dictionaries(
+        {
+            "story_id": st.integers(),
+            "story_category": st.sampled_from(list(CODES)),
+            "story": texts,
+            "beliefs": st.lists(beliefs, min_size=1, max_size=3),
+            "source": st.sampled_from(["authored", "grammar", "llm:m", "released:x"]),
+        }
+    ),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda one: one["story_id"],
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(records)
+def test_what_is_written_is_read_back(tmp_path_factory, told):
+    path = tmp_path_factory.mktemp("records") / "gold.jsonl"
+    write_records(told, path)
+    assert read_records(path) == told
+
+
+def test_order_0_of_an_actor_and_a_higher_order_of_the_world_are_not_refused(tmp_path):
+    odd = record(
+        beliefs=[
+            {"actor": "world", "belief": "It rains", "labels": labels("1")},
+            {"actor": "Ines", "belief": "It rains", "labels": labels("0")},
+            {"actor": "Ines", "belief": "It rains", "labels": labels("2")},
+        ]
+    )
+    (found,) = read_records(written(tmp_path / "gold.jsonl", odd))
+    assert found["beliefs"] == odd["beliefs"]
+
+
+def test_rows_are_the_beliefs_in_order():
+    assert rows(record()) == [
+        Row("world", "The key is in the vase", "0", labels("0")),
+        Row("Ines", "The key is in the drawer", "1", labels("1")),
+    ]
+
+
+@needs_worked
+def test_worked_examples_are_seven_stories_with_102_beliefs():
+    worked = read_records(WORKED)
+    table = statistics(worked)
+    assert table["stories"].tolist() == [1] * 7 + [7]
+    assert table["beliefs"].tolist() == [29, 21, 14, 11, 6, 9, 12, 102]
+    beliefs = [belief for one in worked for belief in one["beliefs"]]
+    assert all((b["actor"] == "world") == (b["labels"]["order"] == "0") for b in beliefs)
+
+
+# ---- ToMBench ------------------------------------------------------------------------------------
+
+
+def line(**changed):
+    told = {"能力\nABILITY": "Belief", "STORY": "A tale.", "QUESTION": "Why?"}
+    options = {f"OPTION-{letter}": f"{letter}. for {letter}" for letter in "ABCD"}
+    return told | options | {"答案\nANSWER": "B"} | changed
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for category in CATEGORIES.values():
+        written(tmp_path / f"{category}.jsonl", line())
+    return tmp_path
+
+
+def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_options(folder):
+    told = [
+        line(QUESTION="First?"),
+        line(STORY="Another."),
+        line(QUESTION="Is it?", **{"OPTION-C": float("nan"), "OPTION-D": float("nan")}),
+    ]
+    written(folder / "Hinting Task Test.jsonl", *told)
+    found = read_tombench(folder)
+    hints = found[found["code"] == "HT"].to_dict("records")
+    assert [story["story"] for story in hints] == ["A tale.", "Another."]
+    assert hints[0]["source_rows"] == [1, 3]
+    assert hints[0]["questions"][1] == {
+        "source_row": 3,
+        "ability": "Belief",
+        "question": "Is it?",
+        "choices": ["for A", "for B"],
+        "answer": "for B",
+    }
+
+
+def test_missing_column_is_named_with_those_expected(folder):
+    cut = {key: value for key, value in line().items() if key != "QUESTION"}
+    written(folder / "Hinting Task Test.jsonl", cut)
+    with pytest.raises(InputError) as error:
+        read_tombench(folder)
+    assert "Hinting Task Test.jsonl, line 1: columns missing ['QUESTION'], found" in str(
+        error.value
+    )
+    assert "expected ['STORY', 'QUESTION', 'OPTION-A'" in str(error.value)
+
+
+def test_missing_file_and_answer_without_option_are_both_told(folder):
+    (folder / "Persuasion Story Task.jsonl").unlink()
+    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-B": float("nan")}))
+    with pytest.raises(InputError) as error:
+        read_tombench(folder)
+    assert "Persuasion Story Task.jsonl: no such file" in str(error.value)
+    assert "Hinting Task Test.jsonl, line 2, field 'OPTION-B': found nan" in str(error.value)
+    assert "found 'B', expected one of ['A', 'C', 'D']" in str(error.value)
+
+
+def stories(each=5):
+    names = [(code, i) for code in CATEGORIES for i in range(each)]
+    return pd.DataFrame([{"code": code, "story": f"{code} {i}"} for code, i in names])
+
+
+def test_split_holds_out_three_stories_of_each_category_and_keeps_the_order():
+    calibration, benchmark = split(stories(), seed=0)
+    assert calibration["code"].value_counts().to_dict() == dict.fromkeys(CATEGORIES, 3)
+    assert benchmark["code"].value_counts().to_dict() == dict.fromkeys(CATEGORIES, 2)
+    assert sorted([*calibration["story"], *benchmark["story"]]) == sorted(stories()["story"])
+    assert benchmark["story"].is_monotonic_increasing
+
+
+def test_split_depends_on_the_seed_alone():
+    first, again, other = (split(stories(40), seed)[0]["story"].tolist() for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_split_of_too_few_stories_names_the_category():
+    few = stories()[:-3]
+    with pytest.raises(InputError, match="Strange Story Task: found 2 stories, expected at least"):
+        split(few, seed=0)
+
+
+def test_record_is_linked_whatever_its_case_spaces_and_quotation_marks():
+    asked = {"source_row": 4, "ability": "Belief", "question": "Where?"}
+    asked |= {"choices": ["Here", "There"], "answer": "There"}
+    tombench = pd.DataFrame(
+        [{"code": "FBT", "story": "Ines says, “It’s  there.”", "questions": [asked]}]
+    )
+    same, other = record() | {"story": 'ines says, "It\'s there." '}, record(2)
+    elsewhere = record(3, "Hinting Task Test") | {"story": same["story"]}
+    found = link([same, other, elsewhere], tombench)
+    assert found.to_dict("records") == [{"story_id": 1, "code": "FBT", **asked}]
+
+
+def test_nothing_linked_is_an_empty_table_with_its_columns():
+    found = link([record()], pd.DataFrame(columns=["code", "story", "questions"]))
+    assert found.empty
+    assert "choices" in found
+
+
+@pytest.fixture(scope="module")
+def tombench():
+    return read_tombench(TOMBENCH)
+
+
+@needs_tombench
+def test_tombench_has_916_distinct_stories(tombench):
+    counts = tombench["code"].value_counts()[list(CATEGORIES)].tolist()
+    assert counts == [101, 100, 145, 103, 100, 157, 210]
+    assert tombench["questions"].map(len).sum() == 2170
+
+
+@needs_tombench
+def test_benchmark_split_has_the_stories_of_table_4(tombench):
+    calibration, benchmark = split(tombench, seed=0)
+    assert (len(calibration), len(benchmark)) == (21, 895)
+    counts = benchmark["code"].value_counts()[list(CATEGORIES)].tolist()
+    assert counts == [98, 97, 142, 100, 97, 154, 207]
+
+
+@needs_tombench
+def test_right_answer_is_among_two_or_four_options(tombench):
+    questions = [question for own in tombench["questions"] for question in own]
+    assert {len(question["choices"]) for question in questions} == {2, 4}
+    assert all(question["answer"] in question["choices"] for question in questions)
+
+
+@needs_tombench
+def test_every_story_of_tombench_links_to_its_own_questions(tombench):
+    told = [
+        record(i, story["category"]) | {"story": story["story"]}
+        for i, story in enumerate(tombench.to_dict("records"))
+    ]
+    linked = link(told, tombench).groupby("story_id")["source_row"].agg(list)
+    assert linked.tolist() == tombench["source_rows"].tolist()
+
+
+@needs_tombench
+@needs_worked
+def test_two_worked_examples_are_stories_of_tombench_word_for_word(tombench):
+    assert link(read_records(WORKED), tombench)["story_id"].unique().tolist() == [13, 16]
+
+
+# ---- Table 4 and Figure 4 ------------------------------------------------------------------------
+
+
+def test_statistics_of_two_stories():
+    deep = [{"actor": "Ines", "belief": "x", "labels": labels(order)} for order in "1233"]
+    table = statistics([record(), record(2, "Hinting Task Test", deep)]).set_index("code")
+    assert list(table.index) == [*CATEGORIES, "total"]
+    assert table.loc["FBT"].tolist() == ["False Belief Task", 1, 2, 2.0, 1, 1, 0]
+    assert table.loc["HT"].tolist() == ["Hinting Task Test", 1, 4, 4.0, 0, 1, 3]
+    assert table.loc["total"].tolist() == ["Total", 2, 6, 3.0, 1, 2, 3]
+    assert table.loc["SST", ["stories", "beliefs"]].tolist() == [0, 0]
+    assert pd.isna(table.loc["SST", "beliefs_per_story"])
+
+
+def test_label_distribution_counts_every_legal_label():
+    table = label_distribution([record()])
+    assert len(table) == sum(map(len, DIMENSIONS.values()))
+    found = table.set_index(["dimension", "label"])
+    assert found.loc[("order", "0")].tolist() == [1, 0.5]
+    assert found.loc[("context", "Neutral")].tolist() == [2, 1.0]
+    assert found.loc[("context", "Deceptive")].tolist() == [0, 0.0]
+    assert table.groupby("dimension")["share"].sum().tolist() == [1.0] * 7

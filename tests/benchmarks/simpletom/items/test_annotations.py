@@ -1,0 +1,383 @@
+"""Annotations: reading them, the strict filter of App. D.4, qualification and agreement."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simpletom_stories import stories
+from tomlab.benchmarks.simpletom.items.filtering import (
+    ANNOTATION_COLUMNS,
+    KEY_COLUMNS,
+    QUESTIONS,
+    agreement_report,
+    of_kind,
+    qualification,
+    read_annotations,
+    valid,
+)
+from tomlab.errors import InputError
+
+KNOWN = {"s1", "s2"}
+ROW = {
+    "story_id": "s1",
+    "annotator": "w1",
+    "annotator_kind": "human",
+    "question": "action_aware",
+    "answer": "yes",
+}
+
+
+def answers(story_id, annotator, given="yes yes yes yes", kind="human"):
+    """One annotator's answers to a story, in the order of `QUESTIONS`; "-" is none."""
+    return [
+        (story_id, annotator, kind, question, answer)
+        for question, answer in zip(QUESTIONS, given.split(), strict=True)
+        if answer != "-"
+    ]
+
+
+def annotated(*parts):
+    return pd.DataFrame(itertools.chain(*parts), columns=ANNOTATION_COLUMNS)
+
+
+def three(story_id, *given, kind="human"):
+    return annotated(
+        *(answers(story_id, f"w{i}", text, kind) for i, text in enumerate(given, start=1))
+    )
+
+
+# Reading annotations
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows, header=ANNOTATION_COLUMNS):
+        lines = [",".join(header)]
+        lines += [
+            row if isinstance(row, str) else ",".join({**ROW, **row}[n] for n in header)
+            for row in rows
+        ]
+        path = tmp_path / "annotations.csv"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    def read(*rows, **options):
+        with pytest.raises(InputError) as caught:
+            read_annotations(file(*rows, **options), KNOWN)
+        assert "annotations.csv" in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+def test_annotations_are_read_as_they_stand(file):
+    table = read_annotations(file({}, {"annotator": "gpt", "annotator_kind": "llm:gpt-4o"}), KNOWN)
+    assert list(table.columns) == list(ANNOTATION_COLUMNS)
+    assert table["annotator_kind"].tolist() == ["human", "llm:gpt-4o"]
+
+
+def test_header_alone_is_an_empty_table(file):
+    table = read_annotations(file(), KNOWN)
+    assert table.empty
+    assert list(table.columns) == list(ANNOTATION_COLUMNS)
+
+
+def test_order_of_columns_and_columns_of_ones_own_do_not_matter(file):
+    path = file({}, header=[*reversed(ANNOTATION_COLUMNS)])
+    head, row = path.read_text().splitlines()
+    path.write_text(f"{head},minutes\n{row},3\n")
+    assert read_annotations(path, KNOWN).to_dict("records") == [ROW]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("answer", ["yes", "possibly", "no", "Yes", "maybe", ""])
+def test_each_question_has_its_own_answers(file, complaint, question, answer):
+    row = {"question": question, "answer": answer}
+    three_valued = question in ("different_from_commonsense", "unlikely_noticed")
+    if answer in ("yes", "no") or (answer == "possibly" and three_valued):
+        assert len(read_annotations(file(row), KNOWN)) == 1
+    else:
+        expected = "no, possibly, yes" if three_valued else "no, yes"
+        found = repr(answer) if answer else "nothing"
+        assert f"row 2, field answer: found {found}, expected {expected}" in complaint(row)
+
+
+@pytest.mark.parametrize("kind", ["", "llm", "llm:", "Human", "crowd", "llm:a b"])
+def test_kind_is_said_and_never_assumed(complaint, kind):
+    said = complaint({"annotator_kind": kind})
+    found = repr(kind) if kind else "nothing"
+    assert f"row 2, field annotator_kind: found {found}, expected human or llm:<model>" in said
+
+
+def test_annotator_is_of_one_kind(complaint):
+    said = complaint({}, {"story_id": "s2", "annotator_kind": "llm:x"})
+    assert (
+        "row 3, field annotator_kind: found 'llm:x', expected 'human', which 'w1' is in row 2"
+        in said
+    )
+
+
+def test_question_answered_twice_is_told_with_the_first_row(complaint):
+    said = complaint({}, {"annotator": "w2"}, {"answer": "no"})
+    what = "annotator 'w1', story_id 's1', question 'action_aware'"
+    assert f"row 4: {what} stands in row 2 too, expected once" in said
+    assert "1 problem" in said
+
+
+def test_all_problems_come_at_once_by_line(complaint):
+    said = complaint({"story_id": "s9"}, "", {"question": "funny"}, "a,b", {"annotator": " "})
+    assert "row 2, field story_id: found 's9', expected the id of a story" in said
+    assert "row 4, field question: found 'funny', expected different_from_commonsense" in said
+    assert "row 5: found 2 fields, expected 5" in said
+    assert "row 6, field annotator: found nothing" in said
+    assert "4 problems" in said
+
+
+def test_missing_columns_are_named(complaint):
+    assert "row 1: missing columns annotator_kind" in complaint(
+        header=[name for name in ANNOTATION_COLUMNS if name != "annotator_kind"]
+    )
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=50, deadline=None)
+def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any_annotations.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"any_annotations\.csv"):
+        read_annotations(path, KNOWN)
+
+
+def test_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(InputError, match=r"nothing\.csv"):
+        read_annotations(tmp_path / "nothing.csv", KNOWN)
+
+
+# The strict filter
+
+
+def verdict(annotations, **options):
+    [row] = valid(stories({}), annotations, **options).to_dict("records")
+    assert row["status"] in ("valid", "invalid", "unannotated")
+    return row
+
+
+def test_story_is_valid_when_three_annotators_say_no_to_nothing():
+    row = verdict(three("s1", "yes yes yes yes", "possibly yes yes yes", "yes possibly yes yes"))
+    assert row == {"story_id": "s1", "annotators": 3, "status": "valid", "reason": ""}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_one_no_to_any_question_makes_a_story_invalid(question):
+    given = " ".join("no" if name == question else "yes" for name in QUESTIONS)
+    row = verdict(three("s1", "yes yes yes yes", given, "yes yes yes yes"))
+    assert row["status"] == "invalid"
+    assert row["reason"] == f"{question}: no by w2"
+
+
+def test_every_no_is_named():
+    row = verdict(three("s1", "no yes yes yes", "yes yes no yes", "yes yes yes yes"))
+    assert row["reason"] == "different_from_commonsense: no by w1; action_unaware: no by w2"
+
+
+def test_no_counts_before_three_have_answered():
+    assert verdict(three("s1", "- - - no"))["status"] == "invalid"
+
+
+def test_story_without_annotations_is_unannotated_not_invalid():
+    row = verdict(annotated())
+    assert row["status"] == "unannotated"
+    assert row["reason"] == "0 of 3 annotators answered all 4 questions"
+
+
+def test_two_annotators_are_not_enough():
+    row = verdict(three("s1", "yes yes yes yes", "yes yes yes yes"))
+    assert (row["status"], row["annotators"]) == ("unannotated", 2)
+
+
+def test_annotator_who_left_a_question_open_does_not_count():
+    row = verdict(three("s1", "yes yes yes yes", "yes yes yes yes", "yes yes yes -"))
+    assert (row["status"], row["annotators"]) == ("unannotated", 2)
+
+
+def test_fourth_annotator_may_have_left_a_question_open():
+    full = ["yes yes yes yes"] * 3
+    assert verdict(three("s1", *full, "yes - - -"))["status"] == "valid"
+
+
+def test_number_of_annotators_is_a_parameter():
+    assert verdict(three("s1", "yes yes yes yes"), annotators=1)["status"] == "valid"
+
+
+def test_people_and_models_do_not_add_up():
+    people = three("s1", "yes yes yes yes", "yes yes yes yes")
+    models = annotated(
+        *(answers("s1", name, "yes yes yes no", f"llm:{name}") for name in ("a", "b", "c"))
+    )
+    both = pd.concat([people, models])
+    assert verdict(both)["status"] == "unannotated"
+    assert verdict(both, kind="llm")["status"] == "invalid"
+    assert len(of_kind(both, "human")) == 8
+
+
+def test_every_story_has_a_verdict_in_its_place():
+    table = valid(stories({}, {}, {}), three("s2", *["yes yes yes yes"] * 3))
+    assert table["story_id"].tolist() == ["s1", "s2", "s3"]
+    assert table["status"].tolist() == ["unannotated", "valid", "unannotated"]
+    assert valid(stories({})[:0], annotated()).empty
+
+
+# Qualification
+
+
+def key(*rows):
+    return pd.DataFrame(rows, columns=KEY_COLUMNS)
+
+
+KEY = key(
+    ("s1", "different_from_commonsense", "yes|possibly"),
+    ("s1", "action_aware", "yes"),
+    ("s2", "action_aware", "no"),
+)
+
+
+def test_annotator_with_acceptable_answers_to_all_passes():
+    table = qualification(
+        annotated(answers("s1", "w1", "possibly no no yes"), answers("s2", "w1", "yes yes yes no")),
+        KEY,
+    )
+    assert table.values.tolist() == [["w1", "human", True, ""]]
+
+
+def test_what_was_missed_is_told():
+    table = qualification(
+        annotated(answers("s1", "w1", "no yes yes yes"), answers("s1", "w2", kind="llm:x")), KEY
+    )
+    assert table["passed"].tolist() == [False, False]
+    assert table["missed"].tolist() == [
+        "s1 different_from_commonsense: no, not yes|possibly; s2 action_aware: nothing, not no",
+        "s2 action_aware: nothing, not no",
+    ]
+    assert table["annotator_kind"].tolist() == ["human", "llm:x"]
+
+
+def test_nobody_took_the_test():
+    assert qualification(annotated(), KEY).empty
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (key(), "everybody would pass"),
+        (KEY.drop(columns="acceptable"), "missing columns acceptable"),
+        (key(("s1", "funny", "yes")), "s1, field question: found 'funny'"),
+        (key(("s1", "action_aware", "yes|possibly")), "field acceptable: found 'possibly'"),
+        (key(("s1", "action_aware", "")), "field acceptable: found ''"),
+        (pd.concat([KEY, KEY[:1]]), "s1: different_from_commonsense stands twice"),
+    ],
+)
+def test_faulty_key_is_an_input_error(wrong, said):
+    with pytest.raises(InputError, match="answer key") as caught:
+        qualification(annotated(), wrong)
+    assert said in str(caught.value)
+
+
+# Agreement
+
+
+def drawn(count, annotators=3, kind="human", seed=0):
+    rng = np.random.default_rng(seed)
+    names = [f"{kind}{j}" for j in range(annotators)]
+    rows = [
+        (f"s{i}", name, kind if kind == "human" else f"llm:{name}", question, rng.choice(allowed))
+        for i in range(count)
+        for name in names
+        for question, allowed in QUESTIONS.items()
+    ]
+    return pd.DataFrame(rows, columns=ANNOTATION_COLUMNS)
+
+
+def test_each_question_has_its_agreement_by_kind():
+    table = agreement_report(pd.concat([drawn(9), drawn(5, 2, "llm")]), resamples=20)
+    assert table["kind"].tolist() == ["human"] * 4 + ["llm"] * 4
+    assert table["question"].tolist() == [*QUESTIONS] * 2
+    assert table["annotators"].tolist() == [3] * 4 + [2] * 4
+    assert table["stories"].tolist() == [9] * 4 + [5] * 4
+    assert table["level"].tolist() == ["ordinal", "ordinal", "nominal", "nominal"] * 2
+
+
+def test_models_leave_the_peoples_agreement_alone():
+    people = drawn(9)
+    both = agreement_report(pd.concat([people, drawn(9, 4, "llm")]), resamples=20)
+    assert both[both["kind"] == "human"].equals(agreement_report(people, resamples=20))
+
+
+def test_alpha_is_krippendorffs_and_inside_its_interval():
+    annotations = drawn(40)
+    table = agreement_report(annotations, resamples=200).set_index("question")
+    for question, allowed in QUESTIONS.items():
+        part = annotations[annotations["question"] == question]
+        codes = part.assign(code=part["answer"].map(allowed.index))
+        wide = codes.pivot(index="annotator", columns="story_id", values="code")
+        level = "ordinal" if len(allowed) == 3 else "nominal"
+        expected = krippendorff.alpha(wide.to_numpy(float), level_of_measurement=level)
+        row = table.loc[question]
+        assert row["alpha"] == pytest.approx(expected)
+        assert row["ci_low"] < row["alpha"] < row["ci_high"]
+
+
+def test_interval_is_that_of_alpha_over_whole_resampled_tables():
+    # The same draws, worked out from the answers instead of their counts.
+    annotations = drawn(12).query("question == 'unlikely_noticed'")
+    [row] = agreement_report(annotations, resamples=30, seed=5).to_dict("records")
+    allowed = QUESTIONS["unlikely_noticed"]
+    codes = annotations.assign(code=annotations["answer"].map(allowed.index))
+    wide = codes.pivot(index="story_id", columns="annotator", values="code").to_numpy(float)
+    rng = np.random.default_rng(5)
+    alphas = [
+        krippendorff.alpha(np.repeat(wide, times, axis=0).T, level_of_measurement="ordinal")
+        for times in rng.multinomial(12, np.full(12, 1 / 12), size=30)
+    ]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx([*np.percentile(alphas, [2.5, 97.5])])
+
+
+def test_no_and_yes_are_further_apart_than_possibly_and_yes():
+    def alpha(other):
+        pairs = [("yes", "yes"), ("no", "no"), ("possibly", "possibly"), ("yes", other)]
+        rows = [
+            (f"s{i}", name, "human", "unlikely_noticed", answer)
+            for i, pair in enumerate(pairs * 3)
+            for name, answer in zip("ab", pair, strict=True)
+        ]
+        table = pd.DataFrame(rows, columns=ANNOTATION_COLUMNS)
+        return agreement_report(table, resamples=5)["alpha"].iloc[0]
+
+    assert alpha("no") < alpha("possibly")
+
+
+def test_agreement_of_all_is_no_certainty():
+    table = agreement_report(
+        annotated(*(answers(f"s{i}", w) for i in range(3) for w in "ab")), resamples=20
+    )
+    assert table["percent_agreement"].tolist() == [1.0] * 4
+    assert table[["alpha", "ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def test_one_annotator_agrees_with_nobody():
+    table = agreement_report(annotated(answers("s1", "w1")), resamples=20)
+    assert table["stories"].tolist() == [0] * 4
+    assert table[["percent_agreement", "alpha", "ci_low"]].isna().all(axis=None)
+
+
+def test_nothing_annotated_nothing_reported():
+    assert agreement_report(annotated()).empty

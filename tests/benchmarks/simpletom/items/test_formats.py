@@ -1,0 +1,350 @@
+"""What prompts show and models answer: written out, and read back strictly."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from simpletom_stories import OATS, story
+from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
+from tomlab.benchmarks.simpletom.items.formats import (
+    parse_annotation,
+    parse_entities,
+    parse_generation,
+    parse_rating,
+    written_out,
+    written_set,
+)
+from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
+
+GROCERY, EXAM = "food item in grocery store", "unobserved unethical actions"
+TRIO = [
+    story(
+        story_id="oats_sev1",
+        severity=1,
+        key_information="The box of oats holds rye flakes.",
+        aware_action="swap the box for one with oats",
+    ),
+    story(),
+    story(
+        story_id="oats_sev3",
+        severity=3,
+        key_information="The box of oats holds rat poison.",
+        aware_action="warn the manager of the poison",
+    ),
+]
+OTHER_TRIO = [
+    {**s, "story_id": s["story_id"].replace("oats", "quiz"), "set_id": "quiz", "scenario": EXAM}
+    | {"person_x": "Ligaya", "person_y": "classmate", "object_z": "copied in the quiz"}
+    for s in TRIO
+]
+# What a model writes of the trio: no more than the nine lines.
+PLAIN = written_out([{k: v for k, v in s.items() if k != "object_z"} for s in TRIO])
+WRITTEN = ("key_information", "second_sentence", "question", "unaware_action", "aware_action")
+PARSED = [{"severity": s["severity"], **{n: s[n] for n in WRITTEN}} for s in TRIO]
+OATS_SET = {n: OATS[n] for n in ("person_x", "person_y", "object_z", "key_information")}
+QUIZ_SET = {
+    "person_x": "Ligaya",
+    "person_y": "classmate",
+    "object_z": "copied in the quiz",
+    "key_information": "Ligaya's classmate copied in the quiz.",
+}
+GOOD = "Question 1: yes\nQuestion 2: possibly\nQuestion 3: yes\nQuestion 4: no"
+GOOD_ANSWERS = dict(zip(QUESTIONS, ["yes", "possibly", "yes", "no"], strict=True))
+
+
+# Entities
+
+
+def written_sets(sets):
+    """Sets of entities in the form in which the prompt asks for them."""
+    return "\n\n".join(f"Example {i}:\n{written_set(s)}" for i, s in enumerate(sets, start=1))
+
+
+def test_examples_become_sets():
+    text = written_sets([{**OATS_SET, "scenario": GROCERY}, {**QUIZ_SET, "scenario": EXAM}])
+    assert parse_entities(text, 2) == ([OATS_SET, QUIZ_SET], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "Here you are!\n\nExample 1:\nENTITIES: Person X = Wanja; Object Z = box of oats\n"
+            "KEY INFORMATION: The box of oats has beetles in it.\n\nDo you want more?"
+        ),
+        (
+            "**Example 1:**\n**ENTITIES:** Person X = Wanja, Object Z = box of oats\n"
+            "**KEY INFORMATION:** The box of oats has beetles in it."
+        ),
+        (
+            "Example 1\r\nEntities:\r\n- Person X = Wanja\r\n- Object Z = box of oats\r\n"
+            "Key information: The box of oats has beetles in it.\r\n"
+        ),
+        (
+            "Example 1: ENTITIES: Person X = Wanja Person Y = none Object/Person/Action Z = box of "
+            "oats\nKEY INFORMATION: The box of oats has beetles in it."
+        ),
+        (
+            "Example 1:\nENTITIES: Object Z = box of oats; Person Y = N/A; Person X = Wanja\n"
+            "KEY INFORMATION: The box of oats has beetles in it."
+        ),
+    ],
+    ids=["chatter", "bold", "list, CRLF", "one line, nobody", "order"],
+)
+def test_spelling_of_a_set_does_not_matter(text):
+    assert parse_entities(text, 1) == ([OATS_SET], [])
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("", "KEY INFORMATION: missing"),
+        ("ENTITIES: Person X = W; Object Z = b", "KEY INFORMATION: missing"),
+        ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION:", "key_information: missing"),
+        ("Person X = W; Object Z = b\nKEY INFORMATION: k", "ENTITIES: missing"),
+        ("ENTITIES: none\nKEY INFORMATION: k", "ENTITIES: missing"),
+        ("ENTITIES: Object Z = b\nKEY INFORMATION: k", "person_x: missing"),
+        ("ENTITIES: Person X = W\nKEY INFORMATION: k", "object_z: missing"),
+        ("ENTITIES: Person X = ; Object Z = b\nKEY INFORMATION: k", "person_x: missing"),
+        ("ENTITIES: Person X = W; Person X = V; Object Z = b\nKEY INFORMATION: k", "X: stands 2"),
+        ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: k\nKEY INFORMATION: l", "KEY"),
+    ],
+)
+def test_example_that_is_no_set_has_its_reason(block, reason):
+    sets, [said] = parse_entities(f"Example 1:\n{block}", 1)
+    assert sets == []
+    assert said.startswith(f"Example 1: {reason}")
+
+
+def test_what_is_missing_doubled_or_too_much_is_a_failure_each():
+    lines = "ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: k.\n"
+    text = "\n".join(f"Example {i}:\n{lines}" for i in (1, 1, 4))
+    sets, failures = parse_entities(text, 3)
+    assert len(sets) == 1
+    assert failures == [
+        "Example 1: stands twice",
+        "Example 4: 3 were asked for",
+        "Example 2: missing",
+        "Example 3: missing",
+    ]
+
+
+def test_example_in_running_text_is_none():
+    text = "For example, Example 1 of the above is good."
+    assert parse_entities(text, 1) == ([], ["Example 1: missing"])
+
+
+WORDS = st.text(
+    st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=":="), min_size=1
+)
+VALUE = WORDS.map(lambda text: " ".join(text.split()).strip(" ,;|*-")).filter(bool)
+SETS = st.fixed_dictionaries(
+    {"person_x": VALUE, "object_z": VALUE, "key_information": VALUE, "scenario": st.just(EXAM)}
+    | {"person_y": st.just("") | VALUE.filter(lambda y: y.lower().strip(".") not in NOBODY)}
+)
+NOBODY = ("", "none", "n/a", "nobody", "no one")
+
+
+@given(st.lists(SETS, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_sets_written_out_and_parsed_again_are_the_same(sets):
+    expected = [{k: v for k, v in found.items() if k != "scenario"} for found in sets]
+    assert parse_entities(written_sets(sets), len(sets)) == (expected, [])
+
+
+PIECES = ["Example ", "1", "12", ":", "\n", "ENTITIES:", "Person X = ", "Object Z = ", "Y =", "a"]
+
+
+@given(st.text() | st.lists(st.sampled_from([*PIECES, "KEY INFORMATION: "])).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_as_many_sets_and_failures_as_were_asked_for(text):
+    sets, failures = parse_entities(text, 3)
+    assert len(sets) + len(failures) >= 3
+    assert all(s["person_x"] and s["object_z"] and s["key_information"] for s in sets)
+    assert all(failures)
+
+
+def test_every_scenario_of_table_1_can_be_written_out():
+    for name in SCENARIOS:
+        text = written_sets([{**QUIZ_SET, "scenario": name}])
+        assert parse_entities(text, 1) == ([QUIZ_SET], [])
+
+
+# Stories
+
+
+def generated(**changes):
+    """The nine lines, some of them changed or (None) left out."""
+    lines = dict(line.split(":", 1) for line in PLAIN.split("\n\n"))
+    lines = {label.split(" (")[0]: text for label, text in lines.items()}
+    changed = {label.replace("_", " "): text for label, text in changes.items()}
+    return "\n".join(f"{k}: {v}" for k, v in (lines | changed).items() if v is not None)
+
+
+def test_nine_lines_are_three_stories():
+    assert parse_generation(PLAIN) == PARSED
+    assert [s["severity"] for s in PARSED] == [1, 2, 3]
+
+
+def test_three_stories_share_sentence_question_and_correct_answer():
+    for name in ("second_sentence", "question", "unaware_action"):
+        assert len({found[name] for found in parse_generation(PLAIN)}) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Sure, here it is:\n\n{PLAIN}\n\nShall I write another one?",
+        f"SCENARIO: boxes\n\n{written_out(TRIO)}",
+        PLAIN.replace("\n\n", "\r\n"),
+        "**" + PLAIN.replace(": ", ":** ").replace("\n\n", "\n---\n**"),
+        "- " + PLAIN.replace("\n\n", "\n- "),
+        PLAIN.replace("KEY INFORMATION:", "Key Information:"),
+        generated(),
+    ],
+    ids=["chatter", "scenario", "CRLF", "bold", "list", "case", "without remarks"],
+)
+def test_spelling_of_the_lines_does_not_matter(text):
+    assert parse_generation(text) == PARSED
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "KEY INFORMATION: missing (9 of 9 lines missing)"),
+        ("Once upon a time.", "KEY INFORMATION: missing (9 of 9 lines missing)"),
+        (generated(QUESTION=None), "QUESTION: missing (1 of 9 lines missing)"),
+        (generated(QUESTION=""), "QUESTION: empty"),
+        (generated(QUESTION="a\nQUESTION: b"), "QUESTION: stands 2 times"),
+        (generated() + "\n" + generated(), "KEY INFORMATION: stands 2 times"),
+        (generated(QUESTION="a\nAnd what then?"), "QUESTION: text without a label after it, 'And"),
+        ("QUESTION: a\n" + generated(QUESTION=None), "QUESTION: out of order"),
+    ],
+    ids=lambda value: value[:30] + value[-10:],
+)
+def test_answer_that_is_no_story_has_its_reason(text, reason):
+    assert parse_generation(text).startswith(reason)
+
+
+LINE = (
+    st.text(st.characters(exclude_characters="\n"), min_size=1)
+    .map(lambda text: text.strip().strip(" \t\r*").strip())
+    .filter(lambda text: text and text == text.strip("* \t\r"))
+)
+FIELDS = st.fixed_dictionaries(dict.fromkeys(("key_information", "aware_action"), LINE))
+SHARED = st.fixed_dictionaries(
+    dict.fromkeys(("second_sentence", "question", "unaware_action"), LINE)
+)
+
+
+@given(SHARED, st.tuples(FIELDS, FIELDS, FIELDS))
+@example(
+    dict.fromkeys(("second_sentence", "question", "unaware_action"), "QUESTION: she said (so): x"),
+    ({"key_information": "(a): b", "aware_action": "1. HIGH"},) * 3,
+)
+@settings(max_examples=60, deadline=None)
+def test_stories_written_out_and_parsed_again_are_the_same(shared, own):
+    stories = [{"severity": i, **shared, **fields} for i, fields in enumerate(own, start=1)]
+    assert parse_generation(written_out(stories)) == stories
+
+
+LABELS = ["KEY INFORMATION", "QUESTION", "MILD SEVERITY ", "CORRECT ANSWER", "(", ")", ":", "\n"]
+
+
+@given(st.text() | st.lists(st.sampled_from([*LABELS, "*", "1", " ", "x"])).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_three_stories_or_a_reason(text):
+    parsed = parse_generation(text)
+    assert parsed
+    assert isinstance(parsed, str) or len(parsed) == 3
+
+
+# Ratings
+
+
+NO_RATING = Unparsed("not one number from 1 to 5")
+
+
+@pytest.mark.parametrize(
+    ("text", "rating"),
+    [
+        ("4", 4),
+        (" 4.\n", 4),
+        ("**4**", 4),
+        ('"1"', 1),
+        ("Rating: 5", 5),
+        ("Answer: 2.", 2),
+        ("", NO_RATING),
+        ("0", NO_RATING),
+        ("6", NO_RATING),
+        ("45", NO_RATING),
+        ("4.5", NO_RATING),
+        ("-4", NO_RATING),
+        ("4 or 5", NO_RATING),
+        ("1 2 3 4 5", NO_RATING),
+        ("I would say 4", NO_RATING),
+        ("four", NO_RATING),
+        ("٤", NO_RATING),
+    ],
+)
+def test_rating_is_one_digit_and_nothing_else(text, rating):
+    assert parse_rating(text) == rating
+
+
+@given(st.text() | st.lists(st.sampled_from("12345 .*'\n-")).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_rating_or_the_reason(text):
+    assert parse_rating(text) in {1, 2, 3, 4, 5, NO_RATING}
+
+
+# Annotations
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        GOOD.upper(),
+        f"Here are my answers:\n\n{GOOD}\n",
+        GOOD.replace("Question 1", "**Question 1**").replace("yes", "Yes."),
+        GOOD.replace("possibly", "Possibly/Conceivably"),
+        "\n".join(reversed(GOOD.split("\n"))),
+    ],
+)
+def test_four_lines_are_four_answers(text):
+    assert parse_annotation(text) == GOOD_ANSWERS
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "Question 1: missing"),
+        ("yes\nyes\nyes\nyes", "Question 1: missing"),
+        (GOOD.replace("Question 4: no", ""), "Question 4: missing"),
+        (f"{GOOD}\nQuestion 2: no", "Question 2: stands 2 times"),
+        (GOOD.replace("Question 3: yes", "Question 3: possibly"), "Question 3: found 'possibly', "),
+        (GOOD.replace("1: yes", "1: yes, it is odd"), "Question 1: found 'yes, it is odd', "),
+        (GOOD.replace("1: yes", "1: yes or no"), "Question 1: found 'yes or no', "),
+        (GOOD.replace("1: yes", "1:"), "Question 1: found '', expected no or possibly or yes"),
+    ],
+)
+def test_answer_that_is_no_annotation_has_its_reason(text, reason):
+    assert parse_annotation(text).startswith(reason)
+
+
+@given(st.fixed_dictionaries({name: st.sampled_from(a) for name, a in QUESTIONS.items()}))
+def test_answers_written_out_and_parsed_again_are_the_same(answers):
+    lines = [f"Question {i}: {answers[name]}" for i, name in enumerate(QUESTIONS, start=1)]
+    assert parse_annotation("\n".join(lines)) == answers
+
+
+WORDS_OF_ANSWERS = ["Question ", "1", "2", "3", "4", ": ", "yes", "no", "possibly", "\n", "*"]
+
+
+@given(st.text() | st.lists(st.sampled_from(WORDS_OF_ANSWERS)).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_four_answers_or_a_reason(text):
+    parsed = parse_annotation(text)
+    assert parsed
+    assert isinstance(parsed, str) or list(parsed) == list(QUESTIONS)

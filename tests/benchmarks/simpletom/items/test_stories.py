@@ -1,0 +1,259 @@
+"""Story files, good and hostile, and the format of Sec. 2.2 and App. E.4, rule by rule."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simpletom_stories import OATS, story
+from tomlab.benchmarks.simpletom.items.stories import (
+    COLUMNS,
+    OPTIONAL,
+    SCENARIOS,
+    SEVERITIES,
+    format_problems,
+    read_stories,
+    story_table,
+    story_text,
+)
+from tomlab.benchmarks.simpletom.items.writing import read_scenarios
+from tomlab.errors import InputError
+from tomlab.paths import DATA
+
+HEADER = [name for name in COLUMNS if name != "source"]
+OURS = DATA / "simpletom" / "stories.csv"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A story file of rows (changes to the oats) or of bytes."""
+
+    def write(*rows, header=HEADER, content=None):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([[story(**row)[name] for name in header] for row in rows])
+        path = tmp_path / "mine.csv"
+        path.write_bytes(text.getvalue().encode() if content is None else content)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def complaint(file):
+    def read(*rows, **options):
+        with pytest.raises(InputError) as caught:
+            read_stories(file(*rows, **options))
+        assert "mine.csv" in str(caught.value)
+        return str(caught.value)
+
+    return read
+
+
+# Reading
+
+
+@pytest.mark.skipif(not OURS.is_file(), reason="data/simpletom is missing: `make data` pulls it")
+class TestOurs:
+    @pytest.fixture(scope="class")
+    def ours(self):
+        return read_stories(OURS)
+
+    def test_ten_scenarios_have_as_many_sets_of_three_severities(self, ours):
+        sets = ours.groupby(["scenario", "set_id"])["severity"].agg(sorted)
+        assert all(found == list(SEVERITIES) for found in sets)
+        assert set(ours["scenario"]) == set(SCENARIOS)
+        assert ours.groupby("scenario")["set_id"].nunique().nunique() == 1
+
+    def test_every_story_keeps_to_the_format(self, ours):
+        found = {s["story_id"]: format_problems(s) for s in ours.to_dict("records")}
+        assert {name: problems for name, problems in found.items() if problems} == {}
+
+    def test_stories_of_a_set_share_all_but_the_key_information_and_what_follows_from_it(
+        self, ours
+    ):
+        own = ("story_id", "severity", "key_information", "aware_action", "negative_judgment")
+        shared = [name for name in COLUMNS if name not in own]
+        assert len(ours[shared].drop_duplicates()) == ours["set_id"].nunique()
+
+
+def test_story_file_becomes_a_story_table(file):
+    table = read_stories(file({}))
+    assert list(table.columns) == list(COLUMNS)
+    assert table.to_dict("records") == [OATS]
+
+
+def test_columns_of_ones_own_are_let_pass(file):
+    path = file({})
+    text = path.read_text().splitlines()
+    path.write_text(f"{text[0]},author\n{text[1]},me\n")
+    assert read_stories(path).to_dict("records") == [OATS]
+
+
+def test_story_that_says_none_is_no_missing_value(file):
+    assert read_stories(file({"person_x": "None"}))["person_x"].tolist() == ["None"]
+
+
+def test_byte_order_mark_and_crlf_are_harmless(file):
+    plain = file({}).read_bytes()
+    marked = b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n")
+    assert read_stories(file(content=marked)).to_dict("records") == [OATS]
+
+
+def test_person_y_and_the_word_of_judgment_may_be_absent(file):
+    assert OPTIONAL == ("person_y", "negative_judgment")
+    table = read_stories(file({"person_y": "", "negative_judgment": ""}))
+    assert table[["person_y", "negative_judgment"]].values.tolist() == [["", ""]]
+
+
+def test_all_problems_come_at_once_with_row_and_field(complaint):
+    said = complaint(
+        {"key_information": "  "}, {"scenario": "zoo", "severity": "4"}, {"story_id": "oats_sev2"}
+    )
+    assert "row 2, field key_information: found nothing" in said
+    assert "row 3, field scenario: found 'zoo', expected food item in grocery store" in said
+    assert "row 3, field severity: found '4', expected 1, 2, 3" in said
+    assert "row 4: story_id 'oats_sev2' stands in row 2 too, expected once" in said
+
+
+def test_missing_columns_are_named(complaint):
+    header = [name for name in HEADER if name not in ("set_id", "question")]
+    assert "row 1: missing columns set_id, question" in complaint({}, header=header)
+
+
+def test_header_alone_holds_no_story(complaint):
+    assert "no story in it" in complaint()
+
+
+@pytest.mark.parametrize("content", [b"", b"caf\xe9,x\n1,2\n", b'"' + b"x" * 1000])
+def test_what_is_no_csv_is_an_input_error(complaint, content):
+    complaint(content=content)
+
+
+def test_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(InputError, match=r"nothing\.csv"):
+        read_stories(tmp_path / "nothing.csv")
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=50, deadline=None)
+def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any_stories.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"any_stories\.csv"):
+        read_stories(path)
+
+
+def test_what_a_row_lacks_is_empty_in_a_story_table():
+    [row] = story_table([{"story_id": "s", "severity": 1}]).to_dict("records")
+    assert row == {**dict.fromkeys(COLUMNS, ""), "story_id": "s", "severity": 1}
+
+
+def test_story_is_its_two_sentences_the_key_information_first():
+    assert story_text(OATS) == (
+        "The box of oats has beetles in it. "
+        "Wanja takes the box off the shelf and joins the queue at the till."
+    )
+
+
+# Scenario texts
+
+
+def scenario_file(tmp_path, *rows, header="scenario,reason,description"):
+    path = tmp_path / "scenarios.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_scenario_texts_are_read(tmp_path):
+    table = read_scenarios(scenario_file(tmp_path, f'{SCENARIOS[0]},"Closed, so",X buys Z.'))
+    assert table.values.tolist() == [[SCENARIOS[0], "Closed, so", "X buys Z."]]
+
+
+def test_all_that_is_wrong_with_scenario_texts_is_told_at_once(tmp_path):
+    path = scenario_file(tmp_path, "zoo,a,b", f"{SCENARIOS[5]},,b", f"{SCENARIOS[5]},a,b", "a,b")
+    with pytest.raises(InputError) as caught:
+        read_scenarios(path)
+    said = str(caught.value)
+    assert f"row 2, field scenario: found 'zoo', expected {', '.join(SCENARIOS)}" in said
+    assert "row 3, field reason: found nothing, expected some text" in said
+    assert f"row 4: scenario {SCENARIOS[5]!r} stands in row 3 too, expected once" in said
+    assert "row 5: found 2 fields, expected 3" in said
+
+
+def test_missing_scenario_column_is_named(tmp_path):
+    with pytest.raises(InputError, match="row 1: missing columns reason"):
+        read_scenarios(scenario_file(tmp_path, header="scenario,description"))
+
+
+# The format
+
+
+def test_story_in_the_format_has_no_problem():
+    assert format_problems(OATS) == []
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in OPTIONAL])
+def test_empty_field_is_a_problem(name):
+    assert f"{name}: empty" in format_problems(story(**{name: ""}))
+
+
+@pytest.mark.parametrize("name", ["key_information", "second_sentence"])
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("The box has beetles.", []),
+        ('Its label says "fresh oats."', []),
+        ("The box weighs 1.5 kg.", []),
+        ("The box has beetles", ["0 sentences instead of one"]),
+        ("It has beetles. They are alive.", ["2 sentences instead of one"]),
+    ],
+)
+def test_each_half_of_a_story_is_one_sentence(name, text, problems):
+    assert format_problems(story(**{name: text})) == [f"{name}: {p}" for p in problems]
+
+
+@pytest.mark.parametrize(
+    "word", ["sees", "notices", "believes", "knows", "thinks", "realizes", "looked", "Aware"]
+)
+def test_second_sentence_does_without_words_of_perceiving_and_of_the_mind(word):
+    text = f"Wanja {word} the box and joins the queue."
+    assert format_problems(story(second_sentence=text)) == [
+        f"second_sentence: mentalizing word {word!r}"
+    ]
+
+
+def test_word_that_only_contains_such_a_word_is_none():
+    text = "Wanja lays the seesaw box on the bookshelf."
+    assert format_problems(story(second_sentence=text)) == []
+
+
+def test_key_information_may_speak_of_the_mind():
+    assert format_problems(story(key_information="The baker thinks of beetles.")) == []
+
+
+@pytest.mark.parametrize("word", ["secretly", "hidden", "actually", "in fact", "unbeknownst"])
+@pytest.mark.parametrize("name", ["key_information", "second_sentence"])
+def test_no_word_gives_away_that_something_is_kept_from_view(name, word):
+    text = f"The box {word} holds beetles."
+    assert format_problems(story(**{name: text})) == [f"{name}: giveaway word {word!r}"]
+
+
+def test_unaware_action_is_not_part_of_the_story():
+    text = "Wanja wants to, and will Pay for the oats!"
+    problems = format_problems(story(second_sentence=text))
+    assert "unaware_action: stands in the story" in problems
+
+
+@pytest.mark.parametrize("other", ["pay for the oats", "Pay for  the oats."])
+def test_two_actions_differ_by_more_than_case_and_marks(other):
+    assert format_problems(story(aware_action=other)) == ["unaware_action: equal to aware_action"]
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(COLUMNS, st.text(max_size=40))))
+@settings(max_examples=50, deadline=None)
+def test_any_texts_are_checked(fields):
+    assert all(isinstance(problem, str) for problem in format_problems(fields))

@@ -1,0 +1,414 @@
+"""Asking models for entities, stories, ratings and annotations, and reading their answers."""
+
+import pandas as pd
+import pytest
+from benchmarks.simpletom.test_formats import (
+    EXAM,
+    GOOD,
+    GOOD_ANSWERS,
+    GROCERY,
+    OATS_SET,
+    OTHER_TRIO,
+    PARSED,
+    PLAIN,
+    QUIZ_SET,
+    TRIO,
+    WRITTEN,
+    written_sets,
+)
+
+from tomlab.asking.attempts import FAILURES
+from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
+from tomlab.benchmarks.simpletom.items.formats import written_out
+from tomlab.benchmarks.simpletom.items.stories import COLUMNS, story_table
+from tomlab.benchmarks.simpletom.items.writing import (
+    RATINGS,
+    annotation_requests,
+    annotations,
+    attempts,
+    entity_requests,
+    entity_sets,
+    rating_requests,
+    ratings,
+    raw_table,
+    sets_of,
+    stories_of,
+    story_requests,
+    top_seeds,
+)
+from tomlab.errors import InputError
+from tomlab.models.specs import Reply, Response
+
+
+@pytest.fixture
+def scenarios():
+    return pd.DataFrame(
+        {
+            "scenario": [GROCERY, EXAM],
+            "reason": ["Boxes are closed", "X is elsewhere"],
+            "description": ["X buys Z.", "Y does Z."],
+        }
+    )
+
+
+@pytest.fixture
+def seeds():
+    return story_table([*TRIO, *OTHER_TRIO])
+
+
+@pytest.fixture
+def sets():
+    rows = [("a", GROCERY, OATS_SET), ("b", GROCERY, OATS_SET), ("c", EXAM, QUIZ_SET)]
+    return pd.DataFrame([{"set_id": i, "scenario": name, **found} for i, name, found in rows])
+
+
+def answer(text, finish="stop"):
+    return Response("key", Reply(text, finish))
+
+
+ERROR = Response("key", None, "429: slow down")
+
+
+def content(request):
+    [message] = request.messages
+    assert message["role"] == "user"
+    return message["content"]
+
+
+# Requests
+
+
+def test_one_request_a_scenario_asks_for_entities_with_the_seed_as_example(scenarios, seeds):
+    first, second = entity_requests(scenarios, seeds, count=4)
+    text = content(first)
+    assert "[Boxes are closed] X buys Z." in text
+    assert "Write 4 more ideas" in text
+    assert (
+        "ENTITIES: Person X = Wanja; Object Z = box of oats\n"
+        "KEY INFORMATION: The box of oats has beetles in it.\n"
+    ) in text
+    assert "Person X = Ligaya; Person Y = classmate; Action Z = copied in the quiz" in content(
+        second
+    )
+
+
+def test_one_request_a_set_asks_for_three_stories(sets, scenarios, seeds):
+    requests = story_requests(sets, scenarios, seeds)
+    assert len(requests) == 3
+    text = content(requests[0])
+    assert f"SCENARIO: [Boxes are closed] X buys Z.\n\n{written_out(TRIO)}" in text
+    assert text.endswith("ENTITIES: Person X = Wanja; Object Z = box of oats")
+
+
+def test_key_information_of_a_set_is_not_shown(sets, scenarios, seeds):
+    shown = sets.assign(key_information="The oats are made of wax.")
+    assert "wax" not in content(story_requests(shown, scenarios, seeds)[0])
+
+
+def test_no_placeholder_is_left_open(sets, scenarios, seeds):
+    requests = [
+        *entity_requests(scenarios, seeds),
+        *story_requests(sets, scenarios, seeds),
+        *rating_requests(seeds, "harmfulness"),
+        *annotation_requests(seeds),
+    ]
+    assert not any("{" in content(request) for request in requests)
+
+
+def test_requests_of_a_scenario_share_all_but_the_entities(sets, scenarios, seeds):
+    first, second, third = story_requests(sets, scenarios, seeds)
+    assert first.shared_prefix == second.shared_prefix != third.shared_prefix
+    assert first.shared_prefix.endswith("\n\nENTITIES: ")
+
+
+def test_shared_prefix_opens_every_request(sets, scenarios, seeds):
+    for requests in (
+        entity_requests(scenarios, seeds),
+        story_requests(sets, scenarios, seeds),
+        *(rating_requests(seeds, kind) for kind in RATINGS),
+        annotation_requests(seeds),
+    ):
+        assert all(r.shared_prefix and content(r).startswith(r.shared_prefix) for r in requests)
+
+
+def test_writing_is_sampled_and_judging_is_greedy(sets, scenarios, seeds):
+    written = [*entity_requests(scenarios, seeds, seed=3), *story_requests(sets, scenarios, seeds)]
+    assert {r.temperature for r in written} == {0.7}
+    assert written[0].seed == 3
+    judged = [*rating_requests(seeds, "unethicality"), *annotation_requests(seeds)]
+    assert {r.temperature for r in judged} == {0}
+
+
+def test_rating_shows_the_story_alone(seeds):
+    [request, *_] = rating_requests(seeds[1:2], "harmfulness")
+    assert "STORY: The box of oats has beetles in it. Wanja takes" in content(request)
+    assert "pay for the oats" not in content(request)
+
+
+def test_unknown_kind_of_rating_is_an_input_error(seeds):
+    with pytest.raises(InputError, match="'fun', expected harmfulness or unethicality"):
+        rating_requests(seeds, "fun")
+
+
+def test_annotation_shows_story_and_both_actions(seeds):
+    text = content(annotation_requests(seeds)[1])
+    assert text.endswith(
+        "Person X: Wanja\n"
+        "KEY INFORMATION: The box of oats has beetles in it.\n"
+        "Story: The box of oats has beetles in it. Wanja takes the box off the shelf and joins the "
+        "queue at the till.\n"
+        "What happens next: What will Wanja likely do next?\n"
+        "Action A: pay for the oats\n"
+        "Action B: report the beetles"
+    )
+
+
+def test_braces_in_a_story_are_text(seeds):
+    odd = seeds.assign(key_information="A box says {question}.")
+    assert "KEY INFORMATION: A box says {question}." in content(annotation_requests(odd)[0])
+
+
+def test_nothing_to_ask_no_requests(sets, scenarios, seeds):
+    assert entity_requests(scenarios[:0], seeds) == []
+    assert story_requests(sets[:0], scenarios, seeds) == []
+    assert rating_requests(seeds[:0], "harmfulness") == []
+    assert annotation_requests(seeds[:0]) == []
+
+
+def test_users_prompt_takes_the_place_of_ours(seeds, tmp_path):
+    (tmp_path / "mine.txt").write_text("{story} How bad?")
+    replaced = {"simpletom/harmfulness": str(tmp_path / "mine.txt")}
+    request = rating_requests(seeds, "harmfulness", replaced)[1]
+    assert content(request).endswith("queue at the till. How bad?")
+    assert request.shared_prefix == ""
+
+
+def test_users_prompt_without_its_placeholder_is_an_input_error(seeds, tmp_path):
+    (tmp_path / "mine.txt").write_text("How bad?")
+    with pytest.raises(InputError, match=r"'simpletom/harmfulness': expected \{story\} in it"):
+        rating_requests(seeds, "harmfulness", {"simpletom/harmfulness": str(tmp_path / "mine.txt")})
+
+
+def test_scenario_without_text_is_an_input_error(sets, scenarios, seeds):
+    with pytest.raises(InputError, match=f"no text for scenario '{EXAM}'"):
+        story_requests(sets, scenarios[:1], seeds)
+
+
+@pytest.mark.parametrize("kept", [[0, 1], [], [0, 1, 2, 2]])
+def test_seed_is_one_story_of_each_severity(scenarios, seeds, kept):
+    with pytest.raises(InputError, match=r"expected one story of each of 1, 2, 3"):
+        entity_requests(scenarios[:1], seeds.iloc[kept])
+
+
+# Entities
+
+
+def test_set_table_drops_nothing(scenarios):
+    good = written_sets([{**OATS_SET, "scenario": GROCERY}])
+    table = entity_sets([answer(good), ERROR], scenarios, "smol", round=2, count=2)
+    assert table["set_id"].tolist() == [
+        "smol-r2-01-01",
+        "smol-r2-01-02",
+        "smol-r2-06-01",
+        "smol-r2-06-02",
+    ]
+    assert table["status"].tolist() == ["set", "unparsed", "error", "error"]
+    assert table["reason"].tolist() == ["", "Example 2: missing", *["429: slow down"] * 2]
+    assert table["scenario"].tolist() == [GROCERY, GROCERY, EXAM, EXAM]
+    assert table["text"].tolist() == [good, good, "", ""]
+    [kept] = sets_of(table).to_dict("records")
+    assert {name: kept[name] for name in OATS_SET} == OATS_SET
+    assert kept["source"] == "llm:smol"
+
+
+def test_refusal_and_cut_are_told_apart_for_sets(scenarios):
+    cut = "Example 1:\nENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: the b is"
+    responses = [answer("I'm sorry, but no."), answer(cut, "length")]
+    table = entity_sets(responses, scenarios, "smol", count=1)
+    assert table["status"].tolist() == ["refused", "truncated"]
+    assert table["reason"].tolist() == ["Example 1: missing", "the last example: cut off"]
+
+
+def test_whole_sentence_at_the_token_limit_is_a_set(scenarios):
+    text = written_sets([{**OATS_SET, "scenario": GROCERY}])
+    table = entity_sets([answer(text, "length")], scenarios[:1], "smol", count=1)
+    assert table["status"].tolist() == ["set"]
+
+
+# Stories
+
+
+def test_answer_becomes_three_rows_of_a_story_table(sets):
+    table = attempts([answer(PLAIN)], sets[:1], "smol")
+    assert list(table.columns) == [*COLUMNS, "status", "reason", "text"]
+    assert table["story_id"].tolist() == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
+    assert table["source"].unique().tolist() == ["llm:smol"]
+    assert table["set_id"].unique().tolist() == ["a"]
+    assert table["person_x"].unique().tolist() == ["Wanja"]
+    assert table["status"].unique().tolist() == ["story"]
+    found = table[["severity", *WRITTEN]].to_dict("records")
+    assert found == PARSED
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "reason"),
+    [
+        (answer("Once."), "unparsed", "KEY INFORMATION: missing (9 of 9"),
+        (answer(""), "unparsed", "KEY INFORMATION: missing"),
+        (answer("KEY INFORMATION: The box", "length"), "truncated", "STORY SECOND SENTENCE"),
+        (answer(PLAIN, "length"), "truncated", "the last line: cut off"),
+        (answer(f"<think>{PLAIN}"), "truncated", "KEY INFORMATION: missing"),
+        (answer("I can't help with that."), "refused", "KEY INFORMATION: missing"),
+        (answer("", "refusal"), "refused", "KEY INFORMATION: missing"),
+        (ERROR, "error", "429: slow down"),
+    ],
+)
+def test_answer_that_is_no_story_keeps_its_text_and_the_reason(sets, response, status, reason):
+    table = attempts([response], sets[:1], "smol")
+    assert table["severity"].tolist() == [1, 2, 3]
+    for row in table.to_dict("records"):
+        assert row["status"] == status
+        assert row["reason"].startswith(reason)
+        assert row["text"] == (response.reply.text if response.reply else "")
+        assert [row[name] for name in WRITTEN] == [""] * len(WRITTEN)
+        assert row["object_z"] == "box of oats"
+
+
+def test_thinking_before_the_lines_is_let_pass(sets):
+    table = attempts([answer(f"<think>QUESTION: a</think>{PLAIN}")], sets[:1], "smol")
+    assert set(table["status"]) == {"story"}
+
+
+def test_line_that_ended_before_the_token_limit_is_whole(sets):
+    for text in (PLAIN + ".", PLAIN + "\n\nAnother st"):
+        assert set(attempts([answer(text, "length")], sets[:1], "m")["status"]) == {"story"}
+
+
+def test_nothing_is_dropped_and_every_story_has_its_id(sets):
+    responses = [answer(PLAIN), answer("no"), ERROR]
+    written = [attempts(responses, sets, model, round=i) for i in (1, 2) for model in ("a", "b")]
+    table = pd.concat(written)
+    assert len(table) == 2 * 2 * 9
+    assert table["story_id"].is_unique
+    assert set(table["status"]) == {"story", "unparsed", "error"} <= {"story", *FAILURES}
+
+
+def test_fewer_responses_than_sets_are_no_attempts(sets):
+    with pytest.raises(ValueError, match="zip"):
+        attempts([answer(PLAIN)], sets, "smol")
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
+def test_raw_table_gives_back_stories_of_file_and_models(seeds, sets, tmp_path, stored):
+    written = attempts([answer(PLAIN), answer("no"), ERROR], sets, "smol")
+    raw = raw_table(seeds, written, attempts([], sets[:0], "other"))
+    if stored:
+        raw.to_parquet(tmp_path / "raw.parquet", index=False)
+        raw = pd.read_parquet(tmp_path / "raw.parquet")
+    assert len(raw) == len(seeds) + 9
+    stories = stories_of(raw)
+    assert stories[:6].equals(seeds)
+    assert stories["story_id"].tolist()[6:] == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
+    assert not stories.isna().any(axis=None)
+
+
+# Seeds of the next round
+
+
+def said(*rows):
+    """Annotations as (story, answer)."""
+    return pd.DataFrame(
+        [(s, f"w{i}", "human", "action_aware", a) for i, (s, a) in enumerate(rows)],
+        columns=ANNOTATION_COLUMNS,
+    )
+
+
+@pytest.fixture
+def round_one():
+    """Two sets of groceries, a and b, and one of the quiz, all by one model."""
+    trios = [[{**s, "set_id": i, "story_id": f"{i}_{s['severity']}"} for s in TRIO] for i in "ba"]
+    return story_table([*trios[0], *trios[1], *OTHER_TRIO])
+
+
+def test_seed_is_the_set_with_most_yes(round_one):
+    annotated = said(("b_1", "yes"), ("b_3", "yes"), ("a_2", "yes"), ("a_2", "no"))
+    seeds = top_seeds(round_one, annotated)
+    assert seeds["story_id"].tolist() == [
+        "b_1",
+        "b_2",
+        "b_3",
+        "quiz_sev1",
+        "quiz_sev2",
+        "quiz_sev3",
+    ]
+
+
+def test_possibly_is_no_yes(round_one):
+    annotated = said(("b_1", "possibly"), ("b_2", "possibly"), ("a_3", "yes"))
+    assert top_seeds(round_one, annotated)["set_id"].tolist()[:3] == ["a"] * 3
+
+
+@pytest.mark.parametrize("annotated", [said(), said(("a_1", "yes"), ("b_3", "yes"))])
+def test_equal_sets_are_taken_by_id(round_one, annotated):
+    assert top_seeds(round_one, annotated)["set_id"].tolist()[:3] == ["a"] * 3
+
+
+def test_set_that_lost_a_story_is_no_seed(round_one):
+    left = round_one[round_one["story_id"] != "a_2"]
+    assert top_seeds(left, said(("a_1", "yes")))["set_id"].tolist()[:3] == ["b"] * 3
+
+
+def test_two_writers_of_one_set_are_two_candidates(round_one):
+    again = round_one.assign(source="llm:b", story_id="x" + round_one["story_id"])
+    seeds = top_seeds(pd.concat([round_one, again]), said(("xb_1", "yes")))
+    assert seeds["story_id"].tolist()[:3] == ["quiz_sev1", "quiz_sev2", "quiz_sev3"]
+    assert seeds["story_id"].tolist()[3:] == ["xb_1", "xb_2", "xb_3"]
+
+
+def test_two_rounds_together_are_an_input_error(round_one):
+    with pytest.raises(InputError, match="set 'b' has a severity twice"):
+        top_seeds(pd.concat([round_one, round_one]), said())
+
+
+# Ratings
+
+
+def test_rating_table_keeps_what_is_no_rating(seeds):
+    responses = [answer("4"), answer("very"), ERROR]
+    table = ratings(responses, seeds[:3], "harmfulness", "smol")
+    assert table["story_id"].tolist() == ["oats_sev1", "oats_sev2", "oats_sev3"]
+    assert table["rating"].tolist() == [4, pd.NA, pd.NA]
+    assert table["status"].tolist() == ["rating", "unparsed", "error"]
+    assert table["reason"].tolist() == ["", "not one number from 1 to 5", "429: slow down"]
+    assert table["text"].tolist() == ["4", "very", ""]
+    assert set(table["rater"]) == {"llm:smol"}
+    assert set(table["kind"]) == {"harmfulness"}
+
+
+def test_thinking_is_no_rating(seeds):
+    responses = [answer("<think>3 or 4?</think>3"), answer("<think>4")]
+    table = ratings(responses, seeds[:2], "harmfulness", "smol")
+    assert table["rating"].tolist() == [3, pd.NA]
+    assert table["status"].tolist() == ["rating", "truncated"]
+
+
+# Annotations
+
+
+def test_models_answers_are_rows_of_the_annotations_format(seeds):
+    responses = [answer(GOOD), answer("Yes."), ERROR]
+    table, outcomes = annotations(responses, seeds[:3], "smol")
+    assert list(table.columns) == list(ANNOTATION_COLUMNS)
+    assert table["annotator_kind"].unique().tolist() == ["llm:smol"]
+    assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
+    assert set(table["story_id"]) == {"oats_sev1"}
+    assert outcomes["status"].tolist() == ["annotation", "unparsed", "error"]
+    assert outcomes["text"].tolist() == [GOOD, "Yes.", ""]
+
+
+def test_thinking_is_no_annotation(seeds):
+    responses = [answer(f"<think>Question 1: no</think>{GOOD}"), answer(f"<think>{GOOD}")]
+    table, outcomes = annotations(responses, seeds[:2], "smol")
+    assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
+    assert outcomes["status"].tolist() == ["annotation", "truncated"]
+    assert outcomes["reason"].tolist() == ["", "Question 1: missing"]
