@@ -29,9 +29,9 @@ def readings(
 
     items, responses, scores: the tables of one run. rule: names, from an item and its response
     (the row of `responses` with the columns of its row in `scores`), the rule that decided the
-    verdict. keys: the letters under which a benchmark shows its options. A kind is an outcome, a
-    rule and a method: every outcome is shown first, then new rules, then new methods, and within a
-    kind `seed` draws. There are fewer rows if there are fewer kinds.
+    verdict. keys: the letters under which a benchmark shows its options; questions without any have
+    no such column. A kind is an outcome, a rule and a method: every outcome is shown first, then
+    new rules, then new methods, then further answers; within a kind `seed` draws.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
@@ -41,12 +41,14 @@ def readings(
         _row(by_id[answer["item_id"]], answer, keys) for answer in _of_kinds(answers, n, seed)
     ]
     columns = ["question", "options", "gold", "answer", "verdict", "rule"]
+    if not any(row["options"] for row in chosen):
+        columns.remove("options")
     table = pd.DataFrame(chosen, columns=["item", "method", *columns])
     return table.set_index(["item", "method"])
 
 
 def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
-    """Up to n answers, no two of one outcome, rule and method; sorted by these."""
+    """Up to n answers, first of each kind, sorted by outcome, rule and method."""
     drawn = sorted(answers, key=lambda a: random.Random(f"{seed}/{[a[k] for k in KEY]}").random())
     kinds: dict[tuple, Mapping] = {}
     for answer in drawn:
@@ -57,7 +59,10 @@ def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
         left = [kind for kind in kinds if kind not in chosen]
         # False comes before True: a kind with a new outcome, then one with a new rule, …
         chosen.append(min(left, key=lambda kind, seen=seen: [kind[i] in seen[i] for i in range(3)]))
-    return [kinds[kind] for kind in sorted(chosen)]
+    found = [kinds[kind] for kind in chosen]
+    more = [answer for answer in drawn if not any(answer is one for one in found)]
+    found += more[: n - len(found)]
+    return sorted(found, key=lambda answer: (answer["outcome"], answer["rule"], answer["method"]))
 
 
 def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:

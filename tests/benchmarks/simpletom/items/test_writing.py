@@ -2,7 +2,8 @@
 
 import pandas as pd
 import pytest
-from benchmarks.simpletom.test_formats import (
+
+from simpletom_texts import (
     EXAM,
     GOOD,
     GOOD_ANSWERS,
@@ -16,7 +17,6 @@ from benchmarks.simpletom.test_formats import (
     WRITTEN,
     written_sets,
 )
-
 from tomlab.asking.attempts import FAILURES
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.formats import written_out
