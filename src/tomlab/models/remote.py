@@ -1,6 +1,7 @@
 """What the adapters of remote providers share: the key, the check before anything is spent."""
 
 import os
+from abc import ABC, abstractmethod
 from types import ModuleType
 from typing import Any
 
@@ -35,7 +36,7 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     return key
 
 
-class Remote:
+class Remote(ABC):
     """What the adapters of remote providers are alike in; each adds the `body` of its protocol.
 
     The client is made when it is first needed: answers in the store need neither key nor client.
@@ -61,9 +62,9 @@ class Remote:
         body = {"model": self.spec.model, **self.body(request)}
         return {name: value for name, value in body.items() if value is not None}
 
+    @abstractmethod
     def body(self, request: Request) -> Payload:
         """The protocol's fields, None for what is not sent."""
-        raise NotImplementedError
 
     def temperature(self, request: Request) -> float | None:
         """The temperature to send; None for a model that takes none."""
