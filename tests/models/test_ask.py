@@ -547,14 +547,14 @@ def test_cost_limit_needs_a_price_for_a_vendors_model(store):
 
 ASKER = """
 import sys
-from models.test_ask import answers, questions, toy
+from test_ask import answers, questions, toy
 answers(questions(40), toy("openai", sys.argv[1], max_concurrency=2), sys.argv[2])
 """
 
 
 def test_killed_run_asks_only_for_what_is_missing(faulty_server, store):
     faulty_server.default = Act(wait=0.1)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     process = subprocess.Popen([sys.executable, "-c", ASKER, faulty_server.url, store], env=env)
     while len(faulty_server.asked) < 10:
         assert process.poll() is None
