@@ -109,10 +109,11 @@ def main(revision: str) -> int:
     """0 where nothing differs, else 1."""
     with tempfile.TemporaryDirectory() as folder:
         before = recorded(revision, Path(folder))
-        differing, renamed = compare(outs(before), taken_apart(outs(ROOT), outs(before)))
-        more, also = compare(files(before, BYTES), files(ROOT, BYTES))
+        was, documents = outs(before), files(before, BYTES)
+        differing, renamed = compare(was, taken_apart(outs(ROOT), was))
+        more, also = compare(documents, files(ROOT, BYTES))
         notebooks = notebook_differences(before / "docs/notebooks", ROOT / "docs/notebooks")
-        compared = f"{len(outs(before))} outs, {len(files(before, BYTES))} documents"
+        compared = f"{len(was)} outs, {len(documents)} documents"
     for line in renamed + also:
         print(f"renamed: {line}")
     for line in differing + more + notebooks:
