@@ -18,7 +18,7 @@ from nbformat import v4
 
 from laboratory import Laboratory
 from tomlab.paths import ROOT
-from tomlab.records import tables
+from tomlab.records import tidy
 
 BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
 FILES = dict(BLOCK.findall((ROOT / "docs" / "adding.md").read_text(encoding="utf-8")))
@@ -96,21 +96,21 @@ def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
 
 
 def test_each_story_becomes_a_true_and_a_false_belief_item(lab):
-    items = tables.read("items", lab.root / "results/items/doors.parquet").set_index("item_id")
+    items = tidy.read("items", lab.root / "results/items/doors.parquet").set_index("item_id")
     assert items.groupby("condition").size().to_dict() == {"false_belief": 3, "true_belief": 3}
     assert items.loc["bike/false_belief", "answer"] == "the red door"
     assert items.loc["bike/true_belief", "answer"] == "the blue door"
 
 
 def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
-    scores = tables.read("scores", lab.root / "results/scores/doors/omniscient.parquet")
+    scores = tidy.read("scores", lab.root / "results/scores/doors/omniscient.parquet")
     assert set(scores["outcome"]) == {"correct", "wrong"}
     right = scores.groupby("condition")["score"].agg(["min", "max"])
     assert right.T.to_dict("list") == {"false_belief": [0.0, 0.0], "true_belief": [1.0, 1.0]}
 
 
 def test_metrics_carry_intervals_over_stories(lab):
-    metrics = tables.read("metrics", lab.root / "results/metrics/doors/omniscient.parquet")
+    metrics = tidy.read("metrics", lab.root / "results/metrics/doors/omniscient.parquet")
     accuracy = metrics[metrics["metric"] == "accuracy"].set_index("condition")
     assert accuracy["value"].to_dict() == {"false_belief": 0, "true_belief": 1}
     assert (accuracy["ci_low"] < accuracy["ci_high"]).all()

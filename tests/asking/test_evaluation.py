@@ -15,7 +15,7 @@ from tomlab.benchmarks.bigtom.items.compose import question_text
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, model_spec
 from tomlab.paths import DATA
-from tomlab.records import tables
+from tomlab.records import tidy
 
 CONDITIONS = {"0-shot": 25, "1-shot": 12}  # items of one template, by method
 
@@ -115,7 +115,7 @@ def test_baseline_fills_a_table_of_responses(items, tmp_path):
     spec = baseline()
     questions = plan(bigtom, items, spec, list(CONDITIONS))
     responses = asyncio.run(evaluate(bigtom, questions, spec, store=tmp_path / "s.sqlite"))
-    tables.check(responses, "responses")
+    tidy.check(responses, "responses")
     assert len(responses) == 6 * sum(CONDITIONS.values())
     assert set(responses["model"]) == {"mine"}
     assert responses["error"].isna().all()
@@ -143,7 +143,7 @@ def test_prompt_hash_tells_methods_and_own_prompts_apart(items, tmp_path):
 def test_two_cold_runs_write_the_same_bytes(policy, items, tmp_path):
     for name in "ab":
         responses = asked(items, baseline(policy), tmp_path / f"{name}.sqlite", seed=5)
-        tables.write(responses, "responses", tmp_path / f"{name}.parquet")
+        tidy.write(responses, "responses", tmp_path / f"{name}.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
@@ -182,7 +182,7 @@ def test_errors_that_are_borne_are_rows_of_the_table(items, faulty_server, tmp_p
     responses = asked(
         items, toy(faulty_server), tmp_path / "s.sqlite", count=20, limits=Limits(max_error_share=1)
     )
-    tables.check(responses, "responses")
+    tidy.check(responses, "responses")
     [failed] = responses[responses["error"].notna()].to_dict("records")
     assert "500" in failed["error"]
     assert pd.isna(failed["response"])

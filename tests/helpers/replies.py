@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tomlab.records import tables
+from tomlab.records import tidy
 
 
 def answered(items, answers, method, model="model", finish="stop", sample=0, tokens=2):
@@ -24,7 +24,7 @@ def answered(items, answers, method, model="model", finish="stop", sample=0, tok
             "request_key": "key",
         }
     )
-    return tables.check(responses, "responses")
+    return tidy.check(responses, "responses")
 
 
 def of_baseline(benchmark, items, policy, method="", seed=0):

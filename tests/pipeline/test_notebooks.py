@@ -23,7 +23,7 @@ from tomlab.benchmarks.fantom.items import sets as fantom_sets
 from tomlab.paths import ROOT
 from tomlab.pipeline.check_notebooks import main as check
 from tomlab.pipeline.check_notebooks import problems
-from tomlab.records import tables
+from tomlab.records import tidy
 
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 SOURCES = [path for path in SOURCES if ".ipynb_checkpoints" not in path.parts]
@@ -145,13 +145,13 @@ def test_stages_write_nothing_into_their_inputs(lab):
 
 
 def test_every_template_becomes_25_items(lab):
-    items = tables.read("items", lab.root / "results/items/bigtom.parquet")
+    items = tidy.read("items", lab.root / "results/items/bigtom.parquet")
     assert items.groupby("group_id").size().to_list() == [25] * 36
     assert set(items["source"]) == {"authored"}
 
 
 def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
-    scores = tables.read("scores", lab.root / "results/scores/bigtom/omniscient.parquet")
+    scores = tidy.read("scores", lab.root / "results/scores/bigtom/omniscient.parquet")
     forward = scores[scores["variable"] == "forward_belief"]
     by_condition = forward.groupby("condition")["score"].agg(["min", "max"])
     assert by_condition.loc["true_belief"].to_list() == [1.0, 1.0]
@@ -160,7 +160,7 @@ def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
 
 
 def test_metrics_carry_intervals_over_all_templates(lab):
-    metrics = tables.read("metrics", lab.root / "results/metrics/bigtom/omniscient.parquet")
+    metrics = tidy.read("metrics", lab.root / "results/metrics/bigtom/omniscient.parquet")
     accuracy = metrics[metrics["metric"] == "accuracy"].set_index("condition")
     assert len(accuracy) == 25
     false_belief = accuracy.loc["forward_belief/false_belief/1"]
@@ -213,7 +213,7 @@ def test_documents_are_published_with_links_that_lead_somewhere(lab):
 
 def metric(lab: Laboratory, benchmark: str, name: str) -> pd.Series:
     """The values of one metric by condition, over all methods the first."""
-    metrics = tables.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
+    metrics = tidy.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
     own = metrics[metrics["metric"] == name].drop_duplicates("condition")
     return own.set_index("condition")["value"]
 
@@ -247,14 +247,14 @@ def test_the_best_judge_is_named_with_what_it_was_held_against(lab, benchmark):
 
 
 def test_stories_become_three_questions_and_six_wordings_each(lab):
-    items = tables.read("items", lab.root / "results/items/simpletom.parquet")
+    items = tidy.read("items", lab.root / "results/items/simpletom.parquet")
     assert items["scenario"].nunique() == 10
     assert items.groupby("story_id").size().eq(9).all()
     assert items["story_id"].nunique() >= 90
 
 
 def test_who_knows_everything_fails_every_question_of_simpletom(lab):
-    scores = tables.read("scores", lab.root / "results/scores/simpletom/omniscient.parquet")
+    scores = tidy.read("scores", lab.root / "results/scores/simpletom/omniscient.parquet")
     assert set(scores["outcome"]) == {"wrong"}
 
 
@@ -262,7 +262,7 @@ def test_conversations_become_question_sets_in_the_released_format(lab):
     sets = json.loads((lab.root / "results/raw/fantom/sets.json").read_text(encoding="utf-8"))
     assert len(sets) == 24
     assert {"set_id", "short_context", "full_context", "factQA", "beliefQAs"} <= set(sets[0])
-    items = tables.read("items", lab.root / "results/items/fantom.parquet")
+    items = tidy.read("items", lab.root / "results/items/fantom.parquet")
     assert items["group_id"].nunique() == 24
     assert items["conversation_id"].nunique() == 6
 
@@ -274,7 +274,7 @@ def test_who_knows_everything_fails_beliefs_about_what_was_missed_alone(lab):
 
 def test_omnitom_is_scored_by_the_judge_that_won(lab):
     folder = lab.root / "results/judges/omnitom"
-    scores = tables.read("scores", folder / "scores.parquet")
+    scores = tidy.read("scores", folder / "scores.parquet")
     winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
     error = pd.read_csv(folder / "judge_error.csv")
@@ -314,7 +314,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laboratory, int]
 
 
 def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
-    items = tables.read("items", released[0].root / "results/items/bigtom.parquet")
+    items = tidy.read("items", released[0].root / "results/items/bigtom.parquet")
     assert len(items) == 5000
     assert items["group_id"].nunique() == 200
     assert set(items["source"]) == {"released:bigtom"}
@@ -349,6 +349,6 @@ def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_pat
     made = laboratory(tmp_path / "lab", with_file)
     for stage in OTHERS["fantom"][:2]:
         made.run(stage)
-    items = tables.read("items", made.root / "results/items/fantom.parquet")
+    items = tidy.read("items", made.root / "results/items/fantom.parquet")
     assert set(items["source"]) == {"released:fantom_v1"}
     assert items["group_id"].nunique() == len(theirs)

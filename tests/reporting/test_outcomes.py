@@ -5,7 +5,7 @@ import pytest
 
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
-from tomlab.records.tables import OUTCOMES
+from tomlab.records.tidy import OUTCOMES
 from tomlab.reporting.outcomes import outcomes
 
 WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"}, notes={"": "Always.", "two": "Asked."})

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tomlab.records.tables import OUTCOMES
+from tomlab.records.tidy import OUTCOMES
 from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
 from tomlab.scoring.stats import cluster_interval
 

@@ -15,7 +15,7 @@ from tomlab.errors import InputError
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.paths import RESPONSE_STORE
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class Method(Protocol):
 
 
 class Benchmark(Protocol):
-    """The members of a benchmark's package. All tables are those of `records.tables`."""
+    """The members of a benchmark's package. All tables are those of `records.tidy`."""
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
     UNIT: str  # the column of items whose groups are asked whole: templates, question sets, stories
@@ -68,6 +68,9 @@ class Benchmark(Protocol):
         responses: of any models and methods, or just the columns `item_id, model, method,
         response`. Errors: `InputError` for unknown items or methods and doubled rows.
         """
+
+    def rule(self, item: Mapping, scored: Mapping, /) -> str:
+        """The rule that decided one verdict, in words. scored: a response with its row of `score`."""
 
     def metrics(
         self, scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0

@@ -14,7 +14,7 @@ from pandas.io.formats.style import Styler
 
 from tomlab.errors import InputError
 from tomlab.records.published import CREDIT
-from tomlab.records.tables import OUTCOMES
+from tomlab.records.tidy import OUTCOMES
 
 PAPER, RUN = "paper", "this run"  # who reports a number
 TIDY_COLUMNS = ("source", "value", "ci_low", "ci_high", "n", "n_groups", "mark")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tomlab.records.tables import OUTCOMES
+from tomlab.records.tidy import OUTCOMES
 from tomlab.scoring.stats import cluster_interval
 
 DIFFERENCE, COUNT = (-1.0, 1.0), None  # bounds of what is no share

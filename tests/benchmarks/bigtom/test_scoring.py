@@ -18,8 +18,8 @@ from tomlab.benchmarks.bigtom.items.compose import VARIABLES
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.benchmarks.bigtom.metrics import PAIRS, cell_name, circularity
 from tomlab.errors import InputError
-from tomlab.records import tables
-from tomlab.records.tables import OUTCOMES
+from tomlab.records import tidy
+from tomlab.records.tidy import OUTCOMES
 
 answered = partial(replies.answered, method="0-shot")
 of_baseline = partial(replies.of_baseline, bigtom)
@@ -375,14 +375,14 @@ def test_failed_request_is_an_error_and_no_answer(items):
 
 def test_score_survives_being_written_and_read(items, tmp_path):
     scores = bigtom.score(items, of_baseline(items, "random"))
-    tables.write(scores, "scores", tmp_path / "scores.parquet")
-    stored = tables.read("scores", tmp_path / "scores.parquet")
+    tidy.write(scores, "scores", tmp_path / "scores.parquet")
+    stored = tidy.read("scores", tmp_path / "scores.parquet")
     assert bigtom.metrics(stored, resamples=50).equals(bigtom.metrics(scores, resamples=50))
 
 
 def test_items_that_were_written_and_read_are_scored_alike(items, tmp_path):
-    tables.write(items, "items", tmp_path / "items.parquet")
-    stored = tables.read("items", tmp_path / "items.parquet")
+    tidy.write(items, "items", tmp_path / "items.parquet")
+    stored = tidy.read("items", tmp_path / "items.parquet")
     responses = of_baseline(items, "random")
     assert bigtom.score(stored, responses).equals(bigtom.score(items, responses))
 
@@ -763,7 +763,7 @@ def scores_of(right, condition=("true_belief", "false_belief"), **columns):
         for name, pair in enumerate(right)
         for version, hit in zip(condition, pair, strict=True)
     ]
-    return tables.check(pd.DataFrame(rows), "scores")
+    return tidy.check(pd.DataFrame(rows), "scores")
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))

@@ -21,7 +21,7 @@ from tomlab.benchmarks.simpletom.items.compose import KEYS, QUESTIONS, WORDINGS
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
-from tomlab.records import tables
+from tomlab.records import tidy
 from tomlab.scoring.choices import key_of
 from tomlab.scoring.options import read_answer
 
@@ -1029,11 +1029,11 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
 def test_score_survives_being_written_and_read(items, tmp_path):
     items = items[items["group_id"].isin(TWELVE[:4])]
     responses = of_baseline(items, "random")
-    tables.write(items, "items", tmp_path / "items.parquet")
-    scores = simpletom.score(tables.read("items", tmp_path / "items.parquet"), responses)
+    tidy.write(items, "items", tmp_path / "items.parquet")
+    scores = simpletom.score(tidy.read("items", tmp_path / "items.parquet"), responses)
     assert scores.equals(simpletom.score(items, responses))
-    tables.write(scores, "scores", tmp_path / "scores.parquet")
-    stored = tables.read("scores", tmp_path / "scores.parquet")
+    tidy.write(scores, "scores", tmp_path / "scores.parquet")
+    stored = tidy.read("scores", tmp_path / "scores.parquet")
     assert simpletom.metrics(stored, resamples=9).equals(simpletom.metrics(scores, resamples=9))
 
 
@@ -1231,7 +1231,7 @@ def test_outcome_rates_and_released_rule_are_over_all_answers(items):
     asked = simpletom.asked(items, "none")
     texts = [None, "", "I cannot answer.", *["It is (A) or (B)."] * (len(asked) - 3)]
     metrics = simpletom.metrics(simpletom.score(items, answered(asked, texts)), resamples=9)
-    rates = {name: value(metrics, "outcome_rate", name) for name in tables.OUTCOMES}
+    rates = {name: value(metrics, "outcome_rate", name) for name in tidy.OUTCOMES}
     assert sum(rates.values()) == pytest.approx(1)
     assert rates["error"] == rates["refused"] == pytest.approx(1 / 108)
     assert rates["unparsed"] == pytest.approx(106 / 108)

@@ -11,7 +11,7 @@ from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
 from tomlab.papers.bigtom import figures
 from tomlab.papers.bigtom import tables as bigtom
-from tomlab.records import tables
+from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
@@ -24,7 +24,7 @@ OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
 def number(model, method, metric, condition, value, n=25):
     low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
     row = ("bigtom", model, method, metric, condition, value, low, high, "cluster bootstrap", n, 25)
-    return dict(zip(tables.METRICS.columns, row, strict=True))
+    return dict(zip(tidy.METRICS.columns, row, strict=True))
 
 
 def of_model(model):
@@ -45,7 +45,7 @@ def of_outcomes(metrics):
 
 def metrics(*models):
     frame = pd.DataFrame([row for model in models for row in of_model(model)])
-    return tables.check(frame, "metrics")
+    return tidy.check(frame, "metrics")
 
 
 @pytest.fixture
@@ -188,13 +188,13 @@ def test_outcome_bars_sum_to_one_and_hide_nothing(one):
     figure, caption = of_outcomes(one)
     [axes] = figure.axes
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
-    assert list(widths) == list(tables.OUTCOMES)
+    assert list(widths) == list(tidy.OUTCOMES)
     assert widths["unparsed"] == pytest.approx([0.12] * 4)
     assert widths["refused"] == [0] * 4
     assert [sum(parts) for parts in zip(*widths.values(), strict=True)] == pytest.approx([1] * 4)
     assert [label for label, _ in rows(figure)] == ["smollm2-135m", *METHODS]
     assert "n = 625" in caption
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == list(tables.OUTCOMES)
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == list(tidy.OUTCOMES)
 
 
 def test_outcomes_need_outcome_rates(one):

@@ -13,7 +13,7 @@ from tomlab.benchmarks.fantom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.fantom import figures
 from tomlab.papers.fantom import tables as printed
-from tomlab.records import tables
+from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
@@ -72,8 +72,8 @@ def metrics(*models, methods=METHODS, scenarios=("inaccessible", "accessible")):
         for metric, condition, value, n, most in of_method(draw, method, scenarios):
             interval = (max(value - 0.1, 0), min(value + 0.1, most), "cluster bootstrap")
             rows.append(("fantom", model, method, metric, condition, value, *interval, n, 20))
-    rows = pd.DataFrame(rows, columns=list(tables.METRICS.columns)).round(4)
-    return tables.check(rows, "metrics")
+    rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(4)
+    return tidy.check(rows, "metrics")
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +272,7 @@ def test_scenarios_set_the_control_task_beside_the_main_one(one):
 def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
     figure, caption = of_outcomes(one)
     parts = widths(figure.axes[0])
-    assert list(parts) == list(tables.OUTCOMES)
+    assert list(parts) == list(tidy.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 4)
     labels = [label for label, _ in rows(figure)]
     assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]

@@ -21,7 +21,7 @@ from tomlab.errors import InputError
 from tomlab.papers.omnitom import figures
 from tomlab.papers.omnitom import judge_tables as judges
 from tomlab.papers.omnitom import tables as printed
-from tomlab.records import tables
+from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
@@ -73,7 +73,7 @@ def of_method(draw, method):
     of_stage = {"stage1": of_extraction, "stage2": of_labelling, "linked": of_linked}
     yield from of_stage[method.partition("-")[0]](draw)
     yield "unusable", "all", 0.3, 28
-    for outcome in tables.OUTCOMES:
+    for outcome in tidy.OUTCOMES:
         yield "outcome_rate", outcome, OUTCOMES.get(outcome, 0.0), 28
     yield "completion_tokens", "all", draw.uniform(100, 900), 28
 
@@ -91,8 +91,8 @@ def metrics(*models, methods=METHODS):
             most, half = (1, 0.1) if value <= 1 else (1000, 3)
             interval = (max(value - half, 0), min(value + half, most), "cluster bootstrap")
             rows.append(("omnitom", model, method, metric, condition, value, *interval, n, n))
-    rows = pd.DataFrame(rows, columns=list(tables.METRICS.columns)).round(3)
-    return tables.check(rows, "metrics")
+    rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(3)
+    return tidy.check(rows, "metrics")
 
 
 def scores():
@@ -371,7 +371,7 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
     parts = {
         bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
     }
-    assert list(parts) == list(tables.OUTCOMES)
+    assert list(parts) == list(tidy.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 5)
     expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
     assert list(dict(rows(figure))) == expected

@@ -12,7 +12,7 @@ from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.simpletom import figures
 from tomlab.papers.simpletom import tables as printed
-from tomlab.records import tables
+from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
@@ -28,7 +28,7 @@ OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
 def number(model, method, metric, condition, value, n=60, low=0.0, high=1.0):
     interval = (max(low, value - 0.1), min(high, value + 0.1), "cluster bootstrap")
     row = ("simpletom", model, method, metric, condition, value, *interval, n, 20)
-    return dict(zip(tables.METRICS.columns, row, strict=True))
+    return dict(zip(tidy.METRICS.columns, row, strict=True))
 
 
 def of_method(model, method, scenarios):
@@ -67,7 +67,7 @@ def metrics(*models, methods=METHODS, scenarios=SCENARIOS, variants=VARIANTS):
         for method in methods:
             rows += of_method(model, method, scenarios)
         rows += [number(model, "none", "accuracy", f"judgment:{v}", 0.35) for v in variants]
-    return tables.check(pd.DataFrame(rows), "metrics")
+    return tidy.check(pd.DataFrame(rows), "metrics")
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,7 @@ def test_a_method_of_its_own_gets_a_look_of_its_own(one):
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
     figure, caption = of_outcomes(one)
     parts = widths(figure.axes[0])
-    assert list(parts) == list(tables.OUTCOMES)
+    assert list(parts) == list(tidy.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 7)
     named = [*METHOD_NAMES.values()][:7]
     assert [label for label, _ in rows(figure)] == ["smollm2-135m", *named]

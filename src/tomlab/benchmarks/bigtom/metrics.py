@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, over_all, rows
 
 # What stands in the place of a condition where both versions of a template are counted as one.

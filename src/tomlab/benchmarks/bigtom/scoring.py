@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import KEYS, METHODS
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, visible
 from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored
 

@@ -14,4 +14,4 @@ from tomlab.benchmarks.fantom.items.compose import (
     shared_prefix,
 )
 from tomlab.benchmarks.fantom.metrics import metrics
-from tomlab.benchmarks.fantom.scoring import reasoning_of, score
+from tomlab.benchmarks.fantom.scoring import reasoning_of, rule, score

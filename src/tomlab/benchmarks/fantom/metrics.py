@@ -12,7 +12,7 @@ import pandas as pd
 from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
-from tomlab.records.tables import OUTCOMES, check
+from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import COUNT, Series, rows
 from tomlab.scoring.stats import cluster_statistic, ratio
 

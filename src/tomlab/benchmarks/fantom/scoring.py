@@ -14,7 +14,7 @@ import pandas as pd
 from tomlab.benchmarks.fantom.items.compose import LETTERS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, embed
 

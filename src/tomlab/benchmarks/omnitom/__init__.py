@@ -14,4 +14,4 @@ from tomlab.benchmarks.omnitom.items.compose import (
     shared_prefix,
 )
 from tomlab.benchmarks.omnitom.metrics import metrics
-from tomlab.benchmarks.omnitom.scoring import score
+from tomlab.benchmarks.omnitom.scoring import rule, score

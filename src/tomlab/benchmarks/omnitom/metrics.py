@@ -13,7 +13,7 @@ import pandas as pd
 
 from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
-from tomlab.records.tables import OUTCOMES, check
+from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring import series
 from tomlab.scoring.series import COUNT, Series
 from tomlab.scoring.stats import cluster_statistic, ratio

@@ -19,7 +19,7 @@ from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
 from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUESTIONS
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import KEYS, METHODS
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.choices import Reading, judged, key_of, scored
 from tomlab.scoring.options import read_answer

@@ -1,7 +1,7 @@
 """BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
 
 Each public `table…` is one table. It takes the metrics table of a run (see
-`tomlab.records.tables`; InputError: one without BigToM), sets the paper's published numbers beside
+`tomlab.records.tidy`; InputError: one without BigToM), sets the paper's published numbers beside
 it, and computes every number in its caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
 """
 

@@ -1,6 +1,6 @@
 """FANToM's figures: Fig. 2 to 5, and beyond the paper aggregation and the control task.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tables`;
+Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`;
 InputError: one without FANToM or without what is drawn) and returns the figure and its caption,
 whose numbers are computed. Source: Kim et al. (2023), and `tables`.
 """

@@ -1,6 +1,6 @@
 """OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tables`), or
+Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`), or
 what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
 Bawatneh et al. (2026), and `tables`.
 """

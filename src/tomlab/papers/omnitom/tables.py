@@ -1,6 +1,6 @@
 """OmniToM's tables: Tables 3, 4 and 10, this run's numbers beside the paper's.
 
-Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tables`), or
+Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`), or
 counts, and computes every number in its caption and notes. Percentages have the two decimals of the
 paper, or one beside an interval. `judge_tables` has the tables of prompts, judges and
 audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.

@@ -1,7 +1,7 @@
 """SimpleToM's tables: Tables 2 to 5 and 8 and App. H, this run's numbers beside the paper's.
 
 Each public `table…` and `tokens` is one table. It takes the metrics table of a run (see
-`tomlab.records.tables`; InputError: one without SimpleToM) and computes every number in its caption
+`tomlab.records.tidy`; InputError: one without SimpleToM) and computes every number in its caption
 and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024), and `tomlab.records.published` for printed values.
 """
 

@@ -14,7 +14,7 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import key_of, shuffled
 

@@ -15,7 +15,7 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.benchmarks.fantom.items.sets import RELEASED_SHA256, SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 
 NAME = "fantom"
 LETTERS = ("a", "b")

@@ -26,7 +26,7 @@ from tomlab.benchmarks.omnitom.items.records import (
     rows,
 )
 from tomlab.errors import InputError
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 
 NAME = "omnitom"
 KEYS = ("A", "B", "C", "D")  # of the options of a linked question

@@ -14,7 +14,7 @@ import yaml
 from tomlab.asking import prompts
 from tomlab.benchmarks.simpletom.items.stories import story_text
 from tomlab.errors import InputError
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines, visible
 from tomlab.scoring.choices import key_of, shuffled
 from tomlab.scoring.options import read_answer

@@ -12,7 +12,7 @@ import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError, refuse
-from tomlab.records.tables import check
+from tomlab.records.tidy import check
 
 HUB_ID = "allenai/SimpleToM"
 # Config, the end of its ids, the question type it holds.

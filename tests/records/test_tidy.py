@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tomlab.errors import InputError
-from tomlab.records import tables
+from tomlab.records import tidy
 
 ITEM = {
     "benchmark": "bigtom",
@@ -61,28 +61,28 @@ FAILED = {"response": None, "finish_reason": None, "error": "InternalServerError
 
 def complaint(kind: str, *rows: dict) -> str:
     with pytest.raises(InputError) as caught:
-        tables.check(pd.DataFrame(rows), kind, "mine.parquet")
+        tidy.check(pd.DataFrame(rows), kind, "mine.parquet")
     return str(caught.value)
 
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_good_table_is_returned_as_it_is(kind):
     table = pd.DataFrame([GOOD[kind]])
-    assert tables.check(table, kind) is table
+    assert tidy.check(table, kind) is table
 
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_columns_of_the_benchmarks_own_are_let_pass(kind):
-    tables.check(pd.DataFrame([GOOD[kind] | {"initial_belief": 1}]), kind)
+    tidy.check(pd.DataFrame([GOOD[kind] | {"initial_belief": 1}]), kind)
 
 
 def test_request_that_failed_has_an_error_in_place_of_an_answer():
-    tables.check(pd.DataFrame([RESPONSE, RESPONSE | {"item_id": "t2"} | FAILED]), "responses")
+    tidy.check(pd.DataFrame([RESPONSE, RESPONSE | {"item_id": "t2"} | FAILED]), "responses")
 
 
 @pytest.mark.parametrize("source", ["authored", "grammar", "llm:smol", "released:bigtom"])
 def test_source_says_who_wrote_the_item(source):
-    tables.check(pd.DataFrame([ITEM | {"source": source}]), "items")
+    tidy.check(pd.DataFrame([ITEM | {"source": source}]), "items")
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_all_faults_are_listed_at_once():
 @pytest.mark.parametrize("kind", GOOD)
 def test_written_table_is_read_back(kind, tmp_path):
     path = tmp_path / "deep" / "table.parquet"
-    tables.write(pd.DataFrame([GOOD[kind]]), kind, path)
-    [row] = tables.read(kind, path).to_dict("records")
+    tidy.write(pd.DataFrame([GOOD[kind]]), kind, path)
+    [row] = tidy.read(kind, path).to_dict("records")
     # A missing text comes back as missing, a list as an array.
     back = {name: None if value is None else row[name] for name, value in GOOD[kind].items()}
     if kind == "items":
@@ -178,41 +178,41 @@ def test_written_table_is_read_back(kind, tmp_path):
 
 def test_answers_that_are_lists_texts_or_both_kinds_of_choices_survive(tmp_path):
     listed = ITEM | {"item_id": "t2", "choices": [], "answer": "Mara, Jonas"}
-    tables.write(pd.DataFrame([ITEM, listed]), "items", tmp_path / "items.parquet")
-    back = tables.read("items", tmp_path / "items.parquet")
+    tidy.write(pd.DataFrame([ITEM, listed]), "items", tmp_path / "items.parquet")
+    back = tidy.read("items", tmp_path / "items.parquet")
     assert [list(choices) for choices in back["choices"]] == [ITEM["choices"], []]
 
 
 def test_bad_table_is_not_written(tmp_path):
     path = tmp_path / "scores.parquet"
     with pytest.raises(InputError, match=r"scores table for scores\.parquet"):
-        tables.write(pd.DataFrame([SCORE | {"score": 2.0}]), "scores", path)
+        tidy.write(pd.DataFrame([SCORE | {"score": 2.0}]), "scores", path)
     assert not path.exists()
 
 
 def test_several_tables_are_stacked_in_the_order_given(tmp_path):
     for name in "ab":
-        tables.write(pd.DataFrame([SCORE | {"model": name}]), "scores", tmp_path / name)
-    both = tables.read("scores", tmp_path / "b", tmp_path / "a")
+        tidy.write(pd.DataFrame([SCORE | {"model": name}]), "scores", tmp_path / name)
+    both = tidy.read("scores", tmp_path / "b", tmp_path / "a")
     assert both["model"].tolist() == ["b", "a"]
     assert both.index.tolist() == [0, 1]
 
 
 def test_table_that_is_not_there_is_named_with_what_writes_it(tmp_path):
     with pytest.raises(InputError, match=r"smol\.parquet: no such file.*make figures"):
-        tables.read("scores", tmp_path / "smol.parquet")
+        tidy.read("scores", tmp_path / "smol.parquet")
 
 
 def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
     path = tmp_path / "edited.parquet"
     pd.DataFrame([SCORE | {"outcome": "maybe"}]).to_parquet(path)
     with pytest.raises(InputError, match=r"edited\.parquet: 1 problem\n  row 0, column 'outcome'"):
-        tables.read("scores", path)
+        tidy.read("scores", path)
 
 
 def test_json_nests_model_method_metric_and_condition(tmp_path):
     other = METRIC | {"method": "1-shot", "value": 1.0, "ci_high": 1.0}
-    tables.write_json(pd.DataFrame([METRIC, other]), tmp_path / "deep" / "metrics.json")
+    tidy.write_json(pd.DataFrame([METRIC, other]), tmp_path / "deep" / "metrics.json")
     nested = json.loads((tmp_path / "deep" / "metrics.json").read_text(encoding="utf-8"))
     assert list(nested["smol"]) == ["0-shot", "1-shot"]
     assert nested["smol"]["0-shot"]["accuracy"]["forward_belief/false_belief/1"] == {
