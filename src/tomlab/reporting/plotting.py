@@ -43,6 +43,7 @@ MARK = "*"
 
 # What `save` must not write into a file: a date or a version would differ from run to run.
 DPI = 200
+SHOWN = 780  # pixels: a figure's width in a notebook
 _NO_METADATA = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -329,13 +330,13 @@ def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Pa
 
 def show(figure: Figure, caption: str) -> None:
     """Display a figure in a notebook as it is saved, its caption below."""
-    display(Image(_rendered(figure, "png"), width=780), Markdown(caption))
+    display(Image(_rendered(figure, "png"), width=SHOWN), Markdown(caption))
 
 
 def draw(folder: Path | str, name: str, figure: Figure, caption: str) -> None:
-    """Save a figure into `folder` and display it, its caption below."""
-    save(figure, folder, name, caption)
-    show(figure, caption)
+    """Save a figure into `folder` and display what was saved, its caption below."""
+    png, *_ = save(figure, folder, name, caption)
+    display(Image(png.read_bytes(), width=SHOWN), Markdown(caption))
 
 
 def _rendered(figure: Figure, kind: str) -> bytes:

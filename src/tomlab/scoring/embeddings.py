@@ -49,10 +49,11 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
         for start in range(0, len(unique), _BATCH):
             batch = {"input": unique[start : start + _BATCH], "encoding_format": "float"}
             try:
-                found = client.embeddings.create(model=model.model, **batch)
+                # Raw: the client's own objects take half a second for a batch's numbers.
+                found = client.embeddings.with_raw_response.create(model=model.model, **batch)
             except openai.APIError as error:
                 raise InputError(f"models.{model.name}: no embeddings ({error})") from error
-            vectors += [entry.embedding for entry in found.data]
+            vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
     matrix = np.array(vectors, dtype=np.float64)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     place = {text: i for i, text in enumerate(unique)}
