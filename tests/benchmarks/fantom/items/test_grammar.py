@@ -260,7 +260,7 @@ def test_what_stands_twice_in_a_topic_is_named(complaint):
     content[1]["topic"] = content[0]["topic"]
     found = complaint(read_topics, content)
     for what in ("subtopic 'planting'", "fact 'planting-bed'", "topic 'allotments'"):
-        assert f"{what}: stands twice" in found
+        assert f"{what} stands twice" in found
     assert "field fillers: 'remark a on planting" in found
 
 
