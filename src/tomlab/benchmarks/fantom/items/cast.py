@@ -21,8 +21,7 @@ from tomlab.records.files import complaint, shown
 SEGMENTS = 4  # subtopics of one conversation
 CAST = 5  # people of one conversation, at most as many at once (App. A.1)
 _BRACES = re.compile(r"\{(\w*)\}|[{}]")  # a placeholder by its name, or a brace of none
-# Fields that get into no conversation and no question.
-_UNSAID = ("id", "topic", "names", "reason")
+_UNSAID = ("id", "topic", "names", "reason")  # fields of what gets into no conversation
 
 
 def _text(*names: str, pattern: str = "", expected: str = "") -> Any:
@@ -58,9 +57,7 @@ def _twice(what: str, texts: Iterable[str]) -> list[str]:
 
 
 Plain = _text()
-Name = _text(
-    pattern=r"^[A-Z][a-z]{2,}$", expected="one word of at least three letters, the first a capital"
-)
+Name = _text(pattern=r"^[A-Z][a-z]{2,}$", expected="one word of 3+ letters, the first a capital")
 
 
 class _Checked(BaseModel):
@@ -213,8 +210,6 @@ def _leaks(subtopic: Subtopic) -> Iterator[str]:
 def _read_yaml(path: Path | str, kind: type, expected: str) -> Any:
     try:
         content = yaml.safe_load(Path(path).read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -10,7 +10,6 @@ Who knows what follows from these alone (`aware`).
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
@@ -55,15 +54,14 @@ def _next_to_leave(events: Sequence[Event]) -> str | None:
     return events[0].person if events and events[0].kind == "leave" else None
 
 
-def _attendance(
-    names: Sequence[str], rng: random.Random
-) -> tuple[list[str], list[list[Event]], dict[int, str]]:
-    """Who of five is there at first, what happens before each segment and the end, who misses which.
+def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]:
+    """Who of five people is there at first, and the `events` and `missing` of their `Talk`.
 
-    Two or three are there at first, at least two at any time. Whoever leaves has been there for the two segments before, so that everyone who was told
-    something while PersonX was away saw PersonX leave or come back.
+    Two or three are there at first, at least two at any time. Whoever leaves has been there for the
+    two segments before, so that everyone who was told something while PersonX was away saw PersonX
+    leave or come back.
     """
-    start = list(names[: rng.choice((2, 3))])
+    start = names[: rng.choice((2, 3))]
     joins = {name: rng.choice((1, 2, 3, None, None)) for name in names[len(start) :]}
     if len(start) == 2:
         joins[names[2]] = 1
@@ -103,8 +101,7 @@ def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list
 # What is said
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """A fact of a conversation: whose it is and what it is."""
 
     fact: TopicFact
@@ -152,9 +149,7 @@ class Talk:
 
 
 def _happen(talk: Talk, event: Event, subtopic: str, leaver: str | None) -> None:
-    """Someone leaves, comes back or joins, says so and gets an answer from another than `leaver`,
-    who leaves next.
-    """
+    """Someone comes or goes, says so and is answered, but not by `leaver`, who leaves next."""
     kind, person = event
     if kind == "leave":
         leaving = talk.draw("leaving")
@@ -198,11 +193,10 @@ def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
     if owners[0] == opener:
         # Another comes first, so that who opens can ask.
         owners = [*owners[1:2], opener, *owners[2:]]
-    facts = [
+    talk.told[talk.segment] = [
         Told(fact, owner, rng.choice(fact.values))
         for fact, owner in zip(rng.sample(subtopic.facts, count), cycle(owners), strict=False)
     ]
-    talk.told[talk.segment] = facts
     turns = _turns(talk, opener)
     fillers = iter(rng.sample(subtopic.fillers, len(subtopic.fillers)))
     for speaker, kind, told in turns:

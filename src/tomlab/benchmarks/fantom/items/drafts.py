@@ -35,9 +35,8 @@ class Conversation:
         change = self.outline.change(len(self.segments))
         return change.kind if change else "conversation"
 
-    def lines(self, first: int = 0, last: int | None = None) -> list[layout.Line]:
-        """The utterances of segments `first` to `last` (None: the end), both included."""
-        end = len(self.segments) if last is None else last + 1
+    def lines(self, first: int = 0, end: int | None = None) -> list[layout.Line]:
+        """The utterances of the segments from `first` on, up to before `end`."""
         return [line for segment in self.segments[first:end] for line in segment]
 
 
@@ -80,7 +79,7 @@ class Part:
         """From the segment with which PersonX left, or the one before they joined, to `current`."""
         before = enumerate(self.conversation.outline.changes[: self.segment - 1], start=1)
         left = [i for i, one in before if (one.kind, one.name) == ("leave", self.person_x)]
-        return self.conversation.lines(left[-1] if left else self.segment - 1, self.segment)
+        return self.conversation.lines([self.segment - 1, *left][-1], self.segment + 1)
 
     @property
     def aware(self) -> tuple[str, ...]:
@@ -168,7 +167,7 @@ def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
     In the released format, with `source` ("llm:<model>"). Aware is who was there for what PersonX
     missed; all others who speak in the conversation are unaware.
     """
-    by_fact, found = defaultdict(list), []
+    by_fact, found, source = defaultdict(list), [], f"llm:{model}"
     for one in about:
         answers = (one.centric, one.omniscient)
         asked = layout.belief_question(one.question, *answers, one.tom_type, "inaccessible")
@@ -177,7 +176,5 @@ def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
         part, talk = fact.part, fact.part.conversation
         set_id, contexts = f"{talk.number}-{part.number}-{fact.number}", (part.short, talk.lines())
         answered = (fact.question, fact.full, fact.limited)
-        found.append(
-            layout.question_set(set_id, contexts, answered, asked, part.aware, f"llm:{model}")
-        )
+        found.append(layout.question_set(set_id, contexts, answered, asked, part.aware, source))
     return found

@@ -10,7 +10,7 @@ utterances: as in `conversation`.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.
     full = [(one["speaker"], one["text"]) for one in utterances]
     texts = (fact.question, fact.answer, *_WORDINGS["no information"])
     asked = tuple(told.fill(text) for text in texts)
-    beliefs = _beliefs(utterances[part], person_x, told, scenario, rng)
+    beliefs = [*_beliefs(utterances[part], person_x, told, scenario, rng)]
     found = question_set(set_id, (full[part], full), asked, beliefs, knowing, SOURCE)
     about = {"topic": talk.topic.topic, "person_x": person_x, "owner": told.owner, "fact": fact.id}
     place = {"start": part.start, "end": part.stop, "utterances": utterances}
@@ -99,23 +99,19 @@ def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.
 
 def _beliefs(
     part: Sequence[Mapping], person_x: str, told: Told, scenario: str, rng: random.Random
-) -> list[dict]:
-    """What PersonX believes, what the owner believes about that, and what another does (if there is
-    one who can tell whether PersonX knows).
-    """
+) -> Iterator[dict]:
+    """What PersonX believes; what the owner, and another who can tell, if any, believe of that."""
     answers = [told.fill(_WORDINGS[known][0], x=person_x) for known in ("knows", "knows nothing")]
     answers = answers if scenario == "accessible" else answers[::-1]
     others = [name for name in _witnesses(part, person_x, told) if name != told.owner]
     asked = [("first-order", person_x), ("second-order:cyclic", told.owner)]
     asked += [("second-order:acyclic", rng.choice(others))] if others else []
-    found = []
     for order, name in asked:
         level, _, kind = order.partition(":")
         question = told.fill(rng.choice(_WORDINGS[level]), x=person_x, y=name)
         said = [_WORDINGS["believes"][0].format(y=name, belief=one) for one in answers]
         right, wrong = said if kind else answers
-        found.append(belief_question(question, right, wrong, order, scenario))
-    return found
+        yield belief_question(question, right, wrong, order, scenario)
 
 
 def _witnesses(part: Sequence[Mapping], person_x: str, told: Told) -> list[str]:
