@@ -103,7 +103,12 @@ def _beliefs(
     """What PersonX believes; what the owner, and another who can tell, if any, believe of that."""
     answers = [told.fill(_WORDINGS[known][0], x=person_x) for known in ("knows", "knows nothing")]
     answers = answers if scenario == "accessible" else answers[::-1]
-    others = [name for name in _witnesses(part, person_x, told) if name != told.owner]
+    # Others can tell who heard it together with PersonX or, when PersonX did not hear it, were there
+    # as PersonX left or came back.
+    telling = [one for one in part if one["fact"] == told.fact.id and person_x in one["present"]]
+    moving = [one for one in part if one["event"] and one["speaker"] == person_x]
+    seen = {name for one in telling or moving for name in one["present"]} - {person_x, told.owner}
+    others = [name for name in aware(part, told.fact.id) if name in seen]
     asked = [("first-order", person_x), ("second-order:cyclic", told.owner)]
     asked += [("second-order:acyclic", rng.choice(others))] if others else []
     for order, name in asked:
@@ -112,13 +117,3 @@ def _beliefs(
         said = [_WORDINGS["believes"][0].format(y=name, belief=one) for one in answers]
         right, wrong = said if kind else answers
         yield belief_question(question, right, wrong, order, scenario)
-
-
-def _witnesses(part: Sequence[Mapping], person_x: str, told: Told) -> list[str]:
-    """Who knows the fact and whether PersonX does: they heard it together with PersonX or, when
-    PersonX did not hear it, were there as PersonX left or came back.
-    """
-    telling = [one for one in part if one["fact"] == told.fact.id and person_x in one["present"]]
-    moving = [one for one in part if one["event"] and one["speaker"] == person_x]
-    seen = {name for one in telling or moving for name in one["present"]} - {person_x}
-    return [name for name in aware(part, told.fact.id) if name in seen]
