@@ -3,6 +3,7 @@
 A record is one question set: a fact that was told while somebody was away, and the questions about
 it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part and set ("12-0-1").
 """
+# ruff: noqa: N815 (fields are called as in the release)
 
 import hashlib
 import io
@@ -12,17 +13,17 @@ import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 import pandas as pd
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
@@ -47,29 +48,37 @@ RELEASED_COUNTS = {
     "infoaccess_yn": 3571,
     "identical_fact_answers": 13,
 }
-# The question type of everything that stands in a field; a belief's tells the scenario too.
-QUESTION_TYPES = {
-    "factQA": "fact",
-    "answerabilityQA_list": "tom:answerability:list",
-    "infoAccessibilityQA_list": "tom:info_accessibility:list",
-    "answerabilityQAs_binary": "tom:answerability:binary",
-    "infoAccessibilityQAs_binary": "tom:info_accessibility:binary",
-}
-BELIEF_TYPE = "tom:belief:"
 SCENARIOS = ("inaccessible", "accessible")
+BELIEF_TYPES = tuple(f"tom:belief:{scenario}" for scenario in SCENARIOS)
 
 # A name is up to three words that do not begin as a sentence in small letters would.
 _TURN = re.compile(r"(?![a-z])([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})[ ]?:[ ]*(\S.*)")
+# What `files.complaint` has to say of a text that does not fit the pattern of its field.
+_EXPECTED = {
+    ("set_id",): "conversation-part-set, such as 12-0-1",
+    ("source",): "authored, grammar, llm:<model> or released:<name>",
+}
 
 Kind = TypeVar("Kind")
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Text = Annotated[str, Field(pattern=r"\S")]
+Several = Annotated[list[Kind], Field(min_length=1)]
 Scenario = Literal[SCENARIOS]
 
 
 class _Question(BaseModel, Generic[Kind]):
+    """Validating adds to a question that lacks it what its field or its type tells."""
+
     model_config = ConfigDict(extra="allow", strict=True)
     question: Text
     question_type: Kind
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, question: Any) -> Any:
+        if isinstance(question, dict):
+            [kind] = get_args(cls.model_fields["question_type"].annotation)
+            question.setdefault("question_type", kind)
+        return question
 
 
 class FactQuestion(_Question[Literal["fact"]]):
@@ -79,7 +88,7 @@ class FactQuestion(_Question[Literal["fact"]]):
     wrong_answer: Text
 
 
-class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:accessible"]]):
+class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
     """What somebody believes about the fact. In the inaccessible scenario the right answer is the
     PersonX-centric one and the wrong one omniscient.
     """
@@ -93,11 +102,19 @@ class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:ac
     ]
     missed_info_accessibility: Scenario
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, question: Any) -> Any:
+        if isinstance(question, dict) and question.get("question_type") in BELIEF_TYPES:
+            told = SCENARIOS[BELIEF_TYPES.index(question["question_type"])]
+            question.setdefault("missed_info_accessibility", told)
+        return question
+
     @field_validator("missed_info_accessibility")
     @classmethod
     def _is_that_of_the_type(cls, scenario: str, info: ValidationInfo) -> str:
-        kind = info.data.get("question_type", BELIEF_TYPE + scenario)
-        if kind != BELIEF_TYPE + scenario:
+        kind = info.data.get("question_type")
+        if kind and SCENARIOS[BELIEF_TYPES.index(kind)] != scenario:
             raise ValueError(f"expected the scenario of {kind!r}")
         return scenario
 
@@ -129,22 +146,16 @@ class QuestionSet(BaseModel):
     """One record. Keys that are not named here are allowed and kept, such as `record`."""
 
     model_config = ConfigDict(extra="allow", strict=True)
-    set_id: Annotated[str, StringConstraints(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")]
-    source: Annotated[
-        str, StringConstraints(pattern=r"^(authored|grammar|llm:.+|released:.+)$")
-    ] = RELEASED_SOURCE
+    set_id: str = Field(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")
+    source: str = Field(RELEASED_SOURCE, pattern=r"^(authored|grammar|llm:.+|released:.+)$")
     short_context: Text
     full_context: Text
-    factQA: FactQuestion  # noqa: N815 (the release's names)
-    beliefQAs: list[BeliefQuestion]  # noqa: N815
-    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]  # noqa: N815
-    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]  # noqa: N815
-    answerabilityQAs_binary: Annotated[  # noqa: N815
-        list[BinaryQuestion[Literal["tom:answerability:binary"]]], Field(min_length=1)
-    ]
-    infoAccessibilityQAs_binary: Annotated[  # noqa: N815
-        list[BinaryQuestion[Literal["tom:info_accessibility:binary"]]], Field(min_length=1)
-    ]
+    factQA: FactQuestion
+    beliefQAs: list[BeliefQuestion]
+    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]
+    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]
+    answerabilityQAs_binary: Several[BinaryQuestion[Literal["tom:answerability:binary"]]]
+    infoAccessibilityQAs_binary: Several[BinaryQuestion[Literal["tom:info_accessibility:binary"]]]
 
 
 def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list[dict]:
@@ -165,12 +176,11 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     if file.name.endswith((".tar.gz", ".tgz")):
         content = _unpacked(content, file, sha256)
-    found = [(place, _completed(value)) for place, value in _records(content, file)]
-    problems, first = [], {}
+    found, problems, first = _records(content, file), [], {}
     for place, record in found:
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"{place} ({set_id})" if isinstance(set_id, str) else place
-        problems += [f"{where}, {what}" for what in _problems(record)]
+        problems += [f"{where}, {what}" for what in complaints(QuestionSet, record)]
         if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
             problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
     refuse(problems, str(file))
@@ -217,42 +227,14 @@ def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
     return [(f"line {number}", value) for number, value in found]
 
 
-def _completed(record: Any) -> Any:
-    """The record with the question types that its fields tell, and nothing else changed."""
-    if not isinstance(record, dict):
-        return record
-    done = dict(record)
-    for field in [*QUESTION_TYPES, "beliefQAs"]:
-        value = record.get(field)
-        if isinstance(value, list):
-            done[field] = [_filled(question, field) for question in value]
-        elif field in record:
-            done[field] = _filled(value, field)
-    return done
-
-
-def _filled(question: Any, field: str) -> Any:
-    if not isinstance(question, dict):
-        return question
-    if field in QUESTION_TYPES:
-        return {"question_type": QUESTION_TYPES[field]} | question
-    kind = question.get("question_type")
-    told = [scenario for scenario in SCENARIOS if kind == BELIEF_TYPE + scenario]
-    return {"missed_info_accessibility": told[0]} | question if told else question
-
-
-def _problems(record: Any) -> list[str]:
-    """Everything at fault in a record: the field, what was found, what was expected."""
-    expected = {
-        ("set_id",): "conversation-part-set, such as 12-0-1",
-        ("source",): "authored, grammar, llm:<model> or released:<name>",
-    }
+def complaints(model: type[BaseModel], value: Any) -> list[str]:
+    """All that a model has against a value: the field, what was found, what was expected."""
     try:
-        QuestionSet.model_validate(record)
+        model.model_validate(value)
     except ValidationError as error:
         return [
-            files.field_at(case["loc"]) + files.complaint(case, expected.get(case["loc"]))
-            for case in error.errors(include_url=False)
+            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
+            for case in error.errors()
         ]
     return []
 
@@ -270,11 +252,6 @@ def write_sets(sets: Sequence[Mapping], path: Path | str) -> Path:
 def source_of(record: Mapping) -> str:
     """Who wrote a record: its `source`, else the release, whose records do not say."""
     return record.get("source", RELEASED_SOURCE)
-
-
-def conversation_of(record: Mapping) -> str:
-    """The conversation of a record, the unit that intervals resample."""
-    return record["set_id"].split("-")[0]
 
 
 def lines(context: str) -> list[str]:
@@ -300,22 +277,16 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
     neither says. identical_fact_answers: fact questions whose right and wrong answer coincide but
     for case and spacing.
     """
-    facts, kinds = items[items["question_type"] == "fact"], items["question_type"].value_counts()
+    facts = items[items["question_type"] == "fact"]
     same = facts["answer"].map(folded) == facts["wrong_answer"].map(folded)
-    count = {name: int(kinds.get(name, 0)) for name in ("conversations", *RELEASED_COUNTS)} | {
-        "conversations": items["conversation_id"].nunique(),
-        "sets": items["group_id"].nunique(),
-        "identical_fact_answers": int(same.sum()),
-    }
+    count = dict.fromkeys(("conversations", *RELEASED_COUNTS), 0)
+    count |= items["question_type"].value_counts().to_dict()
+    count |= {"conversations": items["conversation_id"].nunique()}
+    count |= {"sets": items["group_id"].nunique(), "identical_fact_answers": int(same.sum())}
     table = pd.DataFrame({"item": list(count), "count": list(count.values())})
     printed = PUBLICATION.read("dataset_counts").set_index("item")["count"]
     known = {"paper": printed, "release": RELEASED_COUNTS}
     return table.assign(**{who: table["item"].map(of).astype(float) for who, of in known.items()})
-
-
-def has_one_fact_answer(record: Mapping) -> bool:
-    """Whether the right and the wrong answer of the fact question are the same."""
-    return folded(record["factQA"]["correct_answer"]) == folded(record["factQA"]["wrong_answer"])
 
 
 def statistics(items: pd.DataFrame) -> pd.DataFrame:
