@@ -31,17 +31,12 @@ def question_set(
     answer; beliefs: of `belief_question`; aware: who knows the full answer.
     """
     short, full = contexts
-    question, right, wrong = fact
+    asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))
     return {
         "set_id": set_id,
         "short_context": written(short),
         "full_context": written(full),
-        "factQA": {
-            "question": question,
-            "correct_answer": right,
-            "wrong_answer": wrong,
-            "question_type": "fact",
-        },
+        "factQA": asked | {"question_type": "fact"},
         "beliefQAs": list(beliefs),
         **_access_questions(aware, short, full),
         "source": source,
@@ -68,25 +63,20 @@ def _access_questions(aware: Collection[str], short: Sequence[Line], full: Seque
     """
     there = {speaker for speaker, _ in short}
     keys = {name: "no" if name in there else "no:long" for name, _ in full}
-    everyone = list(keys)
-    keys |= dict.fromkeys(aware, "yes")
+    keys |= {name: "yes" for name in keys if name in aware}
     scenario = "inaccessible" if "no" in keys.values() else "accessible"
     of, questions = {"missed_info_accessibility": scenario}, {}
     for kind, asked in _ACCESS.items():
         questions[f"{asked['field']}QA_list"] = {
             "question": asked["list"],
-            "correct_answer": [name for name in everyone if name in aware],
-            "wrong_answer": [name for name in everyone if name not in aware],
+            "correct_answer": [name for name in keys if name in aware],
+            "wrong_answer": [name for name in keys if name not in aware],
             "question_type": f"tom:{kind}:list",
             **of,
         }
+        about = {"question_type": f"tom:{kind}:binary", **of}
         questions[f"{asked['field']}QAs_binary"] = [
-            {
-                "question": asked["yes_no"].format(name=name),
-                "correct_answer": keys[name],
-                "question_type": f"tom:{kind}:binary",
-                **of,
-            }
-            for name in everyone
+            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
+            for name, key in keys.items()
         ]
     return questions
