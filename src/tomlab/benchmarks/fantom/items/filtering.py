@@ -79,20 +79,18 @@ def _symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
     if "record" not in record:
         return
-    where = f"{record['set_id']}, field record"
-    refuse(complaints(_Symbolic, record["record"]), where)
+    refuse(complaints(_Symbolic, record["record"]), f"{record['set_id']}, field record")
     utterances = _Symbolic.model_validate(record["record"]).utterances
-    there: set[str] | None = None
+    there = set(utterances[0].present) if utterances else set()
     for number, said in enumerate(utterances, start=1):
         present = set(said.present)
         if said.speaker not in present:
             yield "absent speaker", f"{said.speaker} speaks in line {number}"
-        if there is not None:
-            arriving = {said.speaker} if said.event in ("return", "join") else set()
-            for name in sorted(present - there - arriving):
-                yield "unannounced", f"{name} is there from line {number} on"
-            for name in sorted(there - present):
-                yield "unannounced", f"{name} is gone from line {number} on"
+        arriving = {said.speaker} if said.event in ("return", "join") else set()
+        for name in sorted(present - there - arriving):
+            yield "unannounced", f"{name} is there from line {number} on"
+        for name in sorted(there - present):
+            yield "unannounced", f"{name} is gone from line {number} on"
         there = present - {said.speaker} if said.event == "leave" else present
 
 
@@ -158,8 +156,8 @@ def _contradictions(record: Mapping) -> Found:
         aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:
             name = asked["question"].removeprefix("Does ").split(" know")[0]
-            if (asked["correct_answer"] == "yes") != (folded(name) in aware):
-                listed = "aware" if folded(name) in aware else "unaware"
+            listed = "aware" if folded(name) in aware else "unaware"
+            if (asked["correct_answer"] == "yes") != (listed == "aware"):
                 answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
                 yield "contradiction", f"{family}: {answer}, listed as {listed}"
 
@@ -242,20 +240,17 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     those of `faults`.
     """
     source = {record["set_id"]: source_of(record) for record in sets}
-    rows = []
     known = flags[flags["set_id"].isin(source)]
-    for (set_id, kind), part in known.groupby(["set_id", "kind"], sort=False):
-        votes = {}
-        for name, own in (("people", True), ("models", False)):
-            verdicts = part["verdict"][(part["annotator_type"] == "human") == own]
-            votes |= {f"{name}_yes": int((verdicts == "yes").sum()), name: len(verdicts)}
-        told = "{people_yes} of {people} people, {models_yes} of {models} models".format(**votes)
-        row = {"set_id": set_id, "source": source[set_id], "filter": "annotators"}
-        row |= {"reason": f"{KINDS[kind]}: {told}", "kind": kind} | votes
-        rows.append(row | {"majority": 2 * votes["people_yes"] > votes["people"]})
-    table = pd.DataFrame(rows, columns=[*FAULT_COLUMNS, *VOTE_COLUMNS])
-    majority = table["majority"].astype(bool)
-    return table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
+    human, yes = known["annotator_type"] == "human", known["verdict"] == "yes"
+    votes = {"people_yes": human & yes, "people": human, "models_yes": ~human & yes}
+    table = known.assign(**votes, models=~human)
+    table = table.groupby(["set_id", "kind"], sort=False)[[*votes, "models"]].sum().reset_index()
+    told = "{}: {people_yes} of {people} people, {models_yes} of {models} models"
+    reasons = [told.format(KINDS[row["kind"]], **row) for row in table.to_dict("records")]
+    table = table.assign(source=table["set_id"].map(source), filter="annotators", reason=reasons)
+    majority = 2 * table["people_yes"] > table["people"]
+    table = table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
+    return table[[*FAULT_COLUMNS, *VOTE_COLUMNS]]
 
 
 # What is kept
