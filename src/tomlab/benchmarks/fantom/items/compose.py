@@ -1,8 +1,5 @@
-"""FANToM: theory of mind in conversations that people leave and come back to.
-
-Kim, Sclar, Zhou, Le Bras, Kim, Choi and Sap (2023), "FANToM: A Benchmark for Stress-testing Machine
-Theory of Mind in Interactions", EMNLP. Question types: Sec. 3.2-3.3; inputs and scoring: Sec. 3.4,
-App. A.4, released code.
+"""FANToM's items and methods (Kim et al., 2023, EMNLP): the question types of Sec. 3.2-3.3, the
+inputs and baselines of Sec. 3.4, App. A.4 and the released code.
 """
 
 import random
@@ -67,10 +64,7 @@ METHODS = {
 def read_released(
     path: Path | str, seed: int = 0, *, sha256: str | None = RELEASED_SHA256
 ) -> pd.DataFrame:
-    """The items of a file in the released format, `fantom_v1.json` or the archive with it.
-
-    sha256: of an archive, None for any. Errors: `InputError`, see `sets.read_sets`.
-    """
+    """The items of a file in the released format; arguments and errors: see `sets.read_sets`."""
     return compose(read_sets(path, sha256=sha256), seed)
 
 
@@ -180,10 +174,8 @@ def _character(kind: str, question: str) -> str:
     """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
     if is_yn(kind):
         return question.removeprefix("Does ").split(" know")[0].lower()
-    if kind.startswith("belief"):
-        words = question.lower().partition("does ")[2].split()
-        return words[0] if words else ""
-    return ""
+    words = question.lower().partition("does ")[2].split() if kind.startswith("belief") else []
+    return words[0] if words else ""
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -198,7 +190,7 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat message for one item, laid out as in the release.
 
-    For chain of thought `item` holds `reasoning`, what the model said to the first of the two calls.
+    For chain of thought `item` holds `reasoning`, what the model said to the first call.
     """
     wanted = METHODS[method]
     text = shared_prefix(item, method) + _question(item, replaced)
@@ -232,7 +224,7 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if nobody had missed anything), `random`."""
+    """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
     names, right, kind = ("gold", "omniscient", "random"), item["answer"], item["question_type"]
     if METHODS[method].reasoning:
         return dict.fromkeys(names, "A baseline does not reason.")

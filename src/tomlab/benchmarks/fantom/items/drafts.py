@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from tomlab.benchmarks.fantom.items.formats import farewell_length, names_person
 from tomlab.benchmarks.fantom.items.outlines import Outline
-from tomlab.benchmarks.fantom.items.released_format import (
+from tomlab.benchmarks.fantom.items.sets import (
     Line,
     belief_question,
     question_set,

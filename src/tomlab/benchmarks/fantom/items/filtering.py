@@ -72,9 +72,6 @@ def _faults(record: Mapping) -> Found:
             yield "overlap", f"{row['question']!r}: {shares}"
 
 
-# Coherence
-
-
 def _symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
     if "record" not in record:
@@ -111,9 +108,6 @@ def _text_faults(record: Mapping) -> Found:
 
 def _clipped(text: str, most: int = 60) -> str:
     return repr(text if len(text) <= most else f"{text[:most]}…")
-
-
-# Questions
 
 
 def _question_faults(record: Mapping) -> Found:
@@ -162,9 +156,6 @@ def _contradictions(record: Mapping) -> Found:
                 yield "contradiction", f"{family}: {answer}, listed as {listed}"
 
 
-# The mentalizing criterion
-
-
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
     """The mentalizing criterion of Sec. 2.2, one row a belief question.
 
@@ -208,13 +199,10 @@ def _words(text: str) -> list[str]:
     return [re.sub(r"['’]s$", "", word) for word in found]
 
 
-# Annotators' flags
-
-
 def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A file of flags: CSV with set_id, annotator, kind, verdict, annotator_type; one row a verdict.
+    """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
 
-    It may have no row. kind: one of `KINDS`; verdict: `yes` says that there is such a fault;
+    kind: one of `KINDS`; verdict: `yes` says that there is such a fault;
     annotator_type: `human` or `llm:<model>`, said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
@@ -251,9 +239,6 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     majority = 2 * table["people_yes"] > table["people"]
     table = table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
     return table[[*FAULT_COLUMNS, *VOTE_COLUMNS]]
-
-
-# What is kept
 
 
 def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:

@@ -11,20 +11,13 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 import pandas as pd
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+import pydantic
+import yaml
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
@@ -35,19 +28,11 @@ RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom
 # Of the archive at that address, as the released loader checks it.
 RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
 RELEASED_SOURCE = "released:fantom_v1"
-# What the release holds where the paper says otherwise or nothing; each set has one fact question
-# and one list question of each kind.
-RELEASED_COUNTS = {
-    "sets": 870,
-    "fact": 870,
-    "belief_dist": 1540,
-    "belief_choice": 1540,
-    "answerability_list": 870,
-    "infoaccess_list": 870,
-    "answerability_yn": 3571,
-    "infoaccess_yn": 3571,
-    "identical_fact_answers": 13,
-}
+# `released`: what the release holds, for the paper says otherwise or nothing; `access`: the questions
+# on who knows, by kind their field, list question and yes-or-no question.
+_READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+RELEASED_COUNTS, _ACCESS = _READ["released"], _READ["access"]
+WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))
 SCENARIOS = ("inaccessible", "accessible")
 BELIEF_TYPES = tuple(f"tom:belief:{scenario}" for scenario in SCENARIOS)
 
@@ -60,19 +45,19 @@ _EXPECTED = {
 }
 
 Kind = TypeVar("Kind")
-Text = Annotated[str, Field(pattern=r"\S")]
-Several = Annotated[list[Kind], Field(min_length=1)]
+Line = tuple[str, str]  # speaker, what they say
+Text = Annotated[str, pydantic.Field(pattern=r"\S")]
+Several = Annotated[list[Kind], pydantic.Field(min_length=1)]
 Scenario = Literal[SCENARIOS]
 
 
-class _Question(BaseModel, Generic[Kind]):
+class _Question(pydantic.BaseModel, Generic[Kind], extra="allow", strict=True):
     """Validating adds to a question that lacks it what its field or its type tells."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
     question: Text
     question_type: Kind
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _fill_in(cls, question: Any) -> Any:
         if isinstance(question, dict):
@@ -102,7 +87,7 @@ class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
     ]
     missed_info_accessibility: Scenario
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _fill_in(cls, question: Any) -> Any:
         if isinstance(question, dict) and question.get("question_type") in BELIEF_TYPES:
@@ -110,9 +95,9 @@ class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
             question.setdefault("missed_info_accessibility", told)
         return question
 
-    @field_validator("missed_info_accessibility")
+    @pydantic.field_validator("missed_info_accessibility")
     @classmethod
-    def _is_that_of_the_type(cls, scenario: str, info: ValidationInfo) -> str:
+    def _is_that_of_the_type(cls, scenario: str, info: pydantic.ValidationInfo) -> str:
         kind = info.data.get("question_type")
         if kind and SCENARIOS[BELIEF_TYPES.index(kind)] != scenario:
             raise ValueError(f"expected the scenario of {kind!r}")
@@ -126,9 +111,9 @@ class ListQuestion(_Question[Kind], Generic[Kind]):
     wrong_answer: list[Text]
     missed_info_accessibility: Scenario
 
-    @field_validator("wrong_answer")
+    @pydantic.field_validator("wrong_answer")
     @classmethod
-    def _has_no_name_of_the_right_one(cls, names: list[str], info: ValidationInfo) -> list[str]:
+    def _are_others(cls, names: list[str], info: pydantic.ValidationInfo) -> list[str]:
         aware = {folded(name) for name in info.data.get("correct_answer", [])}
         if both := [name for name in names if folded(name) in aware]:
             raise ValueError(f"expected nobody named as aware in correct_answer: {', '.join(both)}")
@@ -142,12 +127,13 @@ class BinaryQuestion(_Question[Kind], Generic[Kind]):
     missed_info_accessibility: Scenario
 
 
-class QuestionSet(BaseModel):
+class QuestionSet(pydantic.BaseModel, extra="allow", strict=True):
     """One record. Keys that are not named here are allowed and kept, such as `record`."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
-    set_id: str = Field(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")
-    source: str = Field(RELEASED_SOURCE, pattern=r"^(authored|grammar|llm:.+|released:.+)$")
+    set_id: str = pydantic.Field(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")
+    source: str = pydantic.Field(
+        RELEASED_SOURCE, pattern=r"^(authored|grammar|llm:.+|released:.+)$"
+    )
     short_context: Text
     full_context: Text
     factQA: FactQuestion
@@ -214,24 +200,21 @@ def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
     """The values of a JSON list, or of JSON Lines, each with its place in the file."""
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 ({error})") from None
-    if text.lstrip().startswith("["):
-        try:
-            values = files.parsed(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{file}: not JSON ({error})") from None
-        return [(f"record {number}", value) for number, value in enumerate(values, start=1)]
+        if text.lstrip().startswith("["):
+            values = enumerate(files.parsed(text), start=1)
+            return [(f"record {number}", value) for number, value in values]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON in UTF-8 ({error})") from None
     found, problems = files.json_lines(text)
     refuse(problems, f"{file}: expected a JSON list of question sets, or one a line")
     return [(f"line {number}", value) for number, value in found]
 
 
-def complaints(model: type[BaseModel], value: Any) -> list[str]:
+def complaints(model: type[pydantic.BaseModel], value: Any) -> list[str]:
     """All that a model has against a value: the field, what was found, what was expected."""
     try:
         model.model_validate(value)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         return [
             files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
             for case in error.errors()
@@ -247,6 +230,76 @@ def write_sets(sets: Sequence[Mapping], path: Path | str) -> Path:
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: a record cannot be written as JSON ({error})") from None
     return Path(path)
+
+
+def written(lines: Sequence[Line]) -> str:
+    """Utterances as a conversation shows them, "Name: text" on each line."""
+    return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
+
+
+def question_set(
+    set_id: str,
+    contexts: tuple[Sequence[Line], Sequence[Line]],
+    fact: tuple[str, str, str],
+    beliefs: Sequence[Mapping],
+    aware: Collection[str],
+    source: str,
+) -> dict:
+    """One record of the released format, with `source`.
+
+    contexts: the short and the full conversation; fact: the question, its full and its limited
+    answer; beliefs: of `belief_question`; aware: who knows the full answer.
+    """
+    short, full = contexts
+    asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))
+    return {
+        "set_id": set_id,
+        "short_context": written(short),
+        "full_context": written(full),
+        "factQA": asked | {"question_type": "fact"},
+        "beliefQAs": list(beliefs),
+        **_access_questions(aware, short, full),
+        "source": source,
+    }
+
+
+def belief_question(question: str, right: str, wrong: str, order: str, scenario: str) -> dict:
+    """One entry of `beliefQAs`. order: its `tom_type`; scenario: accessible or inaccessible."""
+    return {
+        "question": question,
+        "correct_answer": right,
+        "wrong_answer": wrong,
+        "question_type": f"tom:belief:{scenario}",
+        "tom_type": order,
+        "missed_info_accessibility": scenario,
+    }
+
+
+def _access_questions(aware: Collection[str], short: Sequence[Line], full: Sequence[Line]) -> dict:
+    """Answerability and information access, as lists and for everyone who speaks, in their order.
+
+    The key of those who don't speak in the short context is "no:long". The scenario is these
+    questions' own: somebody else of the part may have missed what PersonX heard.
+    """
+    there = {speaker for speaker, _ in short}
+    keys = {name: "no" if name in there else "no:long" for name, _ in full}
+    keys |= {name: "yes" for name in keys if name in aware}
+    scenario = "inaccessible" if "no" in keys.values() else "accessible"
+    of, questions = {"missed_info_accessibility": scenario}, {}
+    for kind, asked in _ACCESS.items():
+        questions[f"{asked['field']}QA_list"] = {
+            "question": asked["list"],
+            "correct_answer": [name for name in keys if name in aware],
+            "wrong_answer": [name for name in keys if name not in aware],
+            "question_type": f"tom:{kind}:list",
+            **of,
+        }
+        about = {"question_type": f"tom:{kind}:binary", **of}
+        questions[f"{asked['field']}QAs_binary"] = [
+            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
+            for name, key in keys.items()
+        ]
+    return questions
 
 
 def source_of(record: Mapping) -> str:
@@ -300,11 +353,7 @@ def statistics(items: pd.DataFrame) -> pd.DataFrame:
     """
     short, full = ([turns(text) for text in items[n].unique()] for n in ("story", "full_story"))
     words = [len(text.split()) for told in full for _, text in told]
-    found = {
-        "total_questions": len(items),
-        "avg_questions_per_context": len(items) / len(short),
-        "avg_turns_partial": pd.Series(map(len, short)).mean(),
-        "avg_turns_full": pd.Series(map(len, full)).mean(),
-        "avg_turn_length": pd.Series(words).mean(),
-    }
-    return pd.DataFrame([found])
+    means = {"avg_turns_partial": map(len, short), "avg_turns_full": map(len, full)}
+    means |= {"avg_turn_length": words}
+    found = {"total_questions": len(items), "avg_questions_per_context": len(items) / len(short)}
+    return pd.DataFrame([found | {name: pd.Series(of).mean() for name, of in means.items()}])

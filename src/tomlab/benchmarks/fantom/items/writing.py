@@ -19,16 +19,10 @@ import pandas as pd
 
 from tomlab.asking import attempts
 from tomlab.asking.attempts import Answer, Unparsed
+from tomlab.benchmarks.fantom.items import formats
 from tomlab.benchmarks.fantom.items.drafts import BeliefQuestion, Conversation, FactQuestion, Part
-from tomlab.benchmarks.fantom.items.formats import (
-    parse_answer,
-    parse_belief_question,
-    parse_questions,
-    parse_segment,
-    parse_summary,
-)
 from tomlab.benchmarks.fantom.items.outlines import Outline
-from tomlab.benchmarks.fantom.items.released_format import Line, written
+from tomlab.benchmarks.fantom.items.sets import Line, written
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 
@@ -77,7 +71,7 @@ def _segment_values(talk: Conversation) -> dict[str, str]:
 def _segments(text: str, outline: Outline, before: Segments, *, cut: bool) -> Segments | Unparsed:
     """The segments of a conversation with the one in `text`."""
     present, change = outline.present(len(before)), outline.change(len(before))
-    lines = parse_segment(text, outline.characters, present, change, cut=cut)
+    lines = formats.parse_segment(text, outline.characters, present, change, cut=cut)
     return lines if isinstance(lines, Unparsed) else (*before, lines)
 
 
@@ -86,17 +80,17 @@ def _belief_values(belief: BeliefQuestion) -> dict[str, str]:
     return {"whose": whose, "believer": belief.believer, "question": belief.fact.question}
 
 
-_PART_ANSWER = partial(Step, 100, read=parse_answer, prompt="answer", shared=("context",))
-_BELIEF_ANSWER = partial(Step, 100, read=parse_answer, prompt="belief-answer")
+_PART_ANSWER = partial(Step, 100, read=formats.parse_answer, prompt="answer", shared=("context",))
+_BELIEF_ANSWER = partial(Step, 100, read=formats.parse_answer, prompt="belief-answer")
 _MISSED = _told(person="person_x", current="current", previous="previous")
 STEPS = {
     # App. A.1: the next segment of a conversation; what was told before PersonX joined and not
     # after it.
     "segment": Step(400, _segment_values, _segments, "segments", ["outline", "segments"]),
-    "missed": Step(250, _MISSED, parse_summary, "summary"),
+    "missed": Step(250, _MISSED, formats.parse_summary, "summary"),
     # App. A.2: three questions that the summary answers; the answer of the conversation that
     # PersonX missed, and that of the one after it. Two equal answers would be no asymmetry.
-    "facts": Step(150, _told(summary="summary"), parse_questions, "questions"),
+    "facts": Step(150, _told(summary="summary"), formats.parse_questions, "questions"),
     "full-answer": _PART_ANSWER(
         _told(question="question", context="part.previous"), goes_to="full"
     ),
@@ -106,7 +100,7 @@ STEPS = {
     # App. A.3: the fact question turned into one about a belief; its answers, made of the full
     # answer and, centred on PersonX, of the limited one.
     "belief-question": Step(
-        80, _belief_values, parse_belief_question, "question", ["names", "fact.question"]
+        80, _belief_values, formats.parse_belief_question, "question", ["names", "fact.question"]
     ),
     "omniscient-answer": _BELIEF_ANSWER(
         _told(question="question", answer="fact.full"), goes_to="omniscient"
