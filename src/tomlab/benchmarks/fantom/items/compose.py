@@ -192,8 +192,19 @@ def messages(
 
     For chain of thought `item` holds `reasoning`, what the model said to the first call.
     """
-    wanted = METHODS[method]
-    text = shared_prefix(item, method) + _question(item, replaced)
+    wanted, kind, text = METHODS[method], item["question_type"], shared_prefix(item, method)
+    if kind.startswith("answerability"):
+        text += f"Target: {item['fact_question']}\n"
+    if kind.startswith("infoaccess"):
+        text += f"Information: {item['fact_question']} {item['fact_answer']}\n"
+    text += f"Question: {item['question']}"
+    if kind == "belief_choice":
+        options = zip(LETTERS, item["choices"], strict=True)
+        text += "".join(f"\n({letter}) {choice}" for letter, choice in options)
+        text += f"\n\n{prompts.load('fantom/choose', replaced)}"
+    else:
+        text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
+        text += "\nAnswer:"
     if wanted.reasoning or wanted.cot:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
     if wanted.cot:
@@ -201,21 +212,6 @@ def messages(
             raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
         text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
     return [{"role": "user", "content": text}]
-
-
-def _question(item: Mapping, replaced: Mapping[str, str] | None) -> str:
-    kind, asked = item["question_type"], f"Question: {item['question']}"
-    if kind == "belief_choice":
-        options = zip(LETTERS, item["choices"], strict=True)
-        lines = "\n".join(f"({letter}) {text}" for letter, text in options)
-        return f"{asked}\n{lines}\n\n{prompts.load('fantom/choose', replaced)}"
-    if kind.startswith("answerability"):
-        asked = f"Target: {item['fact_question']}\n{asked}"
-    if kind.startswith("infoaccess"):
-        asked = f"Information: {item['fact_question']} {item['fact_answer']}\n{asked}"
-    if is_yn(kind):
-        asked += f" {prompts.load('fantom/yes-no', replaced)}"
-    return f"{asked}\nAnswer:"
 
 
 def shared_prefix(item: Mapping, method: str) -> str:

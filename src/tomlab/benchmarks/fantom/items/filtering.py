@@ -117,7 +117,7 @@ def _question_faults(record: Mapping) -> Found:
     )
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
-            yield "equal answers", f"{belief['question']!r}"
+            yield "equal answers", repr(belief["question"])
         name = _asked_about(belief["question"], in_full)
         if name and folded(name) not in in_short:
             yield "silent person", f"{name} of {belief['question']!r}"
@@ -136,13 +136,11 @@ def _question_faults(record: Mapping) -> Found:
 def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     """Whose belief is asked for: the word after "does", or the speaker's name that begins there."""
     after = re.search(r"\bdoes\s+(.*)", question, re.IGNORECASE | re.DOTALL)
-    if not after:
-        return ""
+    told = after[1] if after else ""
     for known in sorted(speakers, key=len, reverse=True):
-        if re.match(rf"{re.escape(known)}(?!\w)", folded(after[1])):
+        if re.match(rf"{re.escape(known)}(?!\w)", folded(told)):
             return speakers[known]
-    word = re.match(r"\w[\w.'’-]*", after[1])
-    return word[0] if word else ""
+    return re.match(r"(\w[\w.'’-]*)?", told)[0]
 
 
 def _contradictions(record: Mapping) -> Found:
@@ -202,9 +200,8 @@ def _words(text: str) -> list[str]:
 def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
     """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
 
-    kind: one of `KINDS`; verdict: `yes` says that there is such a fault;
-    annotator_type: `human` or `llm:<model>`, said by the file, never assumed.
-    Errors: `InputError` with all bad rows at once, by line number.
+    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human` or
+    `llm:<model>`, never assumed. Errors: `InputError` with all bad rows at once, by line number.
     """
     form = pa.DataFrameSchema(
         {

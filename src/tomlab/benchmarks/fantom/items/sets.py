@@ -28,8 +28,7 @@ RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom
 # Of the archive at that address, as the released loader checks it.
 RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
 RELEASED_SOURCE = "released:fantom_v1"
-# `released`: what the release holds, for the paper says otherwise or nothing; `access`: the questions
-# on who knows, by kind their field, list question and yes-or-no question.
+# What the release holds, and the questions on who knows.
 _READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 RELEASED_COUNTS, _ACCESS = _READ["released"], _READ["access"]
 WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))

@@ -3,10 +3,9 @@
 `STEPS` says of each step what is asked, how the answer is read and where it goes; a `Writer` takes
 them one after the other. What does not parse is left out of the next step and stays in the table.
 
-Two departures from the paper. What PersonX missed is read off the segment before PersonX joins, not
-off all of a longer absence: only of a single segment does the outline tell who heard everything in
-it. And the answers about beliefs answer the belief question; App. A.3 prints the fact question
-there, to which an answer about somebody's belief does not belong.
+Two departures from the paper: what PersonX missed is read off the segment before PersonX joins, not
+off a longer absence, since only of one segment the outline tells who heard all of it; and answers
+about beliefs answer the belief question, where App. A.3 prints the fact question.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -38,10 +37,10 @@ Segments = tuple[tuple[Line, ...], ...]
 class Step:
     """One thing that is asked about each draft.
 
-    max_tokens: of an answer; values: for the placeholders of the prompt; read: what an answer's
-    text says, of the text, what is `given` besides and whether it was `cut` off; goes_to: the field
-    of the draft that takes it; given: names of what the draft knows; prompt: its name, if not that
-    of the step; shared: placeholders that the drafts of a part fill alike.
+    max_tokens: of an answer; values: for the placeholders of the prompt; read: what an answer says,
+    of its text, of what is `given` by the draft, and whether it was `cut` off; goes_to: the field
+    of the draft that takes it; prompt: its name, if not that of the step; shared: placeholders that
+    the drafts of a part fill alike.
     """
 
     max_tokens: int
@@ -114,21 +113,18 @@ KINDS = ("conversation", "leave", "join", *list(STEPS)[1:])
 
 
 def requests(
-    step: str,
-    drafts: Sequence[Draft],
-    replaced: Mapping[str, str] | None = None,
-    *,
-    max_tokens: int | None = None,
-    **options: int,
+    step: str, drafts: Sequence[Draft], replaced: Mapping[str, str] | None = None, **options: int
 ) -> list[Request]:
-    """One request a draft. options: `sample` and `seed` of a `Request`. The temperature is 0."""
+    """One request a draft. options: `sample`, `seed` and `max_tokens` of a `Request` (0 or None:
+    those of the step). The temperature is 0.
+    """
     if step not in STEPS:
         raise InputError(f"step: found {step!r}, expected one of {', '.join(STEPS)}")
     asked = STEPS[step]
-    options |= {"max_tokens": max_tokens or asked.max_tokens, "shared": asked.shared}
+    options["max_tokens"] = options.get("max_tokens") or asked.max_tokens
     prompts = [f"fantom/{asked.prompt or _kind(step, draft)}" for draft in drafts]
     return [
-        attempts.request(prompt, asked.values(draft), replaced, **options)
+        attempts.request(prompt, asked.values(draft), replaced, shared=asked.shared, **options)
         for prompt, draft in zip(prompts, drafts, strict=True)
     ]
 
