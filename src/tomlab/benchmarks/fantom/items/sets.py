@@ -165,6 +165,7 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
     for place, record in found:
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"{place} ({set_id})" if isinstance(set_id, str) else place
+        # The check fills in, in the record itself, what its fields tell.
         problems += [f"{where}, {what}" for what in complaints(QuestionSet, record)]
         if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
             problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
