@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tomlab.benchmarks.fantom.items import released_format as layout
+from tomlab.benchmarks.fantom.items import sets
 from tomlab.benchmarks.fantom.items.formats import farewell_length, names_person
 from tomlab.benchmarks.fantom.items.outlines import Outline
 
@@ -20,7 +20,7 @@ class Conversation:
 
     outline: Outline
     number: int
-    segments: tuple[tuple[layout.Line, ...], ...] = ()
+    segments: tuple[tuple[sets.Line, ...], ...] = ()
 
     topic = property(attrgetter("outline.topic"))
 
@@ -35,7 +35,7 @@ class Conversation:
         change = self.outline.change(len(self.segments))
         return change.kind if change else "conversation"
 
-    def lines(self, first: int = 0, end: int | None = None) -> list[layout.Line]:
+    def lines(self, first: int = 0, end: int | None = None) -> list[sets.Line]:
         """The utterances of the segments from `first` on, up to before `end`."""
         return [line for segment in self.segments[first:end] for line in segment]
 
@@ -67,15 +67,15 @@ class Part:
         change = self.conversation.outline.change(self.segment - 1)
         lines = self.conversation.segments[self.segment - 1]
         leaver = change.name if change and change.kind == "leave" else None
-        return layout.written(lines[farewell_length(lines, leaver) :])
+        return sets.written(lines[farewell_length(lines, leaver) :])
 
     @property
     def current(self) -> str:
         """The segment in which PersonX takes part."""
-        return layout.written(self.conversation.segments[self.segment])
+        return sets.written(self.conversation.segments[self.segment])
 
     @property
-    def short(self) -> list[layout.Line]:
+    def short(self) -> list[sets.Line]:
         """From the segment with which PersonX left, or the one before they joined, to `current`."""
         before = enumerate(self.conversation.outline.changes[: self.segment - 1], start=1)
         left = [i for i, one in before if (one.kind, one.name) == ("leave", self.person_x)]
@@ -170,11 +170,11 @@ def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
     by_fact, found, source = defaultdict(list), [], f"llm:{model}"
     for one in about:
         answers = (one.centric, one.omniscient)
-        asked = layout.belief_question(one.question, *answers, one.tom_type, "inaccessible")
+        asked = sets.belief_question(one.question, *answers, one.tom_type, "inaccessible")
         by_fact[one.fact].append(asked)
     for fact, asked in by_fact.items():
         part, talk = fact.part, fact.part.conversation
         set_id, contexts = f"{talk.number}-{part.number}-{fact.number}", (part.short, talk.lines())
         answered = (fact.question, fact.full, fact.limited)
-        found.append(layout.question_set(set_id, contexts, answered, asked, part.aware, source))
+        found.append(sets.question_set(set_id, contexts, answered, asked, part.aware, source))
     return found

@@ -18,7 +18,7 @@ import yaml
 
 from tomlab.benchmarks.fantom.items.cast import Cast, Topic, name_problems
 from tomlab.benchmarks.fantom.items.conversation import Talk, Told, aware, converse
-from tomlab.benchmarks.fantom.items.released_format import WORDINGS, belief_question, question_set
+from tomlab.benchmarks.fantom.items.sets import WORDINGS, belief_question, question_set
 from tomlab.errors import InputError, refuse
 
 SOURCE = "grammar"
