@@ -42,7 +42,6 @@ def dots(
     `plotting.panels` has it.
     """
     (column, titles), (key, looks) = panels, series
-    draw_axis = plotting.difference_axis if is_difference else plotting.share_axis
     with plotting.style():
         figure, all_axes = plotting.panels(list(titles.values()), positions, **size)
         for axes, name, level in zip(all_axes, _names(axis, all_axes, size), titles, strict=True):
@@ -55,7 +54,7 @@ def dots(
                 plotting.reference_line(axes, value, dash)
             for y in sorted(set(points["y"]) - set(shown["y"])) if empty else ():
                 plotting.say(axes, y, empty, empty_x)
-            draw_axis(axes, name)
+            plotting.share_axis(axes, name, is_difference)
         if legend is None:
             named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
             legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
@@ -84,14 +83,15 @@ def bars(
         figure, panels = plotting.panels(list(shares), positions, **size)
         names = _names(axis, panels, size)
         for axes, name, (title, parts) in zip(panels, names, shares.items(), strict=True):
-            plotting.stacked_bars(axes, parts, parts.index.to_numpy(), looks, least)
+            plotting.stacked_bars(axes, parts, looks, least)
             for y, count in n.get(title, pd.Series()).items():
                 size_of_n = 7 if len(panels) == 1 else 6.5
                 axes.text(1.04, y, f"n = {count}", va="center", fontsize=size_of_n)
             for y in sorted(set(positions) - set(parts.index)) if empty else ():
                 plotting.say(axes, y, empty)
             plotting.share_axis(axes, name)
-        plotting.bars_legend(figure, looks)
+        handles = {look.label: plotting.bar_handle(look) for look in looks.values()}
+        plotting.legend_below(figure, handles, len(handles))
     return figure
 
 

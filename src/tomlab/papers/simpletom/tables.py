@@ -56,14 +56,14 @@ def table5(metrics: pd.DataFrame) -> printed.Table:
 
 def tokens(metrics: pd.DataFrame) -> printed.Table:
     """App. H: mean output tokens of an answer by method and question type."""
-    rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
     run = of_run(metrics).query("metric == 'completion_tokens'")
     cells = beside.stack(_TIDY, _from_paper("tokens", "output_tokens"), run)
     named = cells[cells["question_type"].isin(PRIMARY)]
     shown = _printed(named, ["method"], "question_type", "{:.0f}".format)
+    rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
     about = [WORDS["tokens_roughly"].format(value=value) for value in rough]
-    told = [*notes(named, metrics, ["tokens"]), *about]
-    return printed.Table("tokens", cells, shown, WORDS["tokens"], told)
+    about = [*notes(named, metrics, ["tokens"]), *about]
+    return printed.Table("tokens", cells, shown, WORDS["tokens"], about)
 
 
 def table8(counts: pd.DataFrame) -> printed.Table:
@@ -123,10 +123,8 @@ def _stories_of_paper() -> int:
 def _accuracies(metrics: pd.DataFrame, table: str) -> pd.DataFrame:
     """Accuracies and averages in percent: the paper's, and this run's with the same methods."""
     paper = accuracies_of_paper(table)
-    run = of_run(metrics).query(
-        "metric in ['accuracy', 'average'] and variant == '' and part == ''"
-    )
-    run = run[run["method"].isin(paper["method"])]
+    run = of_run(metrics).query("metric in ['accuracy', 'average']")
+    run = run[run["variant"].eq("") & run["part"].eq("") & run["method"].isin(paper["method"])]
     kind = run["question_type"].mask(run["metric"] == "average", "average")
     return beside.stack(_TIDY, paper, beside.percent(run.assign(question_type=kind)))
 
@@ -140,12 +138,10 @@ def _by_method(name: str, metrics: pd.DataFrame, table: str) -> printed.Table:
     shown = printed.once(_printed(cells, ["question_type"], "method"), [["Source", "Model"]])
     run = set(cells.loc[cells["source"] == RUN, "method"])
     absent = [METHOD_NAMES[m] for m in METHOD_NAMES if m in set(cells["method"]) - run]
-    about = [
-        *notes(cells, metrics, [table]),
-        *([f"This run asked nothing with {', '.join(absent)}."] if absent else []),
-        WORDS["averages"],
-    ]
-    return printed.Table(name, cells, shown, WORDS[name], about)
+    about = notes(cells, metrics, [table])
+    if absent:
+        about.append(f"This run asked nothing with {', '.join(absent)}.")
+    return printed.Table(name, cells, shown, WORDS[name], [*about, WORDS["averages"]])
 
 
 def _printed(
@@ -156,10 +152,8 @@ def _printed(
     n is that of the questions, not of their average, where a row holds both. `paper` prints the
     paper's numbers; this run's have one decimal.
     """
-    order = {"source": [PAPER, RUN], "model": list(cells["model"])} | {
-        key: list(_NAMES[key]) for key in by
-    }
-    for column, levels in reversed(order.items()):
+    orders = {key: list(_NAMES[key]) for key in by} | {"model": cells["model"]}
+    for column, levels in (orders | {"source": [PAPER, RUN]}).items():
         cells = in_order(cells, column, levels)
     single = cells if "question_type" in by else cells[cells["question_type"] != "average"]
     labels = {"model": "Model"} | {key: _HEADS[key] for key in by}
@@ -197,16 +191,15 @@ def run_sentences(
     """
     run = cells[cells["source"] == RUN]
     single = run[run["question_type"] != "average"]
-    rates = of_run(metrics).query("metric == 'outcome_rate'")
-    rates = rates[rates["method"].isin(run["method"])]
+    rates = beside.rates(metrics, "simpletom", run["method"])
     told = beside.counted(run if single.empty else single, unit, "entity sets")
     return beside.run_sentences(run, rates, told, interval)
 
 
 def failing(cells: pd.DataFrame, how: str = "fails a check") -> list[str]:
     """One sentence a reason why published numbers are marked, and which they are."""
-    return beside.failing(cells, lambda rows: map(_where, rows.itertuples()), how)
 
+    def where(number) -> str:
+        return f"{number.model}, {QUESTIONS[number.question_type]}, {METHOD_NAMES[number.method]}"
 
-def _where(number) -> str:
-    return f"{number.model}, {QUESTIONS[number.question_type]}, {METHOD_NAMES[number.method]}"
+    return beside.failing(cells, lambda rows: map(where, rows.itertuples()), how)
