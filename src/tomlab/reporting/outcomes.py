@@ -32,19 +32,17 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     methods = [wording.methods.get(method, method) for method in asked]
     figure = _bars(rates.assign(method=rates["method"].replace(dict(wording.methods))), methods)
     told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
-    told |= {"name": wording.name, "unit": wording.unit, "by": wording.by, "kinds": wording.kinds}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
     unscored = printed.unscored(rates) if wording.tells_unscored else []
-    caption = WORDS["outcomes"].format(**told, n=printed.span(rates["n"]))
+    caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
     return figure, " ".join([caption, *notes, *unscored])
 
 
 def _bars(rates: pd.DataFrame, methods: list[str]) -> Figure:
     """`rates` has model, method, condition (an outcome), value and n; one without a row is 0."""
     of_models = rates.groupby("model", sort=False)["method"]
-    positions = plotting.row_positions(
-        {model: beside.known_first(methods, own) for model, own in of_models}
-    )
+    blocks = {model: beside.known_first(methods, own) for model, own in of_models}
+    positions = plotting.row_positions(blocks)
     y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
     shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
     shares = shares.reindex(columns=list(LOOKS)).fillna(0)

@@ -21,6 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from tomlab.reporting.printed import share
+
 # Written out, like its style below: to import seaborn takes two seconds in every notebook.
 COLOURS = {
     "blue": "#0173b2",
@@ -45,9 +47,8 @@ DPI = 200
 # What `save` must not write into a file: a date or a version would differ from run to run.
 _VARYING = {"png": ["Software"], "pdf": ["CreationDate", "Creator", "Producer"]}
 _CENTRED = {"ha": "center", "va": "center"}
-_STYLE = matplotlib.rc_params_from_file(
-    Path(__file__).with_name("plain.mplstyle"), use_default_template=False
-)
+_SHEET = Path(__file__).with_name("plain.mplstyle")
+_STYLE = matplotlib.rc_params_from_file(_SHEET, use_default_template=False)
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,8 @@ def panels(
     height = extra + lines * row_height * len(positions) + (lines - 1) * LINE_GAP
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     all_axes = list(figure.subplots(lines, columns, sharey=True, squeeze=False).flat)
-    for unused in all_axes[len(titles) :]:
-        unused.remove()
-    del all_axes[len(titles) :]
+    while len(all_axes) > len(titles):
+        all_axes.pop().remove()
     rows = positions.index.get_level_values("row")
     for axes, title in zip(all_axes, titles, strict=True):
         axes.set_title(title)
@@ -149,10 +149,7 @@ def chance_in_rows(axes: Axes, chances: pd.Series, dash: str) -> None:
 
 
 def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
-    """An x axis from 0 to 1, named, with a little room for dots at its ends.
-
-    Differences of shares: from -1 to 1, with a line at no difference.
-    """
+    """An x axis from 0 to 1, or of differences from -1 to 1 with a line at 0; its ends leave room."""
     least, room = (-1, 0.06) if is_difference else (0, 0.03)
     labels = ["−1", "−.5", "0", ".5", "1"] if is_difference else ["0", ".25", ".5", ".75", "1"]
     axes.set(xlim=(least - room, 1 + room), xlabel=name)
@@ -170,19 +167,14 @@ def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least
     y, left = shares.index.to_numpy(), np.zeros(len(shares))
     for part, widths in shares.items():
         look = looks[part]
-        bars = axes.barh(y, widths, 0.8, left, color=look.colour, hatch=look.hatch, zorder=2)
-        bars.set_label(part)
-        for bar, width in zip(bars, widths, strict=True):
-            bar.set(edgecolor=INK if look.hatch else "white", linewidth=0.4 * (width > 0))
+        edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
+        fill = {"color": look.colour, "hatch": look.hatch, "zorder": 2, "label": part}
+        bars = axes.barh(y, widths, 0.8, left, **fill, **edge)
         is_dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
-        axes.bar_label(
-            bars,
-            [f"{width:.2f}".removeprefix("0") if width >= least else "" for width in widths],
-            label_type="center",
-            fontsize=6.5,
-            color="white" if is_dark else INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None,
-        )
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
+        text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
+        numbers = [share(width) if width >= least else "" for width in widths]
+        axes.bar_label(bars, numbers, label_type="center", **text)
         left += widths.to_numpy()
 
 
@@ -219,12 +211,10 @@ def source_handles(
     run: str = "this run, 95 % interval",
 ) -> dict[str, Line2D]:
     """Legend entries for what is drawn of `points`: hollow, with an interval, marked."""
-    present = {
-        paper: (HOLLOW, points["ci_low"].isna().any()),
-        run: (INTERVAL, points["ci_low"].notna().any()),
-        "fails a check, see caption": (MARKED, points["mark"].ne("").any()),
-    }
-    return {name: handle for name, (handle, is_drawn) in present.items() if is_drawn}
+    is_hollow, is_marked = points["ci_low"].isna(), points["mark"].ne("")
+    present = [(paper, HOLLOW, is_hollow), (run, INTERVAL, ~is_hollow)]
+    present += [("fails a check, see caption", MARKED, is_marked)]
+    return {name: handle for name, handle, is_drawn in present if is_drawn.any()}
 
 
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:

@@ -156,21 +156,6 @@ def unscored(rates: pd.DataFrame) -> list[str]:
     return [f"{CREDIT}; share of answers that were not scored ({kinds}): {', '.join(told)}."]
 
 
-def tidy_coefficients(rows: pd.DataFrame) -> pd.DataFrame:
-    """A `Table`'s tidy frame of a regression: a row for each b and one for each p.
-
-    `rows` has source, term, b, se, p, p_relation ("<" or "="), n and n_groups. b has its 95 % Wald
-    interval where se is known.
-    """
-    half = 1.96 * rows["se"]
-    low, high = rows["b"] - half, rows["b"] + half
-    b = rows.assign(statistic="b", value=rows["b"], ci_low=low, ci_high=high)
-    p = rows.assign(statistic="p", value=rows["p"])
-    columns = ["term", "statistic", "p_relation", *TIDY_COLUMNS]
-    tidy = pd.concat([b.drop(columns="p_relation"), p]).assign(mark="").reindex(columns=columns)
-    return tidy.astype({"n": "Int64", "n_groups": "Int64"})
-
-
 def save(table: Table, folder: Path | str) -> list[Path]:
     """Write `name`.csv (the tidy frame), .tex and .html into `folder`, making it; the paths."""
     folder = Path(folder)

@@ -89,7 +89,7 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
     shown = printed.once(shown.assign(Source=rows["source"]), [["Term"]])
     source = PUBLICATION.source("circularity_regression")
     notes = [WORDS["circularity_paper"].format(source=source), note]
-    tidy = printed.tidy_coefficients(rows)
+    tidy = _tidy(rows)
     return printed.Table("circularity", tidy, shown, WORDS["circularity"], notes)
 
 
@@ -112,6 +112,15 @@ def _run(metrics: pd.DataFrame) -> pd.DataFrame:
 def _published(table: str) -> pd.DataFrame:
     rows = beside.of_paper(PUBLICATION, table, "accuracy")
     return rows.assign(n=TEMPLATES, n_groups=TEMPLATES)
+
+
+def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each b of a regression, with its 95 % Wald interval, and one for each p."""
+    half = 1.96 * rows["se"]
+    b = rows.drop(columns="p_relation").assign(statistic="b", value=rows["b"])
+    b = b.assign(ci_low=rows["b"] - half, ci_high=rows["b"] + half)
+    both = pd.concat([b, rows.assign(statistic="p", value=rows["p"])]).assign(mark="")
+    return beside.stack(["term", "statistic", "p_relation", *printed.TIDY_COLUMNS], both)
 
 
 # ---- printed cells -------------------------------------------------------------------------------

@@ -60,10 +60,10 @@ def figure3(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     """
     rows = _rows(metrics, "first_failure", method).query("part == ''")
     positions = plotting.row_positions({"": list(rows["model"].unique())})
-    rows = rows.assign(y=rows["model"].map(positions[""]))
+    rows = rows.assign(y=rows["model"].map(positions[""]), panel="")
     size = {"row_height": 0.26, "extra": 1.0, "n": {"": rows.groupby("y")["n"].apply(printed.span)}}
-    figure = charts.bars({"": _shares(rows)}, positions, FAILURES, "Share of stories", **size)
-    return figure, _failure_caption("Figure 3", "", rows, metrics, method)
+    told = {"name": "Figure 3", "by": ""}
+    return _failures(rows, positions, metrics, method, told, **size)
 
 
 def figure13(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
@@ -72,11 +72,11 @@ def figure13(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     InputError: no first failures by `method`.
     """
     rows, positions, titles = _by_scenario(_rows(metrics, "first_failure", method))
-    shares = {titles[model]: _shares(own) for model, own in rows.groupby("model", sort=False)}
+    rows = rows.assign(panel=rows["model"].map(titles))
     least = 0.06 if len(titles) == 1 else 0.17  # what has room for its number
     size = {"least": least, "empty": "not asked", "row_height": 0.3, **BY_MODEL}
-    figure = charts.bars(shares, positions, FAILURES, "Share of stories", **size)
-    return figure, _failure_caption("Figure 13", " by scenario", rows, metrics, method)
+    told = {"name": "Figure 13", "by": " by scenario"}
+    return _failures(rows, positions, metrics, method, told, **size)
 
 
 def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
@@ -99,20 +99,17 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
 
 def gap(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Explicit minus applied accuracy by model (no figure of the paper; Table 2's differences)."""
-    cells = numbers.accuracies_of_paper("table2_main")
+    cells = numbers.of_paper("table2_main")
     explicit = cells[cells["question_type"] == EXPLICIT]
     applied = cells[cells["question_type"].isin(APPLIED)]
     paper = _difference(applied, explicit, on="model")
     run = numbers.of_run(metrics).query("metric == 'gap' and method == 'none' and part == ''")
     points = pd.concat([paper.assign(value=-paper["value"]), run], ignore_index=True)
-    points, positions = beside.in_rows(points)
     titles = {question: f"mental state − {question}" for question in APPLIED}
     looks = {question: replace(LOOKS[question], dodge=0) for question in APPLIED}
-    panels, series = ("question_type", titles), ("question_type", looks)
-    how = {"legend": plotting.source_handles(points, *PAIRED), "row_height": 0.24}
-    axis = "Difference of accuracies (shares)"
-    figure = charts.dots(points, positions, panels, series, axis, is_difference=True, **how)
-    return figure, _difference_caption("gap", points, metrics, ["table2_main"])
+    series, axis = ("question_type", looks), "Difference of accuracies (shares)"
+    how = {"legend": {}, "row_height": 0.24}
+    return _differences("gap", metrics, ["table2_main"], points, titles, series, axis, **how)
 
 
 def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -155,18 +152,12 @@ def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
     paper = pd.concat([_deltas_of_paper(table) for table in tables], ignore_index=True)
     run = numbers.of_run(metrics).query("metric == 'delta' and part == ''")
     run = run[run["question_type"].isin(APPLIED)]
-    points, positions = beside.in_rows(pd.concat([paper, run], ignore_index=True))
+    points = pd.concat([paper, run], ignore_index=True)
     looks = _intervention_looks(beside.known_first(METHOD_NAMES, points["method"]))
     titles = {question: QUESTIONS[question] for question in APPLIED}
-    panels, series, axis = (
-        ("question_type", titles),
-        ("method", looks),
-        "Change in accuracy (shares)",
-    )
-    legend = plotting.dot_handles(looks) | plotting.source_handles(points, *PAIRED)
-    how = {"legend": legend, "row_height": 0.07 * len(looks), "extra": 1.8}
-    figure = charts.dots(points, positions, panels, series, axis, is_difference=True, **how)
-    return figure, _difference_caption("interventions", points, metrics, tables)
+    series, axis = ("method", looks), "Change in accuracy (shares)"
+    how = {"legend": plotting.dot_handles(looks), "row_height": 0.07 * len(looks), "extra": 1.8}
+    return _differences("interventions", metrics, tables, points, titles, series, axis, **how)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -193,7 +184,7 @@ def _difference(cells: pd.DataFrame, base: pd.DataFrame, on: str | list[str]) ->
 
 
 def _deltas_of_paper(table: str) -> pd.DataFrame:
-    cells = numbers.accuracies_of_paper(table).query("question_type in @APPLIED")
+    cells = numbers.of_paper(table).query("question_type in @APPLIED")
     base = cells[cells["method"] == "none"]
     return _difference(cells.drop(base.index), base, on=["model", "question_type"])
 
@@ -219,10 +210,36 @@ def _in_model_panels(
     return rows.assign(y=rows[level].map(y)), positions, titles
 
 
-def _shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """The share of each first failure, by y."""
-    shares = rows.pivot(index="y", columns="question_type", values="value")
-    return shares.reindex(columns=list(FAILURES)).fillna(0)
+def _failures(
+    rows: pd.DataFrame, positions: pd.Series, metrics: pd.DataFrame, method: str, told: dict, **size
+) -> tuple[Figure, str]:
+    """First failures as stacked bars, which can't show intervals; `rows` have their y and panel."""
+    wide = rows.pivot(index=["panel", "y"], columns="question_type", values="value")
+    wide = wide.reindex(columns=list(FAILURES)).fillna(0)
+    shares = {panel: wide.loc[panel] for panel in rows["panel"].unique()}
+    figure = charts.bars(shares, positions, FAILURES, "Share of stories", **size)
+    about = WORDS["failures"].format(**told, method=METHOD_NAMES.get(method, method))
+    run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
+    once = [] if method == "none" else [WORDS["once"]]
+    return figure, " ".join([about, *once, *run])
+
+
+def _differences(
+    name: str, metrics: pd.DataFrame, tables: list[str], points: pd.DataFrame, titles, *how, **named
+) -> tuple[Figure, str]:
+    """Differences of the paper's `tables` and of this run, with a panel an applied question.
+
+    `how` and `named`: the series, the axis and more of `charts.dots`.
+    """
+    points, positions = beside.in_rows(points)
+    named["legend"] |= plotting.source_handles(points, *PAIRED)
+    panels = ("question_type", titles)
+    figure = charts.dots(points, positions, panels, *how, is_difference=True, **named)
+    about = [WORDS[name].format(applied=" and on ".join(APPLIED)), WORDS["differences"]]
+    unit, interval = "pairs of answers a point", "paired intervals"
+    run = numbers.run_sentences(points, metrics, unit, interval)
+    marked = numbers.failing(points, "rests on a number that fails a check")
+    return figure, " ".join([*about, *run, numbers.paper_sentence(tables), *marked])
 
 
 def _intervention_looks(methods: list[str]) -> dict[str, Look]:
@@ -233,26 +250,3 @@ def _intervention_looks(methods: list[str]) -> dict[str, Look]:
         dodge = (place - last / 2) * (0.84 / len(methods))
         looks[method] = Look(METHOD_NAMES.get(method, method), *kind, dodge=dodge)
     return looks
-
-
-# ---- sentences -----------------------------------------------------------------------------------
-
-
-def _failure_caption(
-    name: str, by: str, rows: pd.DataFrame, metrics: pd.DataFrame, method: str
-) -> str:
-    """Caption of a figure of first failures, whose intervals no stacked bar can show."""
-    told = {"name": name, "by": by, "method": METHOD_NAMES.get(method, method)}
-    run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
-    once = [] if method == "none" else [WORDS["once"]]
-    return " ".join([WORDS["failures"].format(**told), *once, *run])
-
-
-def _difference_caption(
-    name: str, points: pd.DataFrame, metrics: pd.DataFrame, tables: list[str]
-) -> str:
-    about = [WORDS[name].format(applied=" and on ".join(APPLIED)), WORDS["differences"]]
-    unit, interval = "pairs of answers a point", "paired intervals"
-    run = numbers.run_sentences(points, metrics, unit, interval)
-    marked = numbers.failing(points, "rests on a number that fails a check")
-    return " ".join([*about, *run, numbers.paper_sentence(tables), *marked])

@@ -57,7 +57,7 @@ def table5(metrics: pd.DataFrame) -> printed.Table:
 def tokens(metrics: pd.DataFrame) -> printed.Table:
     """App. H: mean output tokens of an answer by method and question type."""
     run = of_run(metrics).query("metric == 'completion_tokens'")
-    cells = beside.stack(_TIDY, _from_paper("tokens", "output_tokens"), run)
+    cells = beside.stack(_TIDY, of_paper("tokens", "output_tokens"), run)
     named = cells[cells["question_type"].isin(PRIMARY)]
     shown = _printed(named, ["method"], "question_type", "{:.0f}".format)
     rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
@@ -98,9 +98,12 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     return rows.join(split_condition(rows["condition"]))
 
 
-def accuracies_of_paper(table: str) -> pd.DataFrame:
-    """Accuracies of a table in percent; a cell that fails a check has mark and reason."""
-    return _from_paper(table, "accuracy")
+def of_paper(table: str, value: str = "accuracy") -> pd.DataFrame:
+    """The numbers of a table, shares in percent; a cell that fails a check has mark and reason."""
+    own = ["reminder", "system_prompt", "method"]  # what the intervention is called
+    rows = beside.of_paper(PUBLICATION, table, value).rename(columns=dict.fromkeys(own, "method"))
+    method = rows.get("method", pd.Series("none", rows.index)).replace("ms", "ms-remind")
+    return rows.assign(method=method.str.replace("_", "-"), n=_stories_of_paper())
 
 
 def in_scenario_order(found: pd.Series) -> list[str]:
@@ -109,20 +112,13 @@ def in_scenario_order(found: pd.Series) -> list[str]:
     return sorted(known_first(order, found), key=lambda name: name == TOTAL)
 
 
-def _from_paper(table: str, value: str) -> pd.DataFrame:
-    own = ["reminder", "system_prompt", "method"]  # what the intervention is called
-    rows = beside.of_paper(PUBLICATION, table, value).rename(columns=dict.fromkeys(own, "method"))
-    method = rows.get("method", pd.Series("none", rows.index)).replace("ms", "ms-remind")
-    return rows.assign(method=method.str.replace("_", "-"), n=_stories_of_paper())
-
-
 def _stories_of_paper() -> int:
     return PUBLICATION.read("table8_statistics").set_index("scenario").loc[TOTAL, "stories"]
 
 
 def _accuracies(metrics: pd.DataFrame, table: str) -> pd.DataFrame:
     """Accuracies and averages in percent: the paper's, and this run's with the same methods."""
-    paper = accuracies_of_paper(table)
+    paper = of_paper(table)
     run = of_run(metrics).query("metric in ['accuracy', 'average']")
     run = run[run["variant"].eq("") & run["part"].eq("") & run["method"].isin(paper["method"])]
     kind = run["question_type"].mask(run["metric"] == "average", "average")
@@ -173,13 +169,9 @@ def notes(cells: pd.DataFrame, metrics: pd.DataFrame, tables: list[str]) -> list
 
 def paper_sentence(tables: list[str]) -> str:
     """The tables that numbers are from, and that they have no intervals."""
-    return WORDS["paper"].format(
-        name=PUBLICATION.name,
-        authors_year=PUBLICATION.authors_year,
-        places=", ".join(PUBLICATION.tables[table].place for table in tables),
-        stories=_stories_of_paper(),
-        place=PUBLICATION.tables["table8_statistics"].place,
-    )
+    places = ", ".join(PUBLICATION.tables[table].place for table in tables)
+    told = {"places": places, "place": PUBLICATION.tables["table8_statistics"].place}
+    return WORDS["paper"].format(paper=PUBLICATION, stories=_stories_of_paper(), **told)
 
 
 def run_sentences(
