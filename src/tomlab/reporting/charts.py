@@ -35,7 +35,7 @@ def dots(
 
     points: those of `plotting.interval_dots`, and the columns named by `panels` (with the title of
     each level) and `series` (with the look of each); axis: what is drawn, shares or their
-    difference. lines: value and name of chance lines by dash, in the panels `lined`, by default all.
+    difference. lines: value and name of chance lines by dash, in the panels `lined`, else in all.
     also: draws more of a panel's points. empty: said at `empty_x` in a panel's rows without any.
     legend: by default series, sources and lines. size: as `plotting.panels` has it.
     """

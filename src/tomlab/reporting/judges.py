@@ -17,7 +17,7 @@ QUALITIES = WORDS["qualities"]
 def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
     """One row a judge, its qualities with their intervals.
 
-    name: of the table's files; found: of `judging.agreement_by_judge`; title: the task, for the caption.
+    name: of the table's files; found: of `judging.agreement_by_judge`; title: the task.
     """
     frames = []
     for quality in QUALITIES:

@@ -116,7 +116,7 @@ def panels(
 
 
 def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
-    """One series as dots: filled on a bar from ci_low to ci_high, hollow where there is no interval.
+    """One series as dots: filled on a bar from ci_low to ci_high, hollow where these are unknown.
 
     `points` has y, value, ci_low, ci_high and mark, and one row a dot. A mark is written beside
     its dot, on the inner side near the right edge. The artists' `gid`s begin with the look's label.
@@ -149,7 +149,7 @@ def chance_in_rows(axes: Axes, chances: pd.Series, dash: str) -> None:
 
 
 def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
-    """An x axis from 0 to 1, or of differences from -1 to 1 with a line at 0; its ends leave room."""
+    """An x axis from 0 to 1 (differences: -1 to 1, with a line at 0), with room at its ends."""
     least, room = (-1, 0.06) if is_difference else (0, 0.03)
     labels = ["−1", "−.5", "0", ".5", "1"] if is_difference else ["0", ".25", ".5", ".75", "1"]
     axes.set(xlim=(least - room, 1 + room), xlabel=name)
@@ -160,7 +160,7 @@ def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
 
 
 def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least: float) -> None:
-    """A stacked bar for each row of `shares`, indexed by y; a part for each column, as `looks` says.
+    """A stacked bar for each row of `shares`, indexed by y; a part for each column of `looks`.
 
     A part of `least` or more has room for its number.
     """

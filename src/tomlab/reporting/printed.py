@@ -50,7 +50,7 @@ class Table:
     `tidy` has one row a number, with `TIDY_COLUMNS` at least: `source` says who reports it, ci_*
     and n_groups are empty where nobody does, `mark` is what stands beside the number in print.
     `printed` holds strings, laid out as in the paper; a line break in a cell is "\\n", and a row
-    whose first cell is not blank begins a block, if some are blank. Both are written without their index.
+    whose first cell is not blank begins a block, if some are blank. Both are written without index.
     """
 
     name: str
@@ -109,9 +109,8 @@ def grid(
 def span(values: pd.Series) -> str:
     """The whole numbers in `values` as a range: "25" or "18–25"; missing ones are left out."""
     known = values.dropna().astype(int)
-    if known.empty:
-        return ABSENT
-    return "–".join(map(str, dict.fromkeys([known.min(), known.max()])))
+    ends = dict.fromkeys([known.min(), known.max()])
+    return ABSENT if known.empty else "–".join(map(str, ends))
 
 
 def signed(value: float) -> str:
@@ -120,7 +119,7 @@ def signed(value: float) -> str:
 
 
 def p_value(p: float, is_bound: bool = False) -> str:
-    """A p value as the papers print it: ".620", "< .001"; `is_bound` where only a bound is known."""
+    """A p value as the papers print it: ".620", "< .001"; `is_bound` if only a bound is known."""
     digits = f"{max(p, P_FLOOR):.3f}".removeprefix("0")
     return f"< {digits}" if is_bound or p < P_FLOOR else digits
 
@@ -190,18 +189,10 @@ def latex(table: Table) -> str:
     cells.iloc[starts, 0] = "\\midrule\n" + cells.iloc[starts, 0]
     heights = table.printed.map(lambda text: text.count("\n") + 1).max(axis=1)
     long = heights.sum() > PAGE_LINES
-    body = (
-        Styler(cells)
-        .hide(axis="index")
-        .format_index(_latex_text, axis="columns")
-        .to_latex(
-            hrules=True,
-            column_format="l" * cells.shape[1],
-            caption=_latex_text(table.caption),
-            label=f"tab:{table.name}",
-            **({"environment": "longtable"} if long else _FLOAT),
-        )
-    )
+    styler = Styler(cells).hide(axis="index").format_index(_latex_text, axis="columns")
+    about = {"caption": _latex_text(table.caption), "label": f"tab:{table.name}", "hrules": True}
+    kind = {"environment": "longtable"} if long else _FLOAT
+    body = styler.to_latex(column_format="l" * cells.shape[1], **about, **kind)
     size = r"\scriptsize" if table.printed.shape[1] > WIDE_COLUMNS else r"\small"
     setting = f"{size}\n\\setlength{{\\tabcolsep}}{{3pt}}\n"
     notes = "\\par\n".join(_latex_text(note) for note in table.notes)

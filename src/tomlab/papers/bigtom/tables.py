@@ -1,8 +1,8 @@
 """BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
 
-Each public `table…` is one table. It takes the metrics table of a run (see
-`tomlab.records.tidy`; InputError: one without BigToM), sets the paper's published numbers beside
-it, and computes every number in its caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
+Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`;
+InputError: one without BigToM), sets the paper's published numbers beside it, and computes every
+number in its caption and notes. Source: Gandhi et al. (2023); `tomlab.records.published` reads it.
 """
 
 import re
@@ -147,7 +147,7 @@ def _by_condition(
 
 
 def _pair(numbers: pd.DataFrame) -> str:
-    """A cell: the number without (†) and with (‡) initial belief, on two lines if with intervals."""
+    """A cell: a number without (†) and with (‡) initial belief; two lines with intervals."""
     ordered = numbers.sort_values("initial_belief").itertuples()
     texts = [beside.text_of(each) + BELIEF_MARKS[each.initial_belief] for each in ordered]
     gap = "\n" if numbers["ci_low"].notna().any() else " "
@@ -155,7 +155,7 @@ def _pair(numbers: pd.DataFrame) -> str:
 
 
 def _term(term: str) -> tuple[str, str]:
-    """The term's name in App. F's words and its levels, from "model[T.gpt-4]:source[T.authored]"."""
+    """A term's name in App. F's words and its levels, from "model[T.gpt-4]:source[T.authored]"."""
     level = r"\[T\.(.*?)\](?=:|$)"  # a level may hold a colon itself
     bare = re.sub(level, "", term)
     intercept, source, model, both = WORDS["terms"]

@@ -1,9 +1,9 @@
 """SimpleToM's figures: Fig. 3, 4 (with 11 and 12) and 13, and what the paper tells without one.
 
 Beyond the paper's figures: the gap between explicit and applied theory of mind, the judgment
-wordings of App. F and the interventions of Tables 3 to 5. Each public function
-is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`; InputError: one
-without SimpleToM) and returns the figure and its caption, whose numbers are computed. Source: Gu et al. (2024), and `tables`.
+wordings of App. F and the interventions of Tables 3 to 5. Each public function is one figure. It
+takes the metrics table of a run (see `tomlab.records.tidy`; InputError: one without SimpleToM) and
+returns the figure and its caption, whose numbers are computed. Source: Gu et al. (2024); `tables`.
 """
 
 from dataclasses import replace

@@ -2,7 +2,7 @@
 
 Each public `table…` and `tokens` is one table. It takes the metrics table of a run (see
 `tomlab.records.tidy`; InputError: one without SimpleToM) and computes every number in its caption
-and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024), and `tomlab.records.published` for printed values.
+and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024).
 """
 
 from pathlib import Path
