@@ -29,19 +29,13 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
 
 def _series(part: pd.DataFrame) -> Iterator[Series]:
-    """The series behind each metric of one model and method: values with their templates."""
     for cell, own in part.groupby(["variable", "condition", "initial_belief"], sort=False):
-        yield Series("accuracy", cell_name(*cell), own["score"], own["group_id"])
+        yield Series("accuracy", "/".join(map(str, cell)), own["score"], own["group_id"])
     for (variable, initial), own in part.groupby(["variable", "initial_belief"], sort=False):
         for pair, name in PAIRS.items():
             if both := _both(own, pair):
-                yield Series("tb_and_fb", cell_name(variable, name, initial), *both)
+                yield Series("tb_and_fb", f"{variable}/{name}/{initial}", *both)
     yield from over_all(part)
-
-
-def cell_name(variable: str, condition: str, initial_belief: int) -> str:
-    """How a cell is called in the metrics table, such as forward_belief/true_belief/0."""
-    return f"{variable}/{condition}/{initial_belief}"
 
 
 def _both(cell: pd.DataFrame, pair: str) -> tuple[pd.Series, pd.Series] | None:
@@ -72,10 +66,8 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
     if stuck := share.index[share.isna() | share.isin([0.0, 1.0])].tolist():
         model, source = stuck[0]
-        return (
-            f"{model} is always right, always wrong or never asked on {source}, so that the "
-            "regression has no finite solution"
-        )
+        what = f"{model} is always right, always wrong or never asked on {source}"
+        return f"{what}, so that the regression has no finite solution"
     # Imported here: it takes two seconds, and one table needs it.
     import statsmodels.formula.api as smf
 

@@ -28,10 +28,9 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for item, response in pairs(items, responses, METHODS):
         row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        row["by_released_rule"], key = None, key_of(item, item["answer"], KEYS)
-        if not failed(response):
-            row["by_released_rule"] = released_rule(response["response"], key, response["method"])
-        rows.append(row)
+        asked = response["response"], key_of(item, item["answer"], KEYS), response["method"]
+        released = None if failed(response) else released_rule(*asked)
+        rows.append({**row, "by_released_rule": released})
     return check(pd.DataFrame(rows), "scores", "bigtom scores")
 
 

@@ -5,9 +5,9 @@ regression: App. F.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -25,35 +25,27 @@ CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
 KEYS = ("a", "b")
 
 
-@dataclass(frozen=True)
-class Method:
-    """How a question is put. main_only: asked of the 12 true- and false-belief cells only, as in
-    Table 7; the controls and percept-to-belief are asked 0-shot (Tables 8, 9).
+class Method(NamedTuple):
+    """How a question is put. prompts: the names of the prompt files that go into a request.
+    main_only: asked of the 12 true- and false-belief cells only, as in Table 7; the controls and
+    percept-to-belief are asked 0-shot (Tables 8, 9).
     """
 
-    instruction: str
-    example: str | None
-    cot: bool
-    max_tokens: int
-    main_only: bool
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
-        shown = ("bigtom/example-question", self.example) if self.example else ()
-        return (self.instruction, *shown)
+    prompts: tuple[str, ...]
+    cot: bool = False
+    max_tokens: int = 100
+    main_only: bool = True
 
 
 # The release gives chat models the chain-of-thought instruction for chat models (Fig. 10) with
 # and without the example; Fig. 12 prints the one for text models. Limits: 100 tokens are the
 # release's default; it gives text models 200 for the thought and 30 for the answer.
+_PLAIN, _COT, _SHOWN = "bigtom/instruction", "bigtom/instruction-cot", "bigtom/example-question"
 METHODS = {
-    "0-shot": Method("bigtom/instruction", None, False, 100, main_only=False),
-    "0-shot-cot": Method("bigtom/instruction-cot", None, True, 230, main_only=True),
-    "1-shot": Method("bigtom/instruction", "bigtom/example-answer", False, 100, main_only=True),
-    "1-shot-cot": Method(
-        "bigtom/instruction-cot", "bigtom/example-answer-cot", True, 230, main_only=True
-    ),
+    "0-shot": Method((_PLAIN,), main_only=False),
+    "0-shot-cot": Method((_COT,), cot=True, max_tokens=230),
+    "1-shot": Method((_PLAIN, _SHOWN, "bigtom/example-answer")),
+    "1-shot-cot": Method((_COT, _SHOWN, "bigtom/example-answer-cot"), cot=True, max_tokens=230),
 }
 
 

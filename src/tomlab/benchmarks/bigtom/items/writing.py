@@ -25,18 +25,14 @@ from tomlab.scoring.answers import visible
 
 TEMPERATURE = 0.5  # Sec. 3.2
 EXAMPLES = 3  # Sec. 3.2
+MAX_TOKENS = 600
 _ASK = {"role": "user", "content": "Write one new story."}
 # What becomes of an attempt: a template, or one of the reasons why there is none.
 STATUSES = ("template", *FAILURES)
 
 
 def generation_requests(
-    examples: pd.DataFrame,
-    count: int,
-    *,
-    seed: int = 0,
-    max_tokens: int = 600,
-    replaced: Mapping[str, str] | None = None,
+    examples: pd.DataFrame, count: int, *, seed: int = 0, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """`count` requests for one new template each, with three examples drawn by `seed`.
 
@@ -47,18 +43,15 @@ def generation_requests(
         raise InputError(
             f"generation: found {len(examples)} example templates, expected {EXAMPLES}"
         )
-    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
     labels = "\n".join(label(name) for name in FIELDS)
     rules = prompts.filled("bigtom/generation", replaced, labels=labels)
     turns = [{"role": "system", "content": rules}]
-    for example in shown:
+    for example in random.Random(seed).sample(examples.to_dict("records"), EXAMPLES):
         turns += [_ASK, {"role": "assistant", "content": written_out(example)}]
     # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
-    prefix = _ASK["content"]
-    return [
-        Request((*turns, _ASK), max_tokens, TEMPERATURE, sample=i, seed=seed, shared_prefix=prefix)
-        for i in range(count)
-    ]
+    options = {"seed": seed, "shared_prefix": _ASK["content"]}
+    messages = (*turns, _ASK)
+    return [Request(messages, MAX_TOKENS, TEMPERATURE, sample=i, **options) for i in range(count)]
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
@@ -87,10 +80,8 @@ def label_requests(
     templates: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
-    return [
-        request("bigtom/labels", {"story": story}, replaced, max_tokens=40)
-        for story in stories(templates)
-    ]
+    shown = ({"story": story} for story in stories(templates))
+    return [request("bigtom/labels", values, replaced, max_tokens=40) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:
@@ -98,10 +89,8 @@ def parse_labels(text: str) -> dict[str, str]:
     said, _ = visible(text)
     # A label stands on the line of its name and has at least one letter or digit.
     gap = r"[^\w\n]*"
-    found = {
-        name: re.search(rf"^{gap}{name}{gap}?:{gap}(\w.*?)\W*$", said, re.IGNORECASE | re.MULTILINE)
-        for name in ("state", "mechanism")
-    }
+    line = rf"(?im)^{gap}%s{gap}?:{gap}(\w.*?)\W*$"
+    found = {name: re.search(line % name, said) for name in ("state", "mechanism")}
     return {n: hit[1].lower() for n, hit in found.items()} if all(found.values()) else {}
 
 
