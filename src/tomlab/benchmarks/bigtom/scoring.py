@@ -46,9 +46,7 @@ def rule(item: Mapping, response: Mapping) -> str:
 
 _OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
 # "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
-_LEADING_KEY = re.compile(
-    r"[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))", re.IGNORECASE
-)
+_LEADING_KEY = re.compile(r"(?i)[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))")
 _ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
 _LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
 

@@ -1,8 +1,4 @@
-"""BigToM: social reasoning from causal templates.
-
-Composition: Sec. 3.3, Fig. 6; prompts: App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9;
-regression: App. F.
-"""
+"""BigToM's items, composed of templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -81,18 +77,16 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
     """
     kind = "action" if variable == "forward_action" else "belief"
     aware, not_aware = t[f"{kind}_answer_aware"], t[f"{kind}_answer_not_aware"]
-    background = [t["context"], t["desire"], t["percept"], *([t["belief"]] if initial else [])]
     happens = variable != "percept_to_belief"
     changed = happens and condition in ("true_belief", "false_belief")
-    if happens:
-        background.append(t["causal_event"] if changed else t["random_event"])
     # What tells of the agent's mind: the percept or, backward, the action it led to.
+    known = "aware_of" if condition.startswith("true") else "not_aware_of"
+    last = f"{known}_event" if changed else f"{known}_random_event"
     if variable == "backward_belief":
-        last = [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
-    else:
-        event = "event" if condition.endswith("belief") else "random_event"
-        known = "aware_of" if condition.startswith("true") else "not_aware_of"
-        last = [t[f"{known}_{event}"]] if happens else []
+        last = "action_new_state" if condition == "true_belief" else "action_initial_state"
+    told = ["context", "desire", "percept", *(["belief"] if initial else [])]
+    told += ["causal_event" if changed else "random_event"] if happens else []
+    background = " ".join(t[name] for name in told)
     item_id = f"{t['template_id']}/{variable}/{condition}/{initial}"
     twin = variable == "backward_belief" and condition == "false_control"
     return {
@@ -100,7 +94,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "item_id": item_id,
         "group_id": t["template_id"],
         "question_type": kind,
-        "story": " ".join([*background, *last]),
+        "story": f"{background} {t[last]}" if happens else background,
         "question": t[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
         "answer": aware if changed and condition == "true_belief" else not_aware,
@@ -108,7 +102,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "variable": variable,
         "condition": condition,
         "initial_belief": initial,
-        "background": " ".join(background),
+        "background": background,
         "reality": aware if changed else not_aware,
         "duplicate_of": item_id.replace("false_control", "true_control") if twin else "",
     }
@@ -118,15 +112,12 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked (all, or the 12 true- and false-belief cells)."""
     if method not in METHODS:
         raise InputError(f"bigtom: no method {method!r}; there are: {', '.join(METHODS)}")
-    if not METHODS[method].main_only:
-        return items
     main = items["condition"].isin(["true_belief", "false_belief"])
-    return items[main & items["variable"].isin(VARIABLES)]
+    main &= items["variable"].isin(VARIABLES)
+    return items[main] if METHODS[method].main_only else items
 
 
-def messages(
-    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
-) -> list[dict[str, str]]:
+def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item: instruction, the example as a turn of its own, the question.
 
     replaced: a user's own prompt files by name (`prompts` in `params.yaml`).

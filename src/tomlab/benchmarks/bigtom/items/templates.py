@@ -67,10 +67,8 @@ def _released_rows(path: Path, text: str) -> list[dict]:
         if len(line) != RELEASED_FIELDS:
             problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
         elif len(told) != len(STORY):
-            expected = f"{len(STORY)} ({', '.join(STORY)})"
-            problems.append(
-                f"{where}, field story: found {len(told)} sentences, expected {expected}"
-            )
+            found = f"found {len(told)} sentences, expected {len(STORY)} ({', '.join(STORY)})"
+            problems.append(f"{where}, field story: {found}")
         else:
             row = dict(zip(FIELDS, [*told, *cells[:-2]], strict=True))
             problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
@@ -125,19 +123,17 @@ def parse_generation(text: str) -> dict[str, str] | Unparsed:
 
 
 def sentences(text: str) -> int:
-    """How many sentences `text` has: end marks with a capital or nothing behind them, but for the
-    marks of common abbreviations.
-    """
+    """How many end marks before a capital or the end `text` has, those of abbreviations aside."""
     plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", text)
     return len(re.findall(r"[.!?]+[\"'”’)]*(?=\s+[\"'“‘(]?[A-Z]|\s*\Z)", plain))
 
 
 def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
-    problems = [f"{name}: empty" for name in FIELDS if not template[name].strip()]
-    counts = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
+    told = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
+    problems = [f"{name}: empty" for name in FIELDS if name not in told]
     problems += [
-        f"{n}: {found} sentences instead of one" for n, found in counts.items() if found != 1
+        f"{n}: {found} sentences instead of one" for n, found in told.items() if found != 1
     ]
     asked = {name: template[name].rstrip().endswith("?") for name in QUESTIONS}
     problems += [f"{name}: not a question" for name, question in asked.items() if not question]
@@ -160,4 +156,4 @@ def medium(template: Mapping[str, str]) -> str:
     media = _VARIABLES["media"].items()
     hits = {name: re.search(rf"\b({'|'.join(verbs)})\b", text) for name, verbs in media}
     starts = {name: hit.start() for name, hit in hits.items() if hit}
-    return min(starts, key=starts.get) if starts else ""
+    return min(starts, key=starts.get, default="")
