@@ -131,10 +131,8 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 def question_text(item: Mapping) -> str:
     """Story, question and lettered options in the layout of Fig. 11."""
     options = "\n".join(f"{k}){text}" for k, text in zip(KEYS, item["choices"], strict=True))
-    return (
-        f"Story: {item['story']}\nQuestion: {item['question']}\n"
-        f"Choose one of the following:\n{options}"
-    )
+    question = f"Question: {item['question']}\nChoose one of the following:\n{options}"
+    return f"Story: {item['story']}\n{question}"
 
 
 def shared_prefix(item: Mapping, method: str) -> str:

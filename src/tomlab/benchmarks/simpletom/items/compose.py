@@ -138,10 +138,8 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
         raise InputError(f"simpletom: {method} needs items with a reminder; see `remind`")
     reminder = f"{item['reminder']}\n" if METHODS[method].reminder else ""
     keys = " or ".join(f'"({key})"' for key in KEYS[: len(item["choices"])])
-    text = (
-        f"{shared_prefix(item, method)}{reminder}Question: {_options(item)}\n\n"
-        f"What is the correct answer? {final} {keys}\n"
-    )
+    question = f"Question: {_options(item)}\n\nWhat is the correct answer? {final} {keys}\n"
+    text = f"{shared_prefix(item, method)}{reminder}{question}"
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
 
 
@@ -153,10 +151,8 @@ def _options(item: Mapping) -> str:
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of the question that all questions on the story share."""
     keys = " or ".join(f"({key})" for key in KEYS[: len(item["choices"])])
-    return (
-        f"Given the following story, answer the question by giving the correct answer choice, "
-        f"{keys}.\n\nStory:\n{item['story']}\n\n"
-    )
+    rule = "Given the following story, answer the question by giving the correct answer choice"
+    return f"{rule}, {keys}.\n\nStory:\n{item['story']}\n\n"
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:

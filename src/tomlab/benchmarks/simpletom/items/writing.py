@@ -16,7 +16,6 @@ from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, r
 from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.stories import (
-    COLUMNS,
     ENTITIES,
     SCENARIOS,
     SEVERITIES,
@@ -61,7 +60,7 @@ def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     )
     whole = written[written["stories"] == len(SEVERITIES)].reset_index()
     best = whole.sort_values(["yes", "first"], ascending=[False, True]).drop_duplicates("scenario")
-    return stories.merge(best[["source", "set_id", "scenario"]])[list(COLUMNS)]
+    return story_table(stories.merge(best[key]).to_dict("records"))
 
 
 def _shown(scenarios: pd.DataFrame, seeds: pd.DataFrame, name: str) -> tuple[str, list[dict]]:
