@@ -93,10 +93,9 @@ def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]],
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
     found, problems = json_lines(text, nan=nan)
+    odd = [(number, value) for number, value in found if not isinstance(value, dict)]
     problems += [
-        f"line {number}: found {shown(value)}, expected an object"
-        for number, value in found
-        if not isinstance(value, dict)
+        f"line {number}: found {shown(value)}, expected an object" for number, value in odd
     ]
     return [line for line in found if isinstance(line[1], dict)], problems
 
@@ -136,8 +135,8 @@ def rows(record: Mapping) -> list[Row]:
 
 # ToMBench's columns of the English text, and of the answer, which is a letter.
 _OPTIONS = {letter: f"OPTION-{letter}" for letter in "ABCD"}
-_TEXTS = ("STORY", "QUESTION", "OPTION-A", "OPTION-B")
 _ANSWER, _ABILITY = "答案\nANSWER", "能力\nABILITY"
+_TEXTS = ("STORY", "QUESTION", "OPTION-A", "OPTION-B", _ABILITY)
 _TOMBENCH = ["STORY", "QUESTION", *_OPTIONS.values(), _ANSWER, _ABILITY]
 
 
@@ -177,11 +176,8 @@ def _tombench_faults(lines: Sequence[tuple[int, dict]]) -> list[str]:
         if missing := [name for name in _TOMBENCH if name not in line]:
             found = f"columns missing {missing}, found {[*line]}, expected {_TOMBENCH}"
             return [f"line {number}: {found}"]
-        expected = {
-            name: "text"
-            for name in (*_TEXTS, _ABILITY)
-            if not isinstance(line[name], str) or not line[name].strip()
-        }
+        texts = {name: isinstance(line[name], str) and line[name].strip() for name in _TEXTS}
+        expected = {name: "text" for name, text in texts.items() if not text}
         letters = [letter for letter, name in _OPTIONS.items() if isinstance(line[name], str)]
         if line[_ANSWER] not in letters:
             expected[_ANSWER] = f"one of {letters}"
@@ -198,13 +194,8 @@ def _question(number: int, line: Mapping) -> dict:
         for letter, name in _OPTIONS.items()
         if isinstance(line[name], str)
     }
-    return {
-        "source_row": number,
-        "ability": line[_ABILITY],
-        "question": line["QUESTION"],
-        "choices": list(options.values()),
-        "answer": options[line[_ANSWER]],
-    }
+    question = {"source_row": number, "ability": line[_ABILITY], "question": line["QUESTION"]}
+    return question | {"choices": list(options.values()), "answer": options[line[_ANSWER]]}
 
 
 def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -214,19 +205,15 @@ def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]
     paper held out is not published; here the seed draws them. Errors: `InputError` if a category
     has too few.
     """
-    sizes = stories["code"].value_counts()
-    refuse(
-        [
-            f"{category}: found {sizes.get(code, 0)} stories, expected at least {CALIBRATION}"
-            for code, category in CATEGORIES.items()
-            if sizes.get(code, 0) < CALIBRATION
-        ],
-        "the stories to split",
-    )
-    held = []
-    for code in CATEGORIES:
+    held, problems = [], []
+    for code, category in CATEGORIES.items():
         own = list(stories.index[stories["code"] == code])
-        held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
+        if len(own) < CALIBRATION:
+            said = f"found {len(own)} stories, expected at least {CALIBRATION}"
+            problems.append(f"{category}: {said}")
+        else:
+            held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
+    refuse(problems, "the stories to split")
     out = stories.index.isin(held)
     return stories[out].reset_index(drop=True), stories[~out].reset_index(drop=True)
 
@@ -242,12 +229,11 @@ def link(records: Sequence[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
         (story["code"], _plain(story["story"])): story["questions"]
         for story in tombench.to_dict("records")
     }
-    linked = [
-        {"story_id": record["story_id"], "code": code, **question}
-        for record in records
-        for code in [CODES[record["story_category"]]]
-        for question in asked.get((code, _plain(record["story"])), [])
-    ]
+    linked = []
+    for record in records:
+        code = CODES[record["story_category"]]
+        for question in asked.get((code, _plain(record["story"])), []):
+            linked.append({"story_id": record["story_id"], "code": code, **question})
     names = ["story_id", "code", "source_row", "ability", "question", "choices", "answer"]
     return pd.DataFrame(linked, columns=names)
 
@@ -268,16 +254,12 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     for code, name in {**CATEGORIES, "total": "Total"}.items():
         own = [r for r in records if code in ("total", CODES[r["story_category"]])]
         orders = Counter(belief["labels"]["order"] for r in own for belief in r["beliefs"])
-        counts = {
-            "stories": len(own),
-            "beliefs": orders.total(),
-            "beliefs_per_story": orders.total() / len(own) if own else float("nan"),
-            "order_0": orders["0"],
-            "order_1": orders["1"],
-            "order_2_plus": orders["2"] + orders["3"],
-        }
-        counted.append({"code": code, "category": name} | counts)
-    return pd.DataFrame(counted)
+        by_story = orders.total() / len(own) if own else float("nan")
+        deep = orders["2"] + orders["3"]
+        counts = (len(own), orders.total(), by_story, orders["0"], orders["1"], deep)
+        counted.append((code, name, *counts))
+    columns = ["code", "category", "stories", "beliefs", "beliefs_per_story", "order_0", "order_1"]
+    return pd.DataFrame(counted, columns=[*columns, "order_2_plus"])
 
 
 def label_distribution(records: Sequence[Mapping]) -> pd.DataFrame:
