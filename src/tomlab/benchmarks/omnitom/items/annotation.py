@@ -60,13 +60,10 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     once = ["annotator", "story_id", "belief", "dimension"]
     form = pa.DataFrameSchema(columns, unique=once, strict="filter")
     numbers = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
-    table = files.read_form(
-        path,
-        form,
-        files.one_kind("annotator", "annotator_type"),
-        files.fitting("belief", "story_id", numbers),
-        files.fitting("label", "dimension", DIMENSIONS),
-    )
+    kind = files.one_kind("annotator", "annotator_type")
+    belief = files.fitting("belief", "story_id", numbers)
+    label = files.fitting("label", "dimension", DIMENSIONS)
+    table = files.read_form(path, form, kind, belief, label)
     return table.astype({"story_id": "int64", "belief": "int64"})
 
 

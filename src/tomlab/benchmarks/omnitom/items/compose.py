@@ -54,11 +54,15 @@ class Method:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into a request."""
+        return self.prompts_for(CATEGORIES)
+
+    def prompts_for(self, categories: Iterable[str]) -> tuple[str, ...]:
+        """The same for stories of these categories, by their codes."""
         task = f"omnitom/{TASKS[self.stage]}"
         if self.stage == 0:
             return (task,)
         shows_emphasis = self.stage == 1 and self.level == "L4"
-        emphases = [f"omnitom/emphasis-{code}" for code in CATEGORIES if shows_emphasis]
+        emphases = [f"omnitom/emphasis-{code}" for code in categories if shows_emphasis]
         form = [f"{task}-json"] if self.json else []
         return ("omnitom/system", f"{task}-{self.level}", *emphases, *form)
 
@@ -90,9 +94,8 @@ def compose(
         example = example_for(record, known, seed)
         names = ("actor", "belief", "labels")
         gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
-        paraphrases = [belief.get("paraphrases", []) for belief in record["beliefs"]]
         told = {"answer": _json(gold), "example": _json(example) if example else ""}
-        told["paraphrases"] = _json(paraphrases)
+        told["paraphrases"] = _json([belief.get("paraphrases", []) for belief in record["beliefs"]])
         items.append(_item(record, STAGES[1], STAGES[1], **told))
         items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
     if not items:
@@ -119,11 +122,10 @@ def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapp
 def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
     """The ToMBench questions on the stories of `records`, as items asked by method `linked`.
 
-    tombench: see `records.read_tombench`. Stories without such a question have none; the
-    table may be empty. Options stand in the order of the file.
+    tombench: see `records.read_tombench`; stories without such a question have none, and the table
+    may be empty. Options stand in the order of the file.
     """
-    known = {str(record["story_id"]): record for record in records}
-    items = []
+    known, items = {str(record["story_id"]): record for record in records}, []
     for linked in link(list(known.values()), tombench).to_dict("records"):
         own = {name: linked[name] for name in ("question", "choices", "answer")}
         name = f"linked:{linked['source_row']}"
@@ -163,28 +165,20 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat messages for one item: role, directive, examples for L4, then the data."""
     wanted = METHODS[method]
-    task = TASKS[wanted.stage]
-
-    def text(name: str) -> str:
-        return prompts.load(f"omnitom/{name}", replaced)
-
+    names = wanted.prompts_for([item["category"]])
+    first, *parts = (prompts.load(name, replaced) for name in names)
     if wanted.stage == 0:
         options = zip(KEYS, item["choices"], strict=False)
         listed = "\n".join(f"({key}) {option}" for key, option in options)
         asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{listed}"
-        return [{"role": "user", "content": f"{text(task)}\n\n{asked}\n\nAnswer:"}]
-    parts = [text(f"{task}-{wanted.level}")]
+        return [{"role": "user", "content": f"{first}\n\n{asked}\n\nAnswer:"}]
     if wanted.level == "L4":
-        if wanted.stage == 1:
-            parts.append(text(f"emphasis-{item['category']}"))
         example = json.loads(item["example"])
         given = given_table(example["beliefs"]) if wanted.stage == 2 else ""
         solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
         parts += [f"Example\n\n{solved}", "Now the story to work on."]
-    if wanted.json:
-        parts.append(text(f"{task}-json"))
     parts.append(_data(item["story"], item["question"]))
-    said = {"system": text("system"), "user": "\n\n".join(parts)}
+    said = {"system": first, "user": "\n\n".join(parts)}
     return [{"role": role, "content": content} for role, content in said.items()]
 
 

@@ -21,7 +21,6 @@ from tomlab.scoring.similarity import plain
 
 FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
@@ -46,8 +45,9 @@ def faults(
     found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
     if vectors is not None:
         if len(vectors) != len(records):
-            expected = f"expected one for each of {len(records)}"
-            raise ValueError(f"found {len(vectors)} vectors, {expected}")
+            raise ValueError(
+                f"found {len(vectors)} vectors, expected one for each of {len(records)}"
+            )
         gone = {place for place, rule, _ in found if _drops(rule, records[place])}
         left = [place for place in range(len(records)) if place not in gone]
         for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):

@@ -15,14 +15,10 @@ import yaml
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, WORLD
 
 FIRST_ID = 2001
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 KINDS, NAMES = _DATA["kinds"], _DATA["names"]
-# What an actor who saw an event takes to have happened.
-_PAST = {"leaves": "left", "returns": "returned", "enters": "entered", "moves": "moved"}
 _ARRIVALS = ("returns", "enters")
 _SPOKEN = ("tells", "lies")
-
 Chain = tuple[str, ...]
 
 
@@ -107,9 +103,7 @@ def attributed(events: Sequence[Mapping]) -> dict[Chain, Mapping]:
     speaker thinks otherwise.
     """
     known, actual = {}, ""
-    for event in events:
-        if "container" not in event:
-            continue
+    for event in (event for event in events if "container" in event):
         spoken = event["event"] in _SPOKEN
         if not spoken:
             actual = event["container"]
@@ -160,8 +154,8 @@ class _Story:
         self.place = [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
 
     def row(self, actor: str, wording: str, words: Mapping, labels: str) -> dict:
-        texts = _DATA["beliefs"][wording]
-        belief, *paraphrases = (text.format(**{**self.start, **words}) for text in texts)
+        words = {**self.start, **words}
+        belief, *paraphrases = (text.format(**words) for text in _DATA["beliefs"][wording])
         named = dict(zip(DIMENSIONS, labels.split(), strict=True))
         return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
 
@@ -208,15 +202,13 @@ class _Story:
             yield self.row(actor, "was placed", {}, labels)
         for event in self.events[1:]:
             hidden = actor in event.get("watched_by", [])
-            seen = hidden or actor in event["seen_by"]
-            if seen and event["actor"] != actor and event["event"] in _PAST:
-                access = self.access([actor] if hidden else event["seen_by"])
-                stated = "Explicit" if hidden else "Implicit"
-                labels = f"1 True {access} {stated} Action/Event Perception Neutral"
-                yield self.row(actor, _PAST[event["event"]], event, labels)
+            sharing, stated = ([actor], "Explicit") if hidden else (event["seen_by"], "Implicit")
+            if actor in sharing and event["actor"] != actor and event["event"] in _DATA["past"]:
+                labels = f"1 True {self.access(sharing)} {stated} Action/Event Perception Neutral"
+                yield self.row(actor, _DATA["past"][event["event"]], event, labels)
 
     def company(self, actor: str) -> Iterator[dict]:
-        """Whom an actor who went away takes to be in the place, if not seen to come or go before."""
+        """Whom an actor who went away takes to be there, unless seen to come or go before."""
         if actor in self.there:
             return
         met = [event for event in self.events if actor in event["seen_by"]]
@@ -230,9 +222,7 @@ class _Story:
                 yield self.row(actor, "present", {"actor": other}, labels)
 
     def relevant(self, actor: str) -> list[Chain]:
-        """The chains of the actor that the table names: all of order 1 and 2, and one of order 3,
-        the first that differs from what the actor thinks.
-        """
+        """All chains of the actor of order 1 and 2, and of order 3 one: the first that differs."""
         own = sorted((chain for chain in self.known if chain[0] == actor), key=len)
         deepest = [chain for chain in own if len(chain) == 3]
         telling = [chain for chain in deepest if self.at[chain] != self.at[(actor,)]]
@@ -243,8 +233,7 @@ class _Story:
         event, actor, order, container = self.known[chain], chain[0], len(chain), self.at[chain]
         true = container == (self.place if order == 1 else self.at[chain[1:]])
         context = "Neutral" if true else "Temporal"
-        if event["event"] == "lies":
-            context = "Deceptive"
+        context = "Deceptive" if event["event"] == "lies" else context
         words = {"container": container, **dict(zip(("second", "third"), chain[1:], strict=False))}
         if order > 1:
             labels = f"{order} {true} Private Implicit Epistemic Inference {context}"

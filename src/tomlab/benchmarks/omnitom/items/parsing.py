@@ -20,16 +20,24 @@ EXTRACTION = ("actor", "belief", "order")
 LABELLING = ("actor", "belief", *DIMENSIONS)
 _Keys = tuple[str | None, ...]
 _FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}  # by delimiter
+_PIPE = re.compile(r"(?<!\\)\|")
+_FENCE = re.compile(r"\s*(```|~~~)")
+_RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
+_EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
+_DECODER = json.JSONDecoder(strict=False)
+_KEY = re.compile(r"""["']([\w /-]+)["']\s*:""")
+_LIST_OF_ROWS = re.compile(r"""["'][\w /-]+["']\s*:\s*\[\Z""")
+_LABELS = re.compile("labels", re.IGNORECASE).fullmatch
+_UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 
 @dataclass(frozen=True)
 class Parsed:
     """What was read of one answer.
 
-    rows: the usable rows, in order; lost: the text of what looked like a row and could not be
-    used; reason: why there is no usable row ("empty answer", "no table", "no column Actor",
-    "no column Belief", "no column Actor, Belief", "no usable row"), or ""; form: in which forms the
-    rows stand, such as "JSON" or "pipe table and CSV", "" without rows.
+    rows: the usable rows, in order; lost: the text of what looked like a row and could not be used;
+    reason: why there is no usable row ("empty answer", "no table", "no column Actor, Belief",
+    "no usable row"), or ""; form: of the rows, such as "JSON" or "pipe table and CSV", or "".
     """
 
     rows: list[Row]
@@ -60,8 +68,7 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     - A header names Actor and Belief, in any order and spelling, perhaps among other columns. It
       holds up to the next header; in CSV, also up to the next code fence.
     - Every line below it with a pipe or a tab is a row, or with a comma in CSV, unless it holds
-      nothing but rules. In CSV, where prose has commas too, a row needs a legal label
-      if there are columns of labels.
+      nothing but rules. In CSV, as prose has commas, it needs a legal label if columns hold any.
     - Too many cells: a delimiter stood in the belief, if no other column takes free text and all
       labels are then legal. Too few: the last are missing, if all labels given are legal, and at
       least one is. Otherwise the row is lost.
@@ -125,14 +132,8 @@ class _Layout:
         return DIMENSIONS.keys() & self.keys
 
     def legal(self, cells: Sequence[str]) -> bool:
-        """Whether all labels that are there are legal."""
         labels = [pair for pair in zip(self.keys, cells, strict=False) if pair[0] in DIMENSIONS]
         return all(normal_label(key, cell) is not None for key, cell in labels)
-
-
-_PIPE = re.compile(r"(?<!\\)\|")
-_FENCE = re.compile(r"\s*(```|~~~)")
-_RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
 
 
 def _parts(lines: Sequence[str]) -> list[tuple[_Layout, list[str]]]:
@@ -275,9 +276,6 @@ def _row(values: Mapping[str, str], wanted: _Keys) -> Row | None:
     return Row(actor, belief, labels.get("order", ""), labels if [*labels] != ["order"] else {})
 
 
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
-
-
 def _bare(cell: str) -> str:
     """A cell without the spaces and the bold, italic or code marks around it."""
     # JSON can spell half of a surrogate pair, which no file can hold.
@@ -285,13 +283,6 @@ def _bare(cell: str) -> str:
     while marked := _EMPHASIS.fullmatch(cell):
         cell = marked[2].strip()
     return cell
-
-
-_DECODER = json.JSONDecoder(strict=False)
-_KEY = re.compile(r"""["']([\w /-]+)["']\s*:""")
-_LIST_OF_ROWS = re.compile(r"""["'][\w /-]+["']\s*:\s*\[\Z""")
-_LABELS = re.compile("labels", re.IGNORECASE).fullmatch
-_UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 
 def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:

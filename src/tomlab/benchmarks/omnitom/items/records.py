@@ -93,10 +93,8 @@ def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]],
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
     found, problems = json_lines(text, nan=nan)
-    odd = [(number, value) for number, value in found if not isinstance(value, dict)]
-    problems += [
-        f"line {number}: found {shown(value)}, expected an object" for number, value in odd
-    ]
+    odd = [(line, value) for line, value in found if not isinstance(value, dict)]
+    problems += [f"line {line}: found {shown(value)}, expected an object" for line, value in odd]
     return [line for line in found if isinstance(line[1], dict)], problems
 
 
@@ -155,47 +153,42 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append(f"{path.name}: no such file")
             continue
         # NaN stands for the options that yes/no questions do not have.
-        lines, faults = _json_lines(path, nan=True)
-        faults += _tombench_faults(lines)
-        problems += [f"{path.name}, {fault}" for fault in faults]
-        told = defaultdict(list)
-        for number, line in lines if not faults else []:
-            told[line["STORY"]].append(_question(number, line))
+        lines, odd = _json_lines(path, nan=True)
+        told, faults = _questions(lines)
+        problems += [f"{path.name}, {fault}" for fault in (*odd, *faults)]
         for story, questions in told.items():
             source_rows = [question["source_row"] for question in questions]
             stories.append((category, code, story, source_rows, questions))
     refuse(problems, str(folder))
-    columns = ["category", "code", "story", "source_rows", "questions"]
-    return pd.DataFrame(stories, columns=columns)
+    names = ["category", "code", "story", "source_rows", "questions"]
+    return pd.DataFrame(stories, columns=names)
 
 
-def _tombench_faults(lines: Sequence[tuple[int, dict]]) -> list[str]:
-    """The first line that lacks a column, or else every field at fault."""
-    faults = [] if lines else ["no line in it"]
+def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]], list[str]]:
+    """The questions on each story, and the first line without a column or else all faults."""
+    told, faults = defaultdict(list), [] if lines else ["no line in it"]
     for number, line in lines:
         if missing := [name for name in _TOMBENCH if name not in line]:
             found = f"columns missing {missing}, found {[*line]}, expected {_TOMBENCH}"
-            return [f"line {number}: {found}"]
+            return {}, [f"line {number}: {found}"]
         texts = {name: isinstance(line[name], str) and line[name].strip() for name in _TEXTS}
         expected = {name: "text" for name, text in texts.items() if not text}
-        letters = [letter for letter, name in _OPTIONS.items() if isinstance(line[name], str)]
-        if line[_ANSWER] not in letters:
-            expected[_ANSWER] = f"one of {letters}"
+        options = {
+            letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
+            for letter, name in _OPTIONS.items()
+            if isinstance(line[name], str)
+        }
+        if line[_ANSWER] not in [*options]:
+            expected[_ANSWER] = f"one of {[*options]}"
         faults += [
             f"line {number}, field {name!r}: found {shown(line[name])}, expected {what}"
             for name, what in expected.items()
         ]
-    return faults
-
-
-def _question(number: int, line: Mapping) -> dict:
-    options = {
-        letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
-        for letter, name in _OPTIONS.items()
-        if isinstance(line[name], str)
-    }
-    question = {"source_row": number, "ability": line[_ABILITY], "question": line["QUESTION"]}
-    return question | {"choices": list(options.values()), "answer": options[line[_ANSWER]]}
+        if not expected:
+            asked = {"source_row": number, "ability": line[_ABILITY], "question": line["QUESTION"]}
+            asked |= {"choices": list(options.values()), "answer": options[line[_ANSWER]]}
+            told[line["STORY"]].append(asked)
+    return told, faults
 
 
 def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -209,8 +202,8 @@ def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]
     for code, category in CATEGORIES.items():
         own = list(stories.index[stories["code"] == code])
         if len(own) < CALIBRATION:
-            said = f"found {len(own)} stories, expected at least {CALIBRATION}"
-            problems.append(f"{category}: {said}")
+            found = f"found {len(own)} stories, expected at least {CALIBRATION}"
+            problems.append(f"{category}: {found}")
         else:
             held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
     refuse(problems, "the stories to split")
@@ -238,12 +231,10 @@ def link(records: Sequence[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(linked, columns=names)
 
 
-_QUOTES = str.maketrans("‘’“”", "''\"\"")
-
-
 def _plain(story: str) -> str:
     # Punctuation stays: three pairs of ToMBench's stories differ in nothing else.
-    return " ".join(story.translate(_QUOTES).casefold().split())
+    straight = story.translate(str.maketrans("‘’“”", "''\"\""))
+    return " ".join(straight.casefold().split())
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:

@@ -112,8 +112,7 @@ def labelled(
             if reason := _unlabelled(row, attempt):
                 out.append((record["story_id"], number, own.actor, own.belief, reason))
             else:
-                told = {"actor": own.actor, "belief": own.belief}
-                beliefs.append(told | {"labels": dict(row.labels)})
+                beliefs.append({"actor": own.actor, "belief": own.belief, "labels": {**row.labels}})
         if parsed.rows and not beliefs:
             attempt |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
         attempt["rows_lost"] += len(parsed.rows) - sum(row is not None for row in labels)
