@@ -82,7 +82,9 @@ def _choice(item: Mapping, said: Said) -> Verdict:
 
 def _list(item: Mapping, said: Said) -> Verdict:
     """Every aware name and no unaware one."""
-    found = named(said.text, [*item["aware"], *item["unaware"], *item["characters"]])
+    names = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
+    # A name counts within another word, too.
+    found = [name.lower() for name in names if name.lower() in said.text.lower()]
     excluded = any(name.lower() not in found for name in item["aware"])
     included = any(name.lower() in found for name in item["unaware"])
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
@@ -251,12 +253,6 @@ def yes_or_no(text: str) -> int:
 def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
     said = text.lower().strip("'").strip('"')
     return any(sign in said for sign in within) or said.startswith(first)
-
-
-def named(text: str, names: Sequence[str]) -> list[str]:
-    """The names, in lower case, that stand anywhere in an answer, be it within another word."""
-    said = text.lower()
-    return [name.lower() for name in dict.fromkeys(names) if name.lower() in said]
 
 
 def token_f1(reference: str, text: str) -> float:

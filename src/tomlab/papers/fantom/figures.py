@@ -29,18 +29,12 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
     The paper draws some models; all of its Table 9 are here.
     """
     kinds = ["belief_choice", "answerability_list", "infoaccess_list", "all"]
-    points = _short_scores(metrics, kinds)
-    points, positions = beside.in_rows(points)
-    figure = charts.dots(
-        points,
-        positions,
-        ("column", {kind: METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds}),
-        ("prompting", _looks("prompting", points["prompting"])),
-        "Share correct",
-        lines={"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")},
-        lined={kinds[0]},
-        **BY_SOURCE,
-    )
+    points, positions = beside.in_rows(_short_scores(metrics, kinds))
+    panels = ("column", {kind: METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds})
+    series = ("prompting", _looks("prompting", points["prompting"]))
+    chance = {"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")}
+    options = {"lines": chance, "lined": kinds[:1]} | BY_SOURCE
+    figure = charts.dots(points, positions, panels, series, "Share correct", **options)
     about = WORDS["figure2"].format(kinds=", ".join(METRIC_NAMES[kind] for kind in kinds[:-1]))
     line = WORDS["figure2_chance"].format(chance=printed.share(CHANCE))
     return figure, " ".join([about, *_sentences(points, metrics, kinds), line])
@@ -50,20 +44,12 @@ def figure3(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Figure 3: token F1 on facts against accuracy on beliefs (Dist.), short context, by model."""
     looks = _looks("fact_and_belief")
     points = _short_scores(metrics, list(looks))
-    tuned = points["prompting"].map({"ft": PROMPTING["ft"]}).fillna("")
-    points["row"] = points["model"] + tuned
+    points["row"] = points["model"] + points["prompting"].map({"ft": PROMPTING["ft"]}).fillna("")
     points["is_cot"] = points["prompting"] == "cot"
     points, positions = beside.in_rows(points, "row")
-    figure = charts.dots(
-        points,
-        positions,
-        ("is_cot", {False: "without CoT", True: "with CoT"}),
-        ("column", looks),
-        "Token F1 or accuracy (shares)",
-        also=_connect,
-        empty="no number",
-        **BY_SOURCE,
-    )
+    panels, series = ("is_cot", {False: "without CoT", True: "with CoT"}), ("column", looks)
+    axis, options = "Token F1 or accuracy (shares)", {"also": _connect, "empty": "no number"}
+    figure = charts.dots(points, positions, panels, series, axis, **options, **BY_SOURCE)
     return figure, " ".join([WORDS["figure3"], *_sentences(points, metrics, looks)])
 
 
@@ -94,14 +80,9 @@ def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
     rows = numbers.of_run(metrics).query("metric in @kinds")
     demand_metric(rows, "fantom", " or ".join(kinds))
     chance = printed.share(CHANCE)
-    figure = _method_dots(
-        rows,
-        kinds,
-        ("scenario", _looks("scenario", rows["scenario"])),
-        "Accuracy (share correct)",
-        lines={"dashed": (CHANCE, f"chance ({chance})")},
-        lined=kinds[:1],
-    )
+    series, axis = ("scenario", _looks("scenario", rows["scenario"])), "Accuracy (share correct)"
+    lines = {"dashed": (CHANCE, f"chance ({chance})")}
+    figure = _method_dots(rows, kinds, series, axis, lines=lines, lined=kinds[:1])
     sentences = numbers.run_sentences(rows, metrics, "answers a point")
     line = WORDS["chance_alone"].format(chance=chance)
     return figure, " ".join([WORDS["scenarios"], *sentences, line])
@@ -138,11 +119,11 @@ def _looks(series: str, found: Iterable[str] | None = None) -> dict[str, Look]:
 
 def _in_method_rows(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Rows with their y, and the positions: a row a method below each model."""
-    groups = rows.groupby("model", sort=False)["method"]
-    asked = {model: beside.known_first(METHOD_NAMES, own) for model, own in groups}
-    named = {model: [METHOD_NAMES.get(m, m) for m in methods] for model, methods in asked.items()}
-    positions = plotting.row_positions(named)
-    keys = zip(rows["model"], rows["method"].replace(METHOD_NAMES), strict=True)
+    named = rows.assign(method=rows["method"].replace(METHOD_NAMES))
+    groups = named.groupby("model", sort=False)["method"]
+    known = METHOD_NAMES.values()
+    positions = plotting.row_positions({m: beside.known_first(known, own) for m, own in groups})
+    keys = zip(named["model"], named["method"], strict=True)
     return rows.assign(y=[positions[key] for key in keys]), positions
 
 
