@@ -108,11 +108,8 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
 def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     lists, answers = (own[own["question_type"] == f"{family}_{kind}"] for kind in ("list", "yn"))
     excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
-    of_lists = {
-        "did_both": excluded & included,
-        "excluded_aware": excluded & ~included,
-        "included_unaware": ~excluded & included,
-    }
+    of_lists = {"did_both": excluded & included, "excluded_aware": excluded & ~included}
+    of_lists |= {"included_unaware": ~excluded & included}
     of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
     for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
         for error, values in made.items():

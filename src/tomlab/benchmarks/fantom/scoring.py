@@ -6,7 +6,7 @@ What a rule credits and a reader would doubt is marked `doubtful`.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -114,12 +114,11 @@ _RULES |= {"answerability_yn": _yn, "infoaccess_yn": _yn}
 
 
 def _verdict(item: Mapping, said: Said) -> Verdict:
-    kind = item["question_type"]
+    item_id, kind = item["item_id"], item["question_type"]
     if said.unread == "error":
         return "error", "the request failed", {"excluded_aware": is_list(kind)}
     if kind not in _RULES:
-        problem = f"question_type: found {kind!r}, which has no rule"
-        raise InputError(f"items: {item['item_id']}: {problem}")
+        raise InputError(f"items: {item_id}: question_type: found {kind!r}, which has no rule")
     return _RULES[kind](item, said)
 
 
@@ -138,9 +137,8 @@ def score(
     (lists), and `doubtful`: the rule credits an answer that also names the other option, declines,
     or was cut off.
 
-    embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. The responses of the first
-    calls of chain of thought have no verdict and are left out.
-    Errors: `InputError` for responses to unknown items or with an unknown method.
+    embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. First calls of chain of
+    thought are left out. Errors: `InputError` for responses to unknown items or of unknown methods.
     """
     scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in SCORED]
     read = [(item, response, _said(response)) for item, response in scored]
@@ -203,7 +201,7 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> set[
             asked[key] = (said, right, wrong)
     if not asked:
         return found
-    texts = [embedded_part(text) for triple in asked.values() for text in triple]
+    texts = [embedded_part(text) for text in chain(*asked.values())]
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     return found | set(compress(asked, right > wrong))

@@ -78,7 +78,7 @@ def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Beliefs of who lacks the information and, as control, of who has it (no figure of the paper)."""
     kinds = ["belief_choice", "belief_dist"]
     rows = numbers.of_run(metrics).query("metric in @kinds")
-    demand_metric(rows, "fantom", " or ".join(kinds))
+    rows = demand_metric(rows, "fantom", " or ".join(kinds))
     chance = printed.share(CHANCE)
     series, axis = ("scenario", _looks("scenario", rows["scenario"])), "Accuracy (share correct)"
     lines = {"dashed": (CHANCE, f"chance ({chance})")}
@@ -145,11 +145,10 @@ def _errors(name: str, metrics: pd.DataFrame, kind: str, axis: str) -> tuple[Fig
         shares[title], n[title] = parts, own.groupby("y")["n"].max()[parts.index]
     drawn = {e: look for e, look in looks.items() if any(p[e].gt(0).any() for p in shares.values())}
     shares = {title: parts[list(drawn)] for title, parts in shares.items()}
-    size = _by_method(positions, 0.24)
-    figure = charts.bars(shares, positions, drawn, axis, n=n, least=0.1, **size)
-    about = WORDS[name].format(unprinted=WORDS["unprinted"])
-    unit, interval = "questions a bar", "intervals that are not drawn"
-    return figure, " ".join([about, *numbers.run_sentences(rows, metrics, unit, interval)])
+    options = {"n": n, "least": 0.1} | _by_method(positions, 0.24)
+    figure = charts.bars(shares, positions, drawn, axis, **options)
+    told = numbers.run_sentences(rows, metrics, "questions a bar", "intervals that are not drawn")
+    return figure, " ".join([WORDS[name].format(unprinted=WORDS["unprinted"]), *told])
 
 
 def _method_dots(
