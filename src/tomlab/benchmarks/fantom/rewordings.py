@@ -88,13 +88,13 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
         "value": _value(item["fact_question"], item["fact_answer"]),
         "other": other if is_unaware else "",
     }
-    shared = {"item_id": item["item_id"], "scenario": item["scenario"]}
-    shared["group"] = item["conversation_id"]
+    item_id, group = item["item_id"], item["conversation_id"]
+    shared = {"item_id": item_id, "scenario": item["scenario"], "group": group}
     for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
         for operation, wordings in operations.items():
             if text := _worded(wordings, fields, draw):
                 made = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
-                yield shared | made | {"unit": f"{item['item_id']}/{operation}/{truth}"}
+                yield shared | made | {"unit": f"{item_id}/{operation}/{truth}"}
 
 
 def _template(item: Mapping) -> tuple[str, str, str]:

@@ -168,7 +168,6 @@ def _said(response: Mapping) -> Said:
 def _row(item: Mapping, response: Mapping, said: Said) -> dict:
     outcome, _, details = _verdict(item, said)
     details = {"score": float(outcome == "correct")} | _DETAILS | details
-    is_doubtful = details["doubtful"] or said.unread != "unparsed"
     full = METHODS[response["method"]].context == "full"
     return {
         **{name: response[name] for name in ("item_id", "model", "method", "sample")},
@@ -177,7 +176,7 @@ def _row(item: Mapping, response: Mapping, said: Said) -> dict:
         "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
         "outcome": outcome,
         **details,
-        "doubtful": outcome == "correct" and is_doubtful,
+        "doubtful": outcome == "correct" and (details["doubtful"] or said.unread != "unparsed"),
         "completion_tokens": response["completion_tokens"],
     }
 
@@ -233,10 +232,8 @@ def names_option(text: str, letter: str) -> bool:
     """Whether an answer names option `letter`: it opens with the letter and one of `) . : ,`, is
     the letter alone, or has "(letter)" anywhere, be it beside the other option.
     """
-    text = text.lower()
-    return text.startswith(tuple(f"{letter}{mark}" for mark in ").:,")) or (
-        f"({letter})" in text or text == letter
-    )
+    text, openings = text.lower(), tuple(f"{letter}{mark}" for mark in ").:,")
+    return text.startswith(openings) or f"({letter})" in text or text == letter
 
 
 def yes_or_no(text: str) -> int:

@@ -225,10 +225,9 @@ def run_sentences(
 
     `rows` are of this run, others are left out; n counts each `unit`.
     """
-    run = rows[rows["source"] == RUN]
+    run, method = rows[rows["source"] == RUN], ["context", "prompting"]
     rates = of_run(metrics).query("metric == 'outcome_rate'")
-    asked = pd.MultiIndex.from_frame(run[["context", "prompting"]])
-    rates = rates[pd.MultiIndex.from_frame(rates[["context", "prompting"]]).isin(asked)]
+    rates = rates.merge(run[method].drop_duplicates())
     told = beside.counted(run, unit, "conversations")
     return beside.run_sentences(run, rates, told, interval, by="conversation")
 
