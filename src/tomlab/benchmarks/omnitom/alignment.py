@@ -56,8 +56,8 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
         return known.get("".join(own), WORLD)
     named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
     near = [actor for actor in named if _shortens(own, _words(actor))]
-    alone = not _GROUP.search(name) and not APOSTROPHES.search(name)
-    if alone and all(word[0].isupper() for word in name.split()):
+    several = _GROUP.search(name) or APOSTROPHES.search(name)
+    if not several and all(word[0].isupper() for word in name.split()):
         near += [actor for actor in named if _shortens(_words(actor), own)]
     return near[0] if len(near) == 1 else None
 
@@ -147,15 +147,15 @@ class _Actor:
     ) -> None:
         self.numbers, self.parts, texts = [], [], []
         for table in tables:
-            rows = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
+            rows = [(row.belief, i) for i, row in enumerate(table) if keys[row.actor] == key]
             # By their texts, so that ties fall the same way whatever their order in the table.
-            rows.sort(key=lambda row: (plain(row[1]), row[1], row[0]))
-            own, places = [text for _, text in rows], []
-            for _, text in rows:
+            rows.sort(key=lambda row: (plain(row[0]), *row))
+            own, places = [text for text, _ in rows], []
+            for text, _ in rows:
                 first = len(own)
                 own += compound_parts(text)
                 places.append(range(first, len(own)))
-            self.numbers.append([i for i, _ in rows])
+            self.numbers.append([i for _, i in rows])
             self.parts.append(places)
             texts.append(own)
         self.alike = similarity(kind, *texts, vectors)
@@ -234,7 +234,6 @@ def _share(counts: Sequence[int | None]) -> float:
 
 # ---- A language model as the judge (App. C.4) ----------------------------------------------------
 
-
 _LABEL = re.compile(
     r"(?:\d+ )?(?:the )?(?:(predictions?|predicted)|ground ?truth|gold)(?: beliefs?)?(?: table)?"
     r"(?: actor beliefs?(?: order)? match ?count)?"
@@ -264,8 +263,7 @@ def parse_judgement(text: str, predicted: Sequence[Row], gold: Sequence[Row]) ->
 
 def _said(text: str) -> dict[str, list[tuple[str, int]]]:
     """The lines of both tables: actor and belief as plain text, and the count."""
-    tables: dict[str, list] = {"predicted": [], "gold": []}
-    side, at_top = None, False
+    tables, side, at_top = {"predicted": [], "gold": []}, None, False
     for line in text.splitlines():
         words = plain(line)
         if label := _LABEL.fullmatch(words):
