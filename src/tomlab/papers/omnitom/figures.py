@@ -1,7 +1,8 @@
 """OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
 Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`), or
-what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
+what its docstring says, and returns the figure and its caption, whose numbers are computed. level:
+of prompts, see `beside.at_level`. InputError: an unknown level, or metrics without what is drawn. Source:
 Bawatneh et al. (2026), and `tables`.
 """
 
@@ -87,11 +88,7 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
 
 
 def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model.
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without scores by belief order.
-    """
+    """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model."""
     points, positions = beside.in_rows(_by_order(metrics, level))
     panels = {panel: name for panel, name in PANELS.items() if panel in set(points["panel"])}
     shown, size = [("panel", panels), ("bucket", ORDERS)], _in_lines(panels, positions, columns=3)
@@ -105,11 +102,7 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
 
 
 def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Figure 8: extracted beliefs a story against precision, recall and F1, by model.
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without extraction.
-    """
+    """Figure 8: extracted beliefs a story against precision, recall and F1, by model."""
     wanted = [volume := "beliefs_per_story", *VOLUME]
     rows = _of_metrics(tables.of_stage(metrics, "stage1", level), wanted, ["all"])
     wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
@@ -137,11 +130,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
 
 
 def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper).
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without such scores.
-    """
+    """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper)."""
     wanted = [*BEYOND, "majority_baseline"]
     rows = _of_metrics(tables.of_stage(metrics, "stage2", level), wanted, DIMENSIONS)
     positions = plotting.row_positions({"": list(rows["model"].unique())})

@@ -25,7 +25,6 @@ def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
     """Table 5: which model should write the gold? Both stages on the calibration stories.
 
     `metrics_of_candidates`: the metrics table of this run's candidates, if it compared any.
-    InputError: such metrics without OmniToM.
     """
     paper = of_paper("table5_calibration_models")
     stage = paper["metric"].replace({"stage1_f1": "stage1", "stage2_accuracy": "stage2"})
@@ -73,15 +72,19 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed
     """Table 9: how much should a prompt say? Scores of stages and judges by prompt level.
 
     `judges`: agreement of this run's judges that are language models, one row a judge and level
-    (judge, level, agreement, ci_low, ci_high, n, n_groups; shares). InputError: metrics without
-    OmniToM, or `judges` without a column, or with a judge and level twice.
+    (judge, level, agreement, ci_low, ci_high, n, n_groups; shares). InputError: `judges` without a
+    column, or with a judge and level twice.
     """
     run = tables.main_scores(tables.of_run(metrics))
     frames = [of_paper("table9_teler"), beside.percent(run.assign(task=run["stage"]))]
     if judges is not None:
-        frames.append(_judges_by_level(judges))
-    frames = [frame.assign(column=frame["level"]) for frame in frames]
+        needed = ["judge", "level", "agreement", "ci_low", "ci_high", "n", "n_groups"]
+        beside.demand_columns(judges, needed, "judges")
+        beside.demand_known(judges, {"judge": None, "level": None}, "judges")
+        rows = judges.rename(columns={"judge": "model", "agreement": "value"})
+        frames.append(beside.percent(rows.assign(task="judge", source=RUN)))
     cells = numbers.stack(["task", "level", "model", "method"], *frames)
+    cells = cells.assign(column=cells["level"])
     heads = {level: level for level in beside.known_first(LEVELS, cells["column"])}
     cells, shown = tables.in_blocks(cells, "task", TASKS, heads, {"model": "Model"}, n=True)
     held = "The paper's judges are held against people's alignments"
@@ -91,11 +94,7 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed
 
 
 def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
-    """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount.
-
-    `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an
-    unknown level.
-    """
+    """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount."""
     run = tables.of_stage(metrics, "stage1", level).query("metric == 'matchcount'")
     run = beside.percent(run.assign(column=run["condition"], statistic="percent"))
     counts = of_paper("table11_matchcount", "count")
@@ -111,10 +110,7 @@ def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
 
 
 def table12(metrics: pd.DataFrame) -> printed.Table:
-    """Table 12: how many outputs hold no row of a table? By stage and prompt level.
-
-    InputError: metrics without OmniToM.
-    """
+    """Table 12: how many outputs hold no row of a table? By stage and prompt level."""
     run = tables.of_run(metrics)
     run = run[run["stage"].isin(STAGES)].query("metric == 'unusable' and condition == 'all'")
     paper = of_paper("table12_unusable", "unusable_percent").assign(level="L3")
@@ -141,8 +137,8 @@ def volume_of_paper() -> pd.DataFrame:
 
 def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy and printed: a row a model and prompt level, a column a stage."""
-    frames = [frame.assign(column=frame["stage"]) for frame in frames]
     cells = numbers.stack(["stage", "level", "model", "method"], *frames)
+    cells = cells.assign(column=cells["stage"])
     heads = {stage: name.partition(":")[0] for stage, name in STAGES.items()}
     labels = {"model": "Model", "level": "Prompt"}
     return cells, numbers.layout(cells, labels, heads, n=True)
@@ -165,14 +161,6 @@ def _reliability(agreement: pd.DataFrame, names: list[str]) -> list[pd.DataFrame
     frames = [agreement[["dimension"]].assign(value=agreement[name]) for name in ("n", "agree")]
     columns = zip(RELIABILITY, [*frames, shares], strict=True)
     return [frame.assign(column=column, source=RUN) for column, frame in columns]
-
-
-def _judges_by_level(judges: pd.DataFrame) -> pd.DataFrame:
-    needed = ["agreement", "ci_low", "ci_high", "n", "n_groups"]
-    beside.demand_columns(judges, ["judge", "level", *needed], "judges")
-    beside.demand_known(judges, {"judge": None, "level": None}, "judges")
-    rows = judges.rename(columns={"judge": "model", "agreement": "value"})
-    return beside.percent(rows.assign(task="judge", source=RUN))
 
 
 def _shares_of_paper(counts: pd.DataFrame) -> pd.DataFrame:

@@ -2,8 +2,9 @@
 
 Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`), or
 counts, and computes every number in its caption and notes. Percentages have the two decimals of the
-paper, or one beside an interval. `judge_tables` has the tables of prompts, judges and
-audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
+paper, or one beside an interval. level: of prompts, see `beside.at_level`. InputError: metrics
+without OmniToM, or an unknown level. `judge_tables` has the tables of prompts, judges and audits.
+Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,6 +33,7 @@ OVERALL = {"all": "Over stories", "categories": "Over categories"}
 JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
 TOTAL = "total"
+BY_CATEGORY = {code: code for code in CATEGORIES}
 CODES = " ".join(f"{code}: {name}." for code, name in CATEGORIES.items())
 
 
@@ -43,10 +45,9 @@ def table3(
     Overall is given as the mean over stories (Sec. 5) and as the mean of the categories (what the
     paper prints for Stage 1); unusable outputs as 0 and left out. `judged`: rows of metric
     f1_with_judge_error (model, method, condition, value, ci_low, ci_high), whose columns are then
-    added. `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, an unknown
-    level, or `judged` without such rows.
+    added. InputError: `judged` without such rows.
     """
-    columns, labels = {code: code for code in CATEGORIES} | OVERALL, DIMENSION_NAMES | OVERALL
+    columns, labels = BY_CATEGORY | OVERALL, DIMENSION_NAMES | OVERALL
     first = [_printed_extraction(), _both_ways(of_stage(metrics, "stage1", level), columns)]
     if judged is not None:
         first.append(_with_judge_error(judged, set(first[-1]["method"])))
@@ -90,19 +91,16 @@ def table4(statistics: pd.DataFrame) -> printed.Table:
 
 
 def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
-    """Table 10: accuracy of labelling by dimension and category.
-
-    `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an unknown level.
-    """
+    """Table 10: accuracy of labelling by dimension and category."""
     run = of_stage(metrics, "stage2", level).query("metric == 'accuracy'")
     run = run[run["subject"].isin(DIMENSIONS) & run["within"].isin(CATEGORIES)]
     run = run.assign(dimension=run["subject"], column=run["within"])
     paper = of_paper("table10_stage2_by_category", "accuracy")
     paper = paper.assign(column=paper["category"], level="L3")
-    keys = ["dimension", "level", "model", "method"]
-    cells, heads = numbers.stack(keys, paper, beside.percent(run)), {c: c for c in CATEGORIES}
-    names, labels = DIMENSION_NAMES, {"model": "Model"}
-    cells, shown = in_blocks(cells, "dimension", names, heads, labels, is_wide=True)
+    keys, labels = ["dimension", "level", "model", "method"], {"model": "Model"}
+    cells = numbers.stack(keys, paper, beside.percent(run))
+    blocks = ("dimension", DIMENSION_NAMES)
+    cells, shown = in_blocks(cells, *blocks, BY_CATEGORY, labels, is_wide=True)
     about = [CODES, *notes(cells, metrics, "outputs")]
     return printed.Table("table10", cells, shown, WORDS["table10"], about)
 
@@ -111,17 +109,15 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
 
 
 def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
-    """OmniToM's rows of a metrics table, shares as shares.
-
-    Columns added: stage and level (see `with_level`), those of `metrics.split_condition`, source,
-    mark, reason, printed_in.
+    """OmniToM's rows of a metrics table, shares as shares, with stage and level (see `with_level`),
+    the columns of `metrics.split_condition`, source, mark, reason, printed_in.
     """
     rows = numbers.with_level(beside.of_run(metrics, NAME))
     return rows.join(split_condition(rows["condition"]))
 
 
 def of_stage(metrics: pd.DataFrame, stage: str, level: str | None) -> pd.DataFrame:
-    """Those of one stage at one prompt level, see `at_level`."""
+    """Those of one stage at one prompt level, see `beside.at_level`."""
     return numbers.at_level(of_run(metrics), stage, level)
 
 
@@ -221,9 +217,8 @@ def notes(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
 
 
 def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
-    """Who was run, how, on how much, with which interval, and how much could not be scored.
-
-    Rows that are not of this run, or of no method, are left out; n counts each `unit`.
+    """Who was run, how, on how much, with which interval, and how much could not be scored; rows
+    that are not of this run, or of no method, are left out.
     """
     run = cells[cells["source"].eq(RUN) & cells["method"].ne("") & cells["n"].notna()]
     rates = of_run(metrics).query("metric == 'outcome_rate'")
