@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
-from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
+from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN
@@ -307,7 +306,7 @@ def threshold_decisions(
     tables: Sequence[LabelledTable],
     kind: str,
     thresholds: Sequence[float] = THRESHOLDS,
-    vectors: Mapping[str, np.ndarray] | None = None,
+    vectors: Vectors = None,
 ) -> pd.DataFrame:
     """The decisions of a kind of similarity at each threshold, for
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.

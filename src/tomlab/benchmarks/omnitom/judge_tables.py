@@ -23,10 +23,9 @@ DECIDED, ALIKE = 4451, 3955
 def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
     """App. B.4: how well do judges of matching beliefs agree with what they are held against?
 
-    `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them: judge,
-    agreement, ci_low, ci_high, precision, recall, kappa (with <name>_low and <name>_high if known),
-    n, undefined, n_groups. They are held against alignments known by construction, never against
-    people's. InputError: a column that is missing, or a judge that is there twice.
+    `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them (the
+    ends of precision, recall and kappa if known). They are held against alignments known by
+    construction, never against people's. InputError: a missing column, or a judge twice.
     """
     beside.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
     beside.demand_known(agreements, {"judge": None}, "judges")
@@ -39,7 +38,7 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
         if name in ("agreement", "precision", "recall"):
             values = beside.percent(values)
         own = pd.concat([agreements[["judge", "n", "n_groups"]], values], axis="columns")
-        frames.append(own.assign(column=name, source=RUN, mark=""))
+        frames.append(own.assign(column=name, source=RUN))
     cells = numbers.stack(["judge", "level"], *frames)
     forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], numbers.count)
     shown = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
@@ -106,7 +105,5 @@ def _ranking(rows: pd.DataFrame) -> str:
     taus = wide.corr(method="kendall").where(upper).stack().dropna()
     if taus.empty:
         return f"Highest F1: {'; '.join(led)}."
-    least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())
-    return (
-        f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least} ({pair})."
-    )
+    least = f"{printed.signed(taus.min())} ({' and '.join(taus.idxmin())})"
+    return f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least}."

@@ -78,7 +78,7 @@ def _found(part: pd.DataFrame) -> Found:
 
 def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
     """A score by story: its mean over stories, over categories, and in each category."""
-    for suffix, rows in (("", part), ("/usable", part[part["usable"]])):
+    for suffix, rows in {"": part, "/usable": part[part["usable"]]}.items():
         if len(rows):
             yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
             yield _category_mean(metric, f"categories{suffix}", rows, column)

@@ -1,9 +1,9 @@
 """OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`), or
+Each public function is one figure. It takes the metrics table of a run (see `records.tidy`), or
 what its docstring says, and returns the figure and its caption, whose numbers are computed. level:
-of prompts, see `beside.at_level`. InputError: an unknown level, or metrics without what is drawn. Source:
-Bawatneh et al. (2026), and `tables`.
+of prompts, see `beside.at_level`. InputError: an unknown level, or metrics without what is drawn.
+Source: Bawatneh et al. (2026), and `tables`.
 """
 
 from collections import Counter

@@ -28,14 +28,13 @@ def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
     """
     paper = of_paper("table5_calibration_models")
     stage = paper["metric"].replace({"stage1_f1": "stage1", "stage2_accuracy": "stage2"})
-    frames = [paper.assign(stage=stage, level="L4")]
-    if metrics_of_candidates is not None:
-        run = tables.main_scores(tables.of_run(metrics_of_candidates))
-        frames.append(beside.percent(run))
-    cells, shown = _by_stage(*frames)
+    paper = paper.assign(stage=stage, level="L4")
     if metrics_of_candidates is None:
+        cells, shown = _by_stage(paper)
         about = [*numbers.paper_sentence(cells), "This run compared no candidates."]
     else:
+        run = tables.main_scores(tables.of_run(metrics_of_candidates))
+        cells, shown = _by_stage(paper, beside.percent(run))
         about = tables.notes(cells, metrics_of_candidates, "outputs")
     return printed.Table("table5", cells, shown, WORDS["table5"], about)
 
@@ -53,11 +52,9 @@ def table6(agreement: pd.DataFrame | None = None) -> printed.Table:
     frames = [paper.assign(column=paper["statistic"])]
     if agreement is not None:
         frames += _reliability(agreement, list(names))
-    cells, forms = (
-        numbers.stack(["dimension"], *frames),
-        dict.fromkeys(["n", "agree"], numbers.count),
-    )
-    cells, shown = tables.in_blocks(cells, "dimension", names, RELIABILITY, forms=forms)
+    cells = numbers.stack(["dimension"], *frames)
+    forms = dict.fromkeys(["n", "agree"], numbers.count)
+    cells, shown = tables.in_blocks(cells, "dimension", names, RELIABILITY, {}, forms=forms)
     annotators = ["no annotations"]
     if agreement is not None and len(agreement):
         kinds = agreement["annotator_type"].unique() if "annotator_type" in agreement else []
@@ -148,14 +145,10 @@ def _reliability(agreement: pd.DataFrame, names: list[str]) -> list[pd.DataFrame
     """A frame a statistic of this run's annotators."""
     beside.demand_columns(agreement, ["dimension", "n", "agree", "agreement"], "agreement")
     beside.demand_known(agreement, {"dimension": names}, "agreement")
-    refuse(
-        [
-            f"{row.dimension}: found agreement {row.agreement}, expected a share from 0 to 1"
-            for row in agreement.itertuples()
-            if not (pd.isna(row.agreement) or 0 <= row.agreement <= 1)
-        ],
-        "agreement",
-    )
+    wrong = agreement[agreement["agreement"].notna() & ~agreement["agreement"].between(0, 1)]
+    told = zip(wrong["dimension"], wrong["agreement"], strict=True)
+    expected = "expected a share from 0 to 1"
+    refuse([f"{name}: found agreement {share}, {expected}" for name, share in told], "agreement")
     shares = agreement.rename(columns={"agreement": "value"})
     shares = beside.percent(shares.reindex(columns=["dimension", *beside.NUMBERS]))
     frames = [agreement[["dimension"]].assign(value=agreement[name]) for name in ("n", "agree")]

@@ -1,6 +1,6 @@
 """OmniToM's tables: Tables 3, 4 and 10, this run's numbers beside the paper's.
 
-Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`), or
+Each public `table…` is one table. It takes the metrics table of a run (see `records.tidy`), or
 counts, and computes every number in its caption and notes. Percentages have the two decimals of the
 paper, or one beside an interval. level: of prompts, see `beside.at_level`. InputError: metrics
 without OmniToM, or an unknown level. `judge_tables` has the tables of prompts, judges and audits.
@@ -10,7 +10,6 @@ Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed value
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 import yaml
@@ -85,7 +84,7 @@ def table4(statistics: pd.DataFrame) -> printed.Table:
     frames = [frame.rename(columns={"statistic": "column"}) for frame in frames]
     cells = numbers.stack(["category"], *frames)
     forms = dict.fromkeys(STATISTICS, numbers.count) | {"beliefs_per_story": "{:.2f}".format}
-    cells, shown = in_blocks(cells, "category", names, STATISTICS, forms=forms)
+    cells, shown = in_blocks(cells, "category", names, STATISTICS, {}, forms=forms)
     about = [*numbers.paper_sentence(cells), WORDS["gold"]]
     return printed.Table("table4", cells, shown, WORDS["table4"], about)
 
@@ -172,12 +171,7 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
 
 
 def in_blocks(
-    cells: pd.DataFrame,
-    block: str,
-    names: Mapping[str, str],
-    heads: Mapping[str, str],
-    labels: Mapping[str, str] = MappingProxyType({}),
-    **how,
+    cells: pd.DataFrame, block: str, names: Mapping, heads: Mapping, labels: Mapping, **how
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy and printed, as `layout` has it: a block of rows a level of the column `block`, in the
     order of `names` and named once.
@@ -187,9 +181,7 @@ def in_blocks(
     return cells, printed.once(shown.assign(**{head: shown[head].map(names)}), [[head]])
 
 
-def _two_panels(
-    cells: pd.DataFrame, columns: dict[str, str], labels: dict[str, str]
-) -> pd.DataFrame:
+def _two_panels(cells: pd.DataFrame, columns: Mapping, labels: Mapping) -> pd.DataFrame:
     """Stage 1 under the table's heads; then a line with the heads of Stage 2, and Stage 2."""
     keys = {"model": "Model", "unusable": "Unusable"}
     upper, lower = (
@@ -197,11 +189,10 @@ def _two_panels(
         for stage, heads in zip(STAGES, (columns, labels), strict=True)
     )
     place = dict(zip(labels.values(), columns.values(), strict=False))
-    line = pd.DataFrame([{place[head]: head for head in labels.values()}])
+    line = pd.DataFrame([{under: head for head, under in place.items()}])
     both = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
-    names = [name.replace(": ", ":\n") for name in STAGES.values()]
-    starts = dict(zip((0, len(upper)), names, strict=True))
-    both.insert(0, "Stage", [starts.get(row, "") for row in range(len(both))])
+    both.insert(0, "Stage", "")
+    both.loc[[0, len(upper)], "Stage"] = [name.replace(": ", ":\n") for name in STAGES.values()]
     return both
 
 
