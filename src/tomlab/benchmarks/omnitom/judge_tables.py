@@ -65,8 +65,7 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     if rows.empty:
         raise InputError("judge sensitivity: no rows of a method of stage1")
     beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
-    models = list(rows["model"].unique())
-    looks = plotting.looks(rows["judge"].unique(), spread=0.34)
+    models, looks = list(rows["model"].unique()), plotting.looks(rows["judge"].unique(), 0.34)
     positions = plotting.row_positions({"": models})
     rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
     rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")

@@ -50,8 +50,9 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
     Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
     a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
-    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1. An unusable output counts as 0; under conditions that end in
-    "/usable" it is left out. unusable, outcome_rate: over all outputs.
+    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1.
+    An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
+    outcome_rate: over all outputs.
     """
     options, found = {"resamples": resamples, "seed": seed}, []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
@@ -201,11 +202,9 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:
     legal = list(DIMENSIONS[dimension])
     # No legal label: a column of its own, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(legal), "")
-    sums = pd.crosstab(own["group_id"], [own["gold"], predicted]).reindex(
-        index=own["group_id"].unique(),
-        columns=pd.MultiIndex.from_product([legal, [*legal, ""]]),
-        fill_value=0,
-    )
+    columns = pd.MultiIndex.from_product([legal, [*legal, ""]])
+    sums = pd.crosstab(own["group_id"], [own["gold"], predicted])
+    sums = sums.reindex(index=own["group_id"].unique(), columns=columns, fill_value=0)
     for metric, score in BALANCED.items():
         yield Statistic(metric, dimension, sums, partial(_over_labels, score), len(own))
     majority = own["gold"] == own["gold"].mode().iloc[0]

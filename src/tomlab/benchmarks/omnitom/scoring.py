@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.alignment import (
-    Alignment,
-    align,
-    precision_recall_f1,
-    texts_to_embed,
-)
+from tomlab.benchmarks.omnitom import alignment
+from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import KEYS, gold_rows
 from tomlab.benchmarks.omnitom.items.labels import labels_for
 from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
@@ -39,7 +35,7 @@ class Judge:
 def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
     """By the rule for the question's type: `outcome`, `score`, their details, and `rule`, in words.
 
-    aligned: by key, the alignment of an extracted table with the gold one and the judge that made it.
+    aligned: by key, an extracted table's alignment with the gold one and the judge that made it.
     """
     if item["question_type"] == "linked":
         read = judged(item, response, KEYS, read_answer, cot=False)
@@ -64,7 +60,7 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
 
 def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
     """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
-    precision, recall, f1 = precision_recall_f1(aligned)
+    precision, recall, f1 = alignment.precision_recall_f1(aligned)
     sides = {"predicted": (said.rows, aligned.mc_predicted), "gold": (gold, aligned.mc_gold)}
     detail, matched = {}, []
     for side, (rows, counts) in sides.items():
@@ -161,13 +157,14 @@ def _alignments(
     }
     vectors = None
     if judge.kind == "embedding":
-        texts = texts_to_embed(rows for pair in tables.values() for rows in pair)
+        texts = alignment.texts_to_embed(rows for pair in tables.values() for rows in pair)
         vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
     found = {}
     for key, (predicted, gold) in tables.items():
         own, by = judged.get(key), "llm"
-        if own is None or np.isnan(precision_recall_f1(own)).any():
-            own, by = align(predicted, gold, judge.kind, judge.threshold, vectors), judge.kind
+        if own is None or np.isnan(alignment.precision_recall_f1(own)).any():
+            by, how = judge.kind, (judge.kind, judge.threshold, vectors)
+            own = alignment.align(predicted, gold, *how)
         found[key] = own, by
     return found
 

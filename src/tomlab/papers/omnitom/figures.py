@@ -36,7 +36,6 @@ LABELLING_BY_ORDER = {
     ("representation", "order 1"): 0.573,
     ("all", "order 2+"): 0.744,
 }
-TEXT = "text of Sec. 6"
 PANELS = {"extraction": "[a] Extraction, F1", "all": "[b] All dimensions"} | {
     dimension: f"[b] {name}" for dimension, name in DIMENSION_NAMES.items()
 }
@@ -93,10 +92,9 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     panels = {panel: name for panel, name in PANELS.items() if panel in set(points["panel"])}
     shown, size = [("panel", panels), ("bucket", ORDERS)], _in_lines(panels, positions, columns=3)
     figure = charts.dots(points, positions, *shown, "Share", empty="no number", **size)
-    told = [
-        f"{DIMENSION_NAMES.get(panel, 'all dimensions')}, {bucket}: {printed.share(value)}"
-        for (panel, bucket), value in LABELLING_BY_ORDER.items()
-    ]
+    names = DIMENSION_NAMES | {"all": "all dimensions"}
+    numbers = LABELLING_BY_ORDER.items()
+    told = [f"{names[panel]}, {order}: {printed.share(value)}" for (panel, order), value in numbers]
     run = tables.run_sentences(points, metrics, "outputs a point")
     return figure, " ".join([WORDS["figure5"].format(told="; ".join(told)), *run])
 
@@ -168,11 +166,9 @@ def _check_labels(distribution: pd.DataFrame) -> None:
     beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
     times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
     known = Counter((name, label) for name, labels in DIMENSIONS.items() for label in labels)
-    wrong = [key for key in known | times if times[key] != known[key]]
-    problems = [
-        f"{key[0]} {key[1]!r}: found {times[key]} times, expected {known[key]}" for key in wrong
-    ]
-    refuse(problems, "labels")
+    found = [(*key, times[key], known[key]) for key in known | times if times[key] != known[key]]
+    told = [f"{name} {label!r}: found {n} times, expected {one}" for name, label, n, one in found]
+    refuse(told, "labels")
 
 
 def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
@@ -185,10 +181,8 @@ def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
     rows = rows[rows["bucket"].isin(ORDERS)]
     if rows.empty:
         raise InputError("metrics: no f1 or accuracy of benchmark 'omnitom' by belief order")
-    paper = pd.DataFrame(
-        {"panel": panel, "bucket": bucket, "value": value, "model": TEXT, "source": PAPER}
-        for (panel, bucket), value in LABELLING_BY_ORDER.items()
-    )
+    paper = pd.Series(LABELLING_BY_ORDER, name="value").rename_axis(["panel", "bucket"])
+    paper = paper.reset_index().assign(model="text of Sec. 6", source=PAPER)
     paper = paper[paper["panel"].isin(rows["panel"])]
     both = pd.concat([paper, rows], ignore_index=True)
     return both.fillna({"mark": "", "method": "", "ci_method": ""})

@@ -18,7 +18,6 @@ from tomlab.reporting.printed import PAPER, RUN
 
 TASKS = {"stage1": STAGES["stage1"], "judge": "Judge: agreement", "stage2": STAGES["stage2"]}
 RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
-ALL = "All models"
 
 
 def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
@@ -101,7 +100,7 @@ def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
     heads = {matches: f"MC {matches}" for matches in MATCH_COUNTS}
     shares = cells[cells["statistic"] == "percent"]
     shown = numbers.layout(shares, {"model": "Model"}, heads, n=True)
-    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: ALL}})
+    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: "All models"}})
     about = [WORDS["table11_computed"], *tables.notes(shares, metrics, "predicted beliefs")]
     return printed.Table("table11", cells, shown, WORDS["table11"], about)
 
