@@ -36,10 +36,9 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Alignment:
-    """MatchCounts of both tables, in the order of their rows.
+    """MatchCounts of both tables, in the order of their rows; None where a judge left it undefined.
 
-    A count is None where a judge left it undefined. pairs: (predicted row, gold row), empty where
-    the judge gives counts alone.
+    pairs: (predicted row, gold row), empty where the judge gives counts alone.
     """
 
     mc_predicted: list[int | None]

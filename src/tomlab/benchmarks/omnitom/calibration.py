@@ -290,7 +290,6 @@ def decisions(
     tables: Sequence[LabelledTable], found: Sequence[Alignment | None], judge: str
 ) -> pd.DataFrame:
     """What a judge decided on the rows of `labelled_rows`: `judge, group, unit, truth, decision`.
-
     found: one alignment a table; None where the judge's answer could not be read.
     """
     said: list[int | None] = []

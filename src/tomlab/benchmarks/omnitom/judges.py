@@ -55,9 +55,8 @@ def _csv(table: Sequence[Row]) -> str:
 async def asked(
     tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
 ) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
-    """A language model's alignments, None where its answer could not be read, and its answers.
-
-    how: as in `requests`. Between them, what became of each answer, as in `read`.
+    """A language model's alignments, what became of each answer (both as in `read`), and its
+    answers. how: as in `requests`.
     """
     replies = await ask(requests(tables, level, **how), model, limits=limits)
     found, reasons = read(replies, tables)
@@ -121,17 +120,14 @@ def match_counts(
 def sensitivity(
     scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
-    """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
-
-    scored: the scores of extraction by each judge.
-    """
+    """F1 of extraction, from its scores by each judge: judge, model, method, value, ci_low, …"""
     if not scored:
         raise InputError("judges: found no scores, expected those by one judge at least")
     by_judge = {judge: metrics(s, resamples=resamples, seed=seed) for judge, s in scored.items()}
     rows = pd.concat(by_judge, names=["judge"]).reset_index("judge")
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    whole = rows.query("metric == 'f1' and condition == 'all'")
-    return whole[columns].reset_index(drop=True)
+    rows = rows.query("metric == 'f1' and condition == 'all'")
+    return rows[columns].reset_index(drop=True)
 
 
 def with_error(

@@ -124,8 +124,8 @@ def _extraction(part: pd.DataFrame) -> Found:
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """One row a belief of a table, predicted or gold: side, actor, belief, order, match_count.
 
-    match_count is nan where the judge gave none. scores: of extraction. Outputs that are not usable
-    have their gold beliefs, unmatched.
+    match_count is nan where the judge gave none. scores: of extraction; unusable outputs have their
+    gold beliefs, unmatched.
     """
     kept = ["item_id", "group_id", "category", "model", "method", "sample"]
     rows = [
@@ -160,9 +160,8 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension: order, dimension, gold, predicted (None if no legal label).
-
-    scores: of labelling. An unusable output has no predicted label at all.
+    """One row a gold belief and dimension of labelling: order, dimension, gold, and predicted (None
+    if no legal label, or in an unusable output).
     """
     kept = ["group_id", "category", "model", "method", "sample", "usable"]
     rows = [

@@ -61,7 +61,12 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
     `distribution`: as `records.label_distribution` has it: dimension, label, count, share.
     InputError: a label that is unknown, missing or there twice.
     """
-    _check_labels(distribution)
+    beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
+    times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
+    known = Counter((name, label) for name, labels in DIMENSIONS.items() for label in labels)
+    found = [(*key, times[key], known[key]) for key in known | times if times[key] != known[key]]
+    told = [f"{name} {label!r}: found {n} times, expected {one}" for name, label, n, one in found]
+    refuse(told, "labels")
     paper = PUBLICATION.read("order_distribution").set_index("order")["percent"] / 100
     with plotting.style():
         figure = Figure(figsize=(plotting.WIDTH, 4.6), layout="constrained")
@@ -160,15 +165,6 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
-
-
-def _check_labels(distribution: pd.DataFrame) -> None:
-    beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
-    times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
-    known = Counter((name, label) for name, labels in DIMENSIONS.items() for label in labels)
-    found = [(*key, times[key], known[key]) for key in known | times if times[key] != known[key]]
-    told = [f"{name} {label!r}: found {n} times, expected {one}" for name, label, n, one in found]
-    refuse(told, "labels")
 
 
 def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:

@@ -115,9 +115,6 @@ def table12(metrics: pd.DataFrame) -> printed.Table:
     return printed.Table("table12", cells, shown, WORDS["table12"], about)
 
 
-# ---- the numbers ---------------------------------------------------------------------------------
-
-
 def volume_of_paper() -> pd.DataFrame:
     """The paper's models: predicted beliefs over all stories (Tables 11 and 4) and F1 (Table 3).
 

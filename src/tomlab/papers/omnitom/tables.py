@@ -167,7 +167,7 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
     return beside.percent(numbers.with_level(rows))
 
 
-# ---- printed cells -------------------------------------------------------------------------------
+# ---- printed cells and sentences -----------------------------------------------------------------
 
 
 def in_blocks(
@@ -194,9 +194,6 @@ def _two_panels(cells: pd.DataFrame, columns: Mapping, labels: Mapping) -> pd.Da
     both.insert(0, "Stage", "")
     both.loc[[0, len(upper)], "Stage"] = [name.replace(": ", ":\n") for name in STAGES.values()]
     return both
-
-
-# ---- sentences -----------------------------------------------------------------------------------
 
 
 def notes(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
