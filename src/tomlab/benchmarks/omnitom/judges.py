@@ -120,7 +120,9 @@ def match_counts(
 def sensitivity(
     scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
-    """F1 of extraction, from its scores by each judge: judge, model, method, value, ci_low, …"""
+    """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
+    scored: the scores of extraction by each judge.
+    """
     if not scored:
         raise InputError("judges: found no scores, expected those by one judge at least")
     by_judge = {judge: metrics(s, resamples=resamples, seed=seed) for judge, s in scored.items()}

@@ -47,8 +47,7 @@ def table6(agreement: pd.DataFrame | None = None) -> printed.Table:
     InputError: an unknown dimension or one that is there twice, or an agreement that is no share.
     """
     names = DIMENSION_NAMES | {"overall": "Overall"}
-    paper = of_paper("table6_reliability")
-    frames = [paper.assign(column=paper["statistic"])]
+    frames = [of_paper("table6_reliability").rename(columns={"statistic": "column"})]
     if agreement is not None:
         frames += _reliability(agreement, list(names))
     cells = numbers.stack(["dimension"], *frames)

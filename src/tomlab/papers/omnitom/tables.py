@@ -55,8 +55,7 @@ def table3(
     second = second.assign(column=second["dimension"].replace({"overall": "all"}), stage="stage2")
     second = second.assign(level="L3", unusable=NOT_SAID)
     run = _both_ways(of_stage(metrics, "stage2", level), labels)
-    keys = ["stage", "level", "model", "method", "unusable"]
-    cells = numbers.stack(keys, *first, second, run)
+    cells = numbers.stack(["stage", "level", "model", "method", "unusable"], *first, second, run)
     checked = PUBLICATION.checked("table3_stage2", "stage2_by_story")
     told = {"codes": CODES, "mark": COMPUTED, "checked": checked}
     names = ("table3_columns", "table3_computed", "table3_unusable")
