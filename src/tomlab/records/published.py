@@ -68,10 +68,8 @@ class Paper:
 
     def _origin(self, table: str) -> Origin:
         if table not in self.tables:
-            raise InputError(
-                f"no published table {table!r} of {self.folder}; there are: "
-                f"{', '.join(self.tables)}"
-            )
+            there = ", ".join(self.tables)
+            raise InputError(f"no published table {table!r} of {self.folder}; there are: {there}")
         return self.tables[table]
 
 

@@ -26,12 +26,10 @@ def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
     return {name: pa.Column(int, checks=pa.Check.ge(least)) for name in names}
 
 
-def _schema(name: str, key: list[str], columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
-    return pa.DataFrameSchema(columns, unique=key, report_duplicates="exclude_first", name=name)
-
-
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
 _ANSWER = ["item_id", "model", "method", "sample"]
+_METRIC = ["benchmark", "model", "method", "metric", "condition"]
+_ONCE = {"report_duplicates": "exclude_first"}
 ITEMS = pa.DataFrameSchema(
     {
         **_texts("benchmark"),
@@ -41,12 +39,9 @@ ITEMS = pa.DataFrameSchema(
         "choices": pa.Column(None),
         "answer": pa.Column(None),
         **_texts("source", checks=_SOURCES),
-    },
-    name="items",
+    }
 )
-RESPONSES = _schema(
-    "responses",
-    _ANSWER,
+RESPONSES = pa.DataFrameSchema(
     {
         **_texts("item_id", "model", "method"),
         **_counts("sample"),
@@ -56,27 +51,28 @@ RESPONSES = _schema(
         **_texts("error", nullable=True),
         **_texts("request_key"),
     },
+    unique=_ANSWER,
+    **_ONCE,
 )
-SCORES = _schema(
-    "scores",
-    _ANSWER,
+SCORES = pa.DataFrameSchema(
     {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
         **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
+    unique=_ANSWER,
+    **_ONCE,
 )
-_METRIC = ["benchmark", "model", "method", "metric", "condition"]
-METRICS = _schema(
-    "metrics",
-    _METRIC,
+METRICS = pa.DataFrameSchema(
     {
         **_texts(*_METRIC),
         **{name: pa.Column(float) for name in ("value", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
         **_counts("n", "n_groups", least=1),
     },
+    unique=_METRIC,
+    **_ONCE,
 )
 SCHEMAS = {"items": ITEMS, "responses": RESPONSES, "scores": SCORES, "metrics": METRICS}
 
@@ -97,18 +93,17 @@ def _sentences(cases: list[dict]) -> list[str]:
     """Failure cases of pandera's in words; the columns of a repeated key in one sentence."""
     keys, single = defaultdict(list), []
     for case in cases:
-        check, row, column, found = (
-            case[key] for key in ("check", "index", "column", "failure_case")
-        )
-        if check == "multiple_fields_uniqueness":
+        row, column, found = case["index"], case["column"], case["failure_case"]
+        if case["check"] == "multiple_fields_uniqueness":
             keys[row].append(f"{column} {found!r}")
-        elif check == "column_in_dataframe":
+        elif case["check"] == "column_in_dataframe":
             single.append(f"column {found!r} is missing")
         else:
             where = "" if pd.isna(row) else f"row {row}, "
-            single.append(f"{where}column {column!r}: found {found!r}, expected {check}")
-    repeated = [f"row {row}: {', '.join(key)} stand in an earlier row" for row, key in keys.items()]
-    return repeated + single
+            single.append(f"{where}column {column!r}: found {found!r}, expected {case['check']}")
+    return [
+        f"row {row}: {', '.join(k)} stand in an earlier row" for row, k in keys.items()
+    ] + single
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
