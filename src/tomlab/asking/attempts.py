@@ -4,13 +4,11 @@ An answer is read strictly into what was asked for, or it is kept with the reaso
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from re import sub
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.scoring.answers import unanswered, visible
 
@@ -43,8 +41,8 @@ class Answer(NamedTuple):
 
 def answer(reply: Reply) -> Answer:
     """A reply without its thinking."""
-    text, open_thought = visible(reply.text)
-    return Answer(text, reply.finish_reason, open_thought)
+    said, open_thought = visible(reply.text)
+    return Answer(said, reply.finish_reason, open_thought)
 
 
 def attempt(
@@ -80,9 +78,8 @@ def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: s
 
 def stacked(good: str, written: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
     """What a file holds, of status `good`, and the attempts of models, one below the other."""
-    return pd.concat(
-        [written.assign(status=good, reason="", text=""), *attempted], ignore_index=True
-    )
+    own = written.assign(status=good, reason="", text="")
+    return pd.concat([own, *attempted], ignore_index=True)
 
 
 def request(
@@ -98,16 +95,8 @@ def request(
     shared: the placeholders that neighbouring requests fill alike. What stands before the first
     other one is the beginning that they share (None: they share none). options: of a `Request`.
     """
+    content = prompts.filled(name, replaced, **values)
     text = prompts.load(name, replaced)
-    places = {key: text.find(f"{{{key}}}") for key in values}
-    if missing := [key for key, place in places.items() if place < 0]:
-        raise InputError(f"prompt {name!r}: expected {{{missing[0]}}} in it, found none")
-    own = [place for key, place in places.items() if shared is not None and key not in shared]
-    message = {"role": "user", "content": _filled(text, values)}
-    beginning = _filled(text[: min(own, default=0)], values)
-    return Request((message,), shared_prefix=beginning, **options)
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    # In one pass: braces in what is filled in are text.
-    return sub(r"\{(\w+)\}", lambda hit: values.get(hit[1], hit[0]), text)
+    own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]
+    beginning = prompts.fill(text[: min(own, default=0)], values)
+    return Request(({"role": "user", "content": content},), shared_prefix=beginning, **options)

@@ -13,9 +13,10 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import check
+from tomlab.scoring.answers import failed
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,7 @@ def plan(
     """
     allowed = model.groups.get(benchmark.NAME, {})
     _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
-    order = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed)
-    questions = []
+    order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
         chosen = set(order[: allowed.get(method)])
         asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
@@ -68,9 +68,8 @@ def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> li
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
     if stratum is None:
         return order
-    level = items.drop_duplicates(unit).set_index(unit)[stratum]
-    turns = pd.Series(order).groupby(level[order].to_numpy()).cumcount()
-    return [group for _, group in sorted(zip(turns, order, strict=True), key=lambda t: t[0])]
+    level = items.drop_duplicates(unit).set_index(unit)[stratum][order]
+    return list(level.groupby(level).cumcount().sort_values(kind="stable").index)
 
 
 def request(
@@ -119,10 +118,10 @@ async def evaluate(
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
     requests = [request(benchmark, question, **options) for question in questions]
     responses = await ask(requests, model, store=store, limits=limits)
-    failed = [r.error for r in responses if r.error is not None]
-    if len(failed) > limits.max_error_share * len(responses):
+    errors = [r.error for r in responses if r.error is not None]
+    if len(errors) > limits.max_error_share * len(responses):
         raise InputError(
-            f"{where}: {len(failed)} of {len(responses)} requests failed (the last: {failed[-1]}), "
+            f"{where}: {len(errors)} of {len(responses)} requests failed (the last: {errors[-1]}), "
             f"more than limits.max_error_share = {limits.max_error_share}. The other answers are "
             "kept; running again asks only for the failed ones"
         )
@@ -130,10 +129,24 @@ async def evaluate(
     for method in {q.method for q in questions}:
         texts = [prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts]
         hashes[method] = prompts.prompt_hash(*texts)
-    rows = [
-        _row(q, model.name, r, answer, hashes[q.method])
-        for q, r, answer in zip(questions, requests, responses, strict=True)
-    ]
+    rows = []
+    for question, put, response in zip(questions, requests, responses, strict=True):
+        reply = response.reply or Reply(None, None)
+        row = {
+            "item_id": question.item["item_id"],
+            "model": model.name,
+            "method": question.method,
+            "sample": question.sample,
+            "messages": json.dumps(list(put.messages), ensure_ascii=False),
+            "prompt_hash": hashes[question.method],
+            "response": reply.text,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "error": response.error,
+            "request_key": response.request_key,
+        }
+        rows.append(row)
     return check(pd.DataFrame(rows), "responses", where)
 
 
@@ -154,39 +167,17 @@ def second_calls(
     asked; the second value holds an error for each in the responses' form, so that none is lost.
     """
     keys = ["item_id", "method", "sample"]
-    said = first.set_index(keys)["response"].to_dict()
-    errors = first.set_index(keys)["error"].to_dict()
+    said = {tuple(row[name] for name in keys): row for row in first.to_dict("records")}
     asked, lost = [], []
     for q in questions:
-        key = (q.item["item_id"], benchmark.METHODS[q.method].first, q.sample)
-        if pd.notna(errors[key]) or pd.isna(said[key]):
-            lost.append((*key, q.method))
+        row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.sample]
+        if failed(row):
+            error = f"first call: {row['error']}"
+            lost.append({**row, "method": q.method, "response": None, "error": error})
         else:
-            reasoning = benchmark.reasoning_of(said[key])
+            reasoning = benchmark.reasoning_of(row["response"])
             asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
-    failed = first.merge(pd.DataFrame(lost, columns=[*keys, "asked"]), on=keys)
-    failed = failed.assign(
-        method=failed["asked"], response=None, error="first call: " + failed["error"].astype(str)
-    )
-    return asked, failed[first.columns]
-
-
-def _row(question: Question, model: str, asked: Request, answer: Response, hashed: str) -> dict:
-    reply = answer.reply or Reply(None, None)
-    return {
-        "item_id": question.item["item_id"],
-        "model": model,
-        "method": question.method,
-        "sample": question.sample,
-        "messages": json.dumps(list(asked.messages), ensure_ascii=False),
-        "prompt_hash": hashed,
-        "response": reply.text,
-        "finish_reason": reply.finish_reason,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "error": answer.error,
-        "request_key": answer.request_key,
-    }
+    return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:

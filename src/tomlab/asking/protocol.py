@@ -49,8 +49,8 @@ class Benchmark(Protocol):
     ) -> list[dict[str, str]]:
         """The chat messages `{"role", "content"}` for one item, the last one the user's.
 
-        replaced: a user's own prompt files by prompt name. Errors: `InputError` where a method
-        builds on an earlier answer that the item does not hold.
+        replaced: as in `prompts.load`. Errors: `InputError` where an earlier answer, on which the
+        method builds, is not in the item.
         """
 
     def shared_prefix(self, item: Mapping, method: str) -> str:

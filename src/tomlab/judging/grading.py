@@ -7,7 +7,7 @@ leave as they are. A grade is a, b or none; None where a grader gave none.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def likeness(
 
     table: columns `item_id`, `text`; kind: token_f1, or embedding, which needs the embedder.
     """
-    said = with_options(table, items)
+    said = [(row.text, row.choices) for row in _with_items(table, items)]
     texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
     vectors = None
     if kind == "embedding" and texts:
@@ -73,27 +73,23 @@ def grades(
 
     judge: `exact`, or one of `margins`, which have the margin of each kind of `BY_LIKENESS`.
     """
-    said = with_options(table, items)
     if judge == "exact":
-        return [exact_grade(text, options) for text, options in said]
+        return [exact_grade(row.text, row.choices) for row in _with_items(table, items)]
     if judge not in margins:
         known = ", ".join(["exact", *margins])
         raise InputError(f"grading: found judge {judge!r}, expected one of {known}")
-    there = (table["text"] != "").to_numpy()
-    alike = iter(likeness(table[there], items, judge, embedder))
-    return [nearer(next(alike), margins[judge]) if text else NONE for text, _ in said]
+    alike = iter(likeness(table[table["text"] != ""], items, judge, embedder))
+    return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
 
 
 def grade_requests(
     table: pd.DataFrame, items: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
-    questions = items.set_index("item_id")["question"][table["item_id"]]
     asked = []
-    for question, (text, options) in zip(questions, with_options(table, items), strict=True):
-        fields = {"question": question, "option_a": options[0], "option_b": options[1]}
-        # The answer comes last: what stands in braces in it is then no field any more.
-        fields["answer"] = " ".join(text.split())
+    for row in _with_items(table, items):
+        fields = {"question": row.question, "answer": " ".join(row.text.split())}
+        fields |= {"option_a": row.choices[0], "option_b": row.choices[1]}
         content = prompts.filled("judges/grade", replaced, **fields)
         asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS))
     return asked
@@ -112,13 +108,12 @@ def parse_grade(text: str) -> str | None:
     return found[1].lower() if found and not open_thought else None
 
 
-def with_options(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Each answer of `table` (columns `item_id`, `text`) with the options of its item."""
-    options = items.set_index("item_id")["choices"]
-    if unknown := sorted(set(table["item_id"]) - set(options.index)):
+def _with_items(table: pd.DataFrame, items: pd.DataFrame) -> Iterator:
+    """Each answer of `table` (columns `item_id`, `text`) with its item's question and options."""
+    if unknown := sorted(set(table["item_id"]) - set(items["item_id"])):
         raise InputError(f"grading: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
-    chosen = [list(options[item_id]) for item_id in table["item_id"]]
-    return list(zip(table["text"], chosen, strict=True))
+    asked = items.set_index("item_id")[["question", "choices", "answer"]]
+    return table[["item_id", "text"]].join(asked, on="item_id").itertuples()
 
 
 # ---- Calibration ---------------------------------------------------------------------------------
@@ -187,9 +182,8 @@ def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray
 
 def _keys(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str]]:
     """The keys of the right and the wrong option of each answer's item."""
-    said, right = with_options(table, items), items.set_index("item_id")["answer"]
-    answers = zip(said, right[table["item_id"]], strict=True)
-    return [KEYS if options[0] == answer else KEYS[::-1] for (_, options), answer in answers]
+    asked = _with_items(table, items)
+    return [KEYS if row.choices[0] == row.answer else KEYS[::-1] for row in asked]
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -210,12 +204,11 @@ def unparsed_answers(
     answered = pairs(items, responses, responses["method"].unique())
     said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
     rows = []
-    for row in scores[scores["outcome"] == "unparsed"].to_dict("records"):
-        key = tuple(row[name] for name in _RESPONSE)
-        if key not in said:
-            raise InputError(f"grading: found no response for the score of {key}")
-        text = _MARKER.split(visible(said[key])[0], maxsplit=1)[-1].strip()
-        rows.append(("/".join(map(str, key)), row["group_id"], *key, text))
+    for group, *key in scores[scores["outcome"] == "unparsed"][["group_id", *_RESPONSE]].values:
+        if tuple(key) not in said:
+            raise InputError(f"grading: found no response for the score of {tuple(key)}")
+        text = _MARKER.split(visible(said[tuple(key)])[0], maxsplit=1)[-1].strip()
+        rows.append(("/".join(map(str, key)), group, *key, text))
     return pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
 
 
@@ -246,13 +239,11 @@ def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     `answers` (all scored), `unparsed` (before), of which `becomes_correct`, `becomes_wrong` and
     `stays_unparsed`; `accuracy` over all answers as scored, and `accuracy_graded`.
     """
-    by = ["model", "method"]
+    by, kinds = ["model", "method"], ["correct", "wrong", "unparsed"]
     own = scores.groupby(by, sort=False)["score"]
-    table = own.agg(answers="size").assign(unparsed=0)
-    names = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
     counts = regraded.groupby(by)["becomes"].value_counts().unstack()
-    counts = counts.reindex(index=table.index, columns=["correct", "wrong", "unparsed"])
-    table[names] = counts.fillna(0).astype(int)
-    table["unparsed"] = table[names].sum(axis=1)
+    counts = counts.reindex(index=own.size().index, columns=kinds).fillna(0).astype(int)
+    counts.columns = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
+    table = own.agg(answers="size").assign(unparsed=counts.sum(axis=1)).join(counts)
     graded = (own.sum() + table["becomes_correct"]) / table["answers"]
     return table.assign(accuracy=own.mean(), accuracy_graded=graded).reset_index()
