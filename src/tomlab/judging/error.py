@@ -49,10 +49,9 @@ def with_judge_error(
     sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
     found = (sensitivity, specificity, len(total))
     if not sensitivity + specificity > 1:
-        return JudgeError(value, float("nan"), 0.0, 1.0, *found)
+        return JudgeError(value, np.nan, 0.0, 1.0, *found)
     rng = np.random.default_rng(seed)
-    stories = [rng.choice(own, size=(resamples, len(own))) for own in strata]
-    drawn = np.concatenate(stories, axis=1)
+    drawn = np.hstack([rng.choice(own, size=(resamples, len(own))) for own in strata])
     groups = rng.multinomial(len(cells), np.full(len(cells), 1 / len(cells)), size=resamples)
     rates = _rates(groups @ cells)
     informative = rates.sum(axis=0) > 1
@@ -62,17 +61,16 @@ def with_judge_error(
     # What a resample without information allows is anything.
     low = np.quantile(np.where(informative, sampled, 0.0), tail)
     high = np.quantile(np.where(informative, sampled, 1.0), 1 - tail)
-    corrected = sampled[informative].mean() if informative.any() else float("nan")
+    corrected = sampled[informative].mean() if informative.any() else np.nan
     return JudgeError(value, float(corrected), float(low), float(high), *found)
 
 
 def _drawn_truth(
     total: np.ndarray, matched: np.ndarray, rates: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """How many rows are truly matched, drawn given the judge's counts.
+    """How many rows are truly matched, drawn given the judge's counts by resample, story and side.
 
-    total, matched: shape (resamples, stories, predicted and gold); rates: sensitivity and
-    specificity by resample. Rows of a story with one decision are alike, so their sum is binomial.
+    Rows of a story with one decision are alike, so their sum is binomial.
     """
     # Gold rows of stories without a prediction were never judged.
     judged = total[:, :, :1] > 0
@@ -104,11 +102,9 @@ def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.n
     wide = counts.unstack("side", fill_value=0).sort_index()
     if wide.index.get_level_values(1).has_duplicates:
         raise InputError("judged rows: found a story in two strata, expected one a story")
-    total, hits = (
-        wide[name].reindex(columns=sides, fill_value=0).to_numpy() for name in ("count", "sum")
-    )
+    both = [wide[n].reindex(columns=sides, fill_value=0).to_numpy() for n in ("count", "sum")]
     labels = wide.index.get_level_values(0)
-    return total, hits, [np.flatnonzero(labels == label) for label in labels.unique()]
+    return *both, [np.flatnonzero(labels == label) for label in labels.unique()]
 
 
 def _macro_f1(matched: np.ndarray, total: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
