@@ -28,8 +28,7 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
 def visible(text: str) -> tuple[str, bool]:
     """`text` without `<think>` blocks, and whether such a block was left open.
 
-    What stands in an open block, or before a closing tag that no tag opened, is thinking, never an
-    answer.
+    An open block, and what stands before a closing tag that no tag opened, is never an answer.
     """
     closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))
     return _OPEN_THOUGHT.sub("", closed).strip(), bool(_OPEN_THOUGHT.search(closed))
@@ -45,14 +44,12 @@ def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
         return "refused"
     if finish_reason == "length" or open_thought:
         return "truncated"
-    if _REFUSAL.match(text):
-        return "refused"
-    return "unparsed"
+    return "refused" if _REFUSAL.match(text) else "unparsed"
 
 
+_NEEDED = ("item_id", "model", "method", "response")
 # What responses from elsewhere may leave out.
 _DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None, "completion_tokens": 0}
-_NEEDED = ("item_id", "model", "method", "response")
 
 
 def pairs(
@@ -81,12 +78,9 @@ def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """The option that each baseline chooses: the right one, the one that fits the world as it is,
     and one at random, drawn by `seed`, method and item.
     """
-    guess = random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    return {
-        "gold": item["answer"],
-        "omniscient": item["reality"],
-        "random": guess.choice(list(item["choices"])),
-    }
+    draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
+    guess = draw.choice(list(item["choices"]))
+    return {"gold": item["answer"], "omniscient": item["reality"], "random": guess}
 
 
 def failed(response: dict) -> bool:

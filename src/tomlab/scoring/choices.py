@@ -8,15 +8,11 @@ from tomlab.scoring.answers import failed, unanswered
 
 
 class Reading(NamedTuple):
-    """How an answer was read.
+    """How an answer was read."""
 
-    outcome: "answered", or of `tables.OUTCOMES`; key: of the option it names, None if it names
-    none; rule: what decided, in words.
-    """
-
-    outcome: str
-    key: str | None
-    rule: str
+    outcome: str  # "answered", or of `tidy.OUTCOMES`
+    key: str | None  # of the option it names
+    rule: str  # what decided, in words
 
 
 def no_option(text: str, finish_reason: str, open_thought: bool, why: str) -> Reading:
