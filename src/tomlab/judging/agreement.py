@@ -24,9 +24,9 @@ def agreement_by_judge(
 
     agreement: share of units on which judge and truth agree, per group over the units where both
     are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
-    of all groups. agreement_all: agreement with undefined decisions as disagreements, so that no
-    judge gains by silence. Each has an interval from resampling groups: `ci_low, ci_high` for
-    agreement, `<name>_low, <name>_high` for the others; nan where a value is not defined.
+    of all groups. agreement_all: undefined decisions count as disagreements, so that no judge gains
+    by silence. Intervals resample groups: `ci_low, ci_high` for agreement, `<name>_low,
+    <name>_high` for the others; nan where a value is not defined.
     n: units with a truth; undefined: those of them without a decision; n_groups: groups with both.
     """
     options = {"resamples": resamples, "seed": seed}
@@ -54,9 +54,7 @@ def agreement_by_judge(
 
 
 def winner(agreement: pd.DataFrame) -> str:
-    """The judge of the highest agreement, undefined decisions against it, among those that were
-    shown all units. agreement: of `agreement_by_judge`.
-    """
+    """The judge of the highest `agreement_all` among those that were shown all units."""
     complete = agreement[agreement["n"] == agreement["n"].max()]
     return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
 
@@ -66,8 +64,8 @@ def differences(
 ) -> pd.DataFrame:
     """How much the agreement of judge `best` is above each other judge's.
 
-    Like is held against like: per group, over the units that both decided. Columns: `judge, best,
-    difference, ci_low, ci_high, n` (units), `n_groups`; the interval resamples groups, in pairs.
+    Per group, over the units that both decided: `judge, best, difference, ci_low, ci_high, n`
+    (units), `n_groups`; the interval resamples groups, in pairs.
     """
     known = _known(decisions, best)
     right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)

@@ -13,19 +13,15 @@ from tomlab.scoring.stats import CONFIDENCE
 
 @dataclass(frozen=True)
 class JudgeError:
-    """Macro F1 as judged and with the judge's error.
+    """Macro F1 as judged and with the judge's error."""
 
-    value: as judged; corrected: mean over the resamples; ci_low, ci_high: its 95 % interval.
-    sensitivity, specificity: of the judge, over all calibration groups. n: stories.
-    """
-
-    value: float
-    corrected: float
-    ci_low: float
+    value: float  # as judged
+    corrected: float  # mean over the resamples
+    ci_low: float  # of its 95 % interval
     ci_high: float
-    sensitivity: float
+    sensitivity: float  # of the judge, over all calibration groups
     specificity: float
-    n: int
+    n: int  # stories
 
 
 def with_judge_error(

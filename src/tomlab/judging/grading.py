@@ -31,10 +31,7 @@ GRADE_TOKENS = 16
 
 
 def exact_grade(text: str, options: Sequence[str]) -> str:
-    """The key of the option whose words stand in `text` as they are, if the other's do not.
-
-    Case and punctuation aside.
-    """
+    """The key of the one option whose words stand in `text`, case and punctuation aside."""
     said = f" {plain(text)} "
     held = [key for key, o in zip(KEYS, options, strict=True) if f" {plain(o)} " in said]
     return held[0] if len(held) == 1 else NONE
@@ -49,15 +46,14 @@ def nearer(alike: Sequence[float], margin: float) -> str:
 def likeness(
     table: pd.DataFrame, items: pd.DataFrame, kind: str, embedder: ModelSpec | None = None
 ) -> np.ndarray:
-    """How like each answer of `table` is to both options, shape (answers, 2).
+    """How like each answer of `table` (`item_id`, `text`) is to both options, shape (answers, 2).
 
-    table: columns `item_id`, `text`; kind: token_f1, or embedding, which needs the embedder.
+    kind: token_f1, or embedding, which needs the embedder.
     """
     said = [(row.text, row.choices) for row in _with_items(table, items)]
     texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
-    vectors = None
-    if kind == "embedding" and texts:
-        vectors = dict(zip(texts, embed(texts, embedder), strict=True))
+    embeds = kind == "embedding" and texts
+    vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if embeds else None
     found = [similarity(kind, [text], options, vectors)[0] for text, options in said]
     return np.array(found).reshape(-1, 2)
 
@@ -99,10 +95,7 @@ _GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNOR
 
 
 def parse_grade(text: str) -> str | None:
-    """`a`, `b` or `none` from a grader's answer that says this and nothing else; None otherwise.
-
-    Marks around it and "Answer:" before it are let pass.
-    """
+    """`a`, `b` or `none` from an answer that says this alone, marks and "Answer:" aside, or None."""
     said, open_thought = visible(text)
     found = _GRADE.fullmatch(said)
     return found[1].lower() if found and not open_thought else None
@@ -125,8 +118,8 @@ def calibrated(
     """The decisions of `exact` and of each kind of `BY_LIKENESS` on answers known by construction,
     each by a margin chosen on other groups; and the margins to use from now on.
     """
-    exact = grades(made, items, "exact", {})
-    decided, margins = [to_decisions(made, items, exact, "exact")], {}
+    exact, margins = grades(made, items, "exact", {}), {}
+    decided = [to_decisions(made, items, exact, "exact")]
     for kind in BY_LIKENESS:
         alike = likeness(made, items, kind, embedder)
         chosen = cross_validated_thresholds(margin_decisions(made, items, alike), folds)
@@ -142,10 +135,7 @@ async def by_language_model(
     limits: Limits,
     replaced: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """`table` with a language model's `answer` as it came (None: it failed) and `grade`.
-
-    replaced: as in `prompts.load`.
-    """
+    """`table` with a language model's `answer` as it came (None: it failed) and `grade`."""
     replies = await ask(grade_requests(table, items, replaced), model, limits=limits)
     answers = [response.reply and response.reply.text for response in replies]
     read = [None if answer is None else parse_grade(answer) for answer in answers]
@@ -167,14 +157,12 @@ def to_decisions(
             decision = None if pd.isna(grade) else grade == key
             unit = f"{row.unit}: {option} option"
             rows.append((judge, row.group, unit, row.truth == option, decision))
-    decided = pd.DataFrame(rows, columns=["judge", "group", "unit", "truth", "decision"])
-    return decided.astype({"truth": bool, "decision": "boolean"})
+    columns = ["judge", "group", "unit", "truth", "decision"]
+    return pd.DataFrame(rows, columns=columns).astype({"truth": bool, "decision": "boolean"})
 
 
 def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
-    """The decisions at each of `MARGINS`, for `cross_validated_thresholds`: `group, unit, truth`
-    and a bool column a margin. alike: `likeness` of the table.
-    """
+    """The decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
     decided = [to_decisions(table, items, [nearer(a, m) for a in alike], "") for m in MARGINS]
     at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
     return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))
@@ -196,10 +184,8 @@ _MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
 def unparsed_answers(
     scores: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame
 ) -> pd.DataFrame:
-    """The answers that name no option: `unit, group, item_id, model, method, sample, text`.
-
-    text: what is seen of the answer, from "Answer:" on. Errors: `InputError` for responses to
-    unknown items, and for a score without its response.
+    """The answers that name no option: `unit, group, item_id, model, method, sample`, and `text`,
+    what is seen of it from "Answer:" on. Errors: `InputError` for a score without its response.
     """
     answered = pairs(items, responses, responses["method"].unique())
     said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
@@ -220,9 +206,8 @@ def regraded(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """What a grader (see `grades`) would make of a run's `unparsed` answers.
-
-    Returns `unparsed_answers` with `grade` and `becomes`: correct, wrong or, as before, unparsed.
+    """The `unparsed_answers` of a run with a grader's `grade` (see `grades`) and what the answer
+    `becomes`: correct, wrong or, as before, unparsed.
     """
     found = unparsed_answers(scores, items, responses)
     said = grades(found, items, judge, margins, embedder)
@@ -234,10 +219,8 @@ def regraded(
 
 
 def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what a grader would change, by model and method. regraded: by `regraded`.
-
-    `answers` (all scored), `unparsed` (before), of which `becomes_correct`, `becomes_wrong` and
-    `stays_unparsed`; `accuracy` over all answers as scored, and `accuracy_graded`.
+    """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
+    `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
     """
     by, kinds = ["model", "method"], ["correct", "wrong", "unparsed"]
     own = scores.groupby(by, sort=False)["score"]

@@ -16,17 +16,12 @@ _MOST_CANDIDATES = 500
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """Decisions by thresholds that were chosen without the decided group.
+    """Decisions by thresholds that were chosen without the decided group."""
 
-    decisions: `group, unit, truth, decision, fold, threshold`, in the order given; thresholds: one
-    a fold; final: the one to use from now on, chosen on all groups. agreement: of every candidate
-    threshold, over all groups.
-    """
-
-    decisions: pd.DataFrame
-    thresholds: tuple[float, ...]
-    final: float
-    agreement: pd.Series
+    decisions: pd.DataFrame  # group, unit, truth, decision, fold, threshold, in the order given
+    thresholds: tuple[float, ...]  # one a fold
+    final: float  # the one to use from now on, chosen on all groups
+    agreement: pd.Series  # of every candidate threshold, over all groups
 
 
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
