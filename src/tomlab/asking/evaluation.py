@@ -37,18 +37,17 @@ def plan(
     samples: int = 1,
     seed: int = 0,
 ) -> list[Question]:
-    """The questions a model is asked: by method, whole groups only.
+    """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
-    A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups (templates,
-    stories: the benchmark's `UNIT`), drawn by `seed`; the groups of a smaller n are among those of
-    a larger one, so methods stay comparable.
+    A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups, drawn by
+    `seed`; those of a smaller n are among those of a larger one, so methods stay comparable.
     """
     allowed = model.groups.get(benchmark.NAME, {})
     _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
     order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
-        chosen = set(order[: allowed.get(method)])
-        asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
+        chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
+        asked = benchmark.asked(items[chosen], method)
         repeats = product(asked.to_dict("records"), range(samples))
         questions += [Question(item, method, sample) for item, sample in repeats]
     return questions
@@ -61,10 +60,8 @@ def _known_methods(named: Mapping, benchmark: Benchmark, where: str) -> None:
 
 
 def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
-    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn.
-
-    Each group has its own draw, so that leaving some out does not change the order of the others.
-    """
+    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn."""
+    # Each has its own draw, so that leaving some out does not change the order of the others.
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
     if stratum is None:
         return order
@@ -107,8 +104,7 @@ async def evaluate(
     """Ask all questions; one row each in the responses table.
 
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
-    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` of the
-    requests failed; all answers are kept then, and running again asks only for the failed ones.
+    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
     """
     limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
     if not questions:
@@ -151,10 +147,7 @@ async def evaluate(
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:
-    """For chain of thought in two calls: the questions that ask for the reasoning.
-
-    questions: by methods that name their `first` call.
-    """
+    """For questions by methods that name their `first` call: those that ask for the reasoning."""
     return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
 
 
@@ -163,8 +156,8 @@ def second_calls(
 ) -> tuple[list[Question], pd.DataFrame]:
     """The questions that ask for the answer, each item with the `reasoning` of its first call.
 
-    first: the responses to `first_calls(questions)`. Questions whose first call failed can't be
-    asked; the second value holds an error for each in the responses' form, so that none is lost.
+    first: the responses to `first_calls(questions)`. The second value holds responses with an error
+    for the questions whose first call failed, so that none is lost.
     """
     keys = ["item_id", "method", "sample"]
     said = {tuple(row[name] for name in keys): row for row in first.to_dict("records")}
@@ -181,10 +174,7 @@ def second_calls(
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
-    """Answers, tokens and list price by method: what it costs to ask all this once.
-
-    What was in fact spent, and when, stands in the response store alone.
-    """
+    """Answers, tokens and list price by method: what it costs to ask all this once."""
     table = responses.groupby("method", sort=False).agg(
         answers=("item_id", "size"),
         failed=("error", "count"),

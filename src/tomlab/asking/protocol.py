@@ -30,15 +30,14 @@ class Benchmark(Protocol):
     METHODS: Mapping[str, Method]
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:
-        """The items of a file or folder in the released format, with the columns of `compose`.
+        """The items of a file or folder in the released format, as by `compose`.
 
         Errors: `InputError` that names file, row and field of everything at fault.
         """
 
     def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
-        """The items table of the benchmark's records, one row a question; `seed` shuffles options.
-
-        Errors: `InputError` where there are no records.
+        """The items of records, one row a question; `seed` shuffles options. Errors: `InputError`
+        where there are no records.
         """
 
     def asked(self, items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -65,8 +64,7 @@ class Benchmark(Protocol):
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         """The scores table: one row a response, in their order, failed requests included.
 
-        responses: of any models and methods, or just the columns `item_id, model, method,
-        response`. Errors: `InputError` for unknown items or methods and doubled rows.
+        responses, errors: as in `scoring.answers.pairs`.
         """
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
@@ -97,9 +95,8 @@ class Reminding(Benchmark, Protocol):
     """A benchmark with methods that show a model its own answers to other items."""
 
     def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The items of such methods, with what `messages` needs of one model's `responses`.
-
-        Items whose earlier question was not answered are left out.
+        """The items of such methods, with what `messages` needs of one model's `responses`; without
+        those whose earlier question was not answered.
         """
 
 

@@ -23,13 +23,14 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     turn = made.groupby([*strata, "operation"]).cumcount()
     in_turn = made.loc[turn.sort_values(kind="stable").index]
     parts = [part for _, part in in_turn.groupby(strata, sort=True)]
-    # What does not divide evenly goes to the first strata.
-    shares = [n // len(parts) + (i < n % len(parts)) for i in range(len(parts))]
-    for part, share in zip(parts, shares, strict=True):
+    chosen = []
+    for place, part in enumerate(parts):
+        # What does not divide evenly goes to the first strata.
+        share = n // len(parts) + (place < n % len(parts))
         if len(part) < share:
             name = ", ".join(f"{key} {part[key].iloc[0]}" for key in strata)
             raise InputError(f"calibration: found {len(part)} texts of {name}, expected {share}")
-    chosen = [part.head(share) for part, share in zip(parts, shares, strict=True)]
+        chosen.append(part.head(share))
     return pd.concat(chosen).sort_index().reset_index(drop=True)
 
 

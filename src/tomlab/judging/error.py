@@ -30,22 +30,20 @@ def with_judge_error(
     """Macro F1 over stories with an interval for stories, calibration groups and judge's error.
 
     rows: one belief a row: `story, side` ("predicted" or "gold"), `matched` (bool) and optionally
-    `stratum` (one a story): then stories are drawn within strata, and the mean is that of the
-    stratum means. confusion: `confusion(decisions, judge)`.
+    `stratum` (one a story): stories are then drawn within strata, and stratum means averaged.
+    confusion: `confusion(decisions, judge)`.
     Each resample draws stories and calibration groups; from the latter come sensitivity and
     specificity, from these the true share of matches on each side (Rogan and Gladen 1978, clipped),
     from that by Bayes how likely a row is truly matched given the judge's word, by which its true
-    state is drawn. Assumes that the judge errs alike in all stories, row by row. A story without
-    predicted rows has F1 0, whoever judges. Where sensitivity and specificity add up to 1 or less,
-    the judge says nothing: the interval is 0 to 1.
+    state is drawn. Assumes that the judge errs alike in all stories, row by row. Where sensitivity
+    and specificity add up to 1 or less, the judge says nothing: the interval is 0 to 1.
     """
     total, matched, strata = _story_counts(rows)
     value = float(_macro_f1(matched, total, strata))
     cells = confusion[CELLS].to_numpy(float)
-    sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
-    found = (sensitivity, specificity, len(total))
-    if not sensitivity + specificity > 1:
-        return JudgeError(value, np.nan, 0.0, 1.0, *found)
+    judge = [*map(float, _rates(cells.sum(axis=0)))]
+    if not sum(judge) > 1:
+        return JudgeError(value, np.nan, 0.0, 1.0, *judge, len(total))
     rng = np.random.default_rng(seed)
     drawn = np.hstack([rng.choice(own, size=(resamples, len(own))) for own in strata])
     groups = rng.multinomial(len(cells), np.full(len(cells), 1 / len(cells)), size=resamples)
@@ -58,7 +56,7 @@ def with_judge_error(
     low = np.quantile(np.where(informative, sampled, 0.0), tail)
     high = np.quantile(np.where(informative, sampled, 1.0), 1 - tail)
     corrected = sampled[informative].mean() if informative.any() else np.nan
-    return JudgeError(value, float(corrected), float(low), float(high), *found)
+    return JudgeError(value, float(corrected), float(low), float(high), *judge, len(total))
 
 
 def _drawn_truth(
@@ -86,9 +84,7 @@ def _drawn_truth(
 
 
 def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Rows and matched rows by story, shape (stories, predicted and gold), and each stratum's
-    stories, which stand together.
-    """
+    """Rows and matched rows, shape (stories, predicted and gold), and each stratum's stories."""
     sides = ["predicted", "gold"]
     if rows.empty or not rows["side"].isin(sides).all():
         raise InputError("judged rows: expected some, each of side 'predicted' or 'gold'")

@@ -136,13 +136,12 @@ MEANS, MEANS_NONE = (
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """n answers known by construction: `unit, group` (template), `item_id, text, truth, operation,
-    source`.
+    source`. No text stands twice in one template.
 
     truth: "right" or "wrong", the option of the item that the answer means, or "none"; a third
     each, and operations (`MEANS`, `MEANS_NONE`) as equally as options allow. To deny one option
-    means the other if they are `COMPLEMENTARY`, and neither if both are one of many of a kind; no
-    others are denied. No text stands twice in one template.
-    Errors: `InputError` if so many cannot be made.
+    means the other if they are `COMPLEMENTARY`, neither if both are one of many of a kind; no
+    others are denied. Errors: `InputError` if so many cannot be made.
     """
     draw = random.Random(f"bigtom-grading/{seed}")
     same = items.groupby(["group_id", "question_type"], sort=True)

@@ -27,9 +27,8 @@ class CrossValidated:
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
 
-    scores: `group, unit, score` (nan: undefined), `truth`. Candidates are the lowest score and the
-    places halfway between neighbouring ones. For a score that means the same whatever the
-    threshold; otherwise see `cross_validated_thresholds`.
+    scores: `group, unit, score` (nan: undefined; it means the same whatever the threshold), `truth`.
+    Candidates are the lowest score and the places halfway between neighbouring ones.
     """
     scores = scores.reset_index(drop=True)
     values = scores["score"].to_numpy(float)

@@ -199,9 +199,7 @@ def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
     if case["type"] == "too_short":
         return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
     found = "nothing" if case["type"] == "missing" else shown(case["input"])
-    said = case["msg"]
-    for prefix in ("Value error, ", "Input should be ", "expected "):
-        said = said.removeprefix(prefix)
+    said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
     return f"found {found}, expected {expected or _EXPECTED.get(case['type'], said)}"
 
 

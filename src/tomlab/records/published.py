@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,8 +16,7 @@ COUNT = "count"
 CREDIT = "Only an answer scored correct earns credit"
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Of one file: the `place` in its paper that prints the numbers, and their `unit`."""
 
     place: str
@@ -55,9 +55,8 @@ class Paper:
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
-        """What one check of `checks.csv` demands of a table, and what was found.
-
-        Errors: `InputError` for an unknown table or check, or where the data are missing.
+        """What one check of `checks.csv` demands of a table, and what was found. Errors: as `read`,
+        and for an unknown check.
         """
         self._origin(table)
         checks = read(self.folder, "checks", folder).query("table == @table").set_index("name")
@@ -75,21 +74,16 @@ class Paper:
 
 @dataclass(frozen=True)
 class Wording:
-    """How a benchmark's caption tells its outcomes.
+    """How a benchmark's caption tells its outcomes."""
 
-    `name`: of the benchmark, in lower case that of its rows; `methods`: their names in print, in
-    the order of the bars (others follow under their own); `unit`: what is counted; `by`: what the
-    methods are; `kinds`: what the outcomes stand for; `notes`: a sentence for each method that was
-    asked, under "" always; `tells_unscored`: also the shares without a verdict, by model.
-    """
-
-    name: str
-    methods: Mapping[str, str]
-    unit: str = "answer"
-    by: str = " by prompting method"
+    name: str  # of the benchmark, in lower case that of its rows
+    methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
+    unit: str = "answer"  # what is counted
+    by: str = " by prompting method"  # what the methods are
+    # What the outcomes stand for.
     kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
-    notes: Mapping[str, str] = field(default_factory=dict)
-    tells_unscored: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)  # by method that was asked; "": always
+    tells_unscored: bool = False  # also the shares without a verdict, by model
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:

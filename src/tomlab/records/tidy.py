@@ -29,9 +29,9 @@ def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
 _ANSWER = ["item_id", "model", "method", "sample"]
 _METRIC = ["benchmark", "model", "method", "metric", "condition"]
-_ONCE = {"report_duplicates": "exclude_first"}
-ITEMS = pa.DataFrameSchema(
-    {
+_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
+_COLUMNS = {
+    "items": {
         **_texts("benchmark"),
         **_texts("item_id", unique=True),
         **_texts("group_id", "question_type", "story", "question"),
@@ -39,10 +39,8 @@ ITEMS = pa.DataFrameSchema(
         "choices": pa.Column(None),
         "answer": pa.Column(None),
         **_texts("source", checks=_SOURCES),
-    }
-)
-RESPONSES = pa.DataFrameSchema(
-    {
+    },
+    "responses": {
         **_texts("item_id", "model", "method"),
         **_counts("sample"),
         **_texts("messages", "prompt_hash"),
@@ -51,34 +49,28 @@ RESPONSES = pa.DataFrameSchema(
         **_texts("error", nullable=True),
         **_texts("request_key"),
     },
-    unique=_ANSWER,
-    **_ONCE,
-)
-SCORES = pa.DataFrameSchema(
-    {
+    "scores": {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
         **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
-    unique=_ANSWER,
-    **_ONCE,
-)
-METRICS = pa.DataFrameSchema(
-    {
+    "metrics": {
         **_texts(*_METRIC),
         **{name: pa.Column(float) for name in ("value", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
         **_counts("n", "n_groups", least=1),
     },
-    unique=_METRIC,
-    **_ONCE,
-)
-SCHEMAS = {"items": ITEMS, "responses": RESPONSES, "scores": SCORES, "metrics": METRICS}
+}
+SCHEMAS = {
+    kind: pa.DataFrameSchema(columns, unique=_KEYS.get(kind), report_duplicates="exclude_first")
+    for kind, columns in _COLUMNS.items()
+}
+METRICS = SCHEMAS["metrics"]
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """Return `table` unchanged if it fits the schema of `kind` (a key of `SCHEMAS`).
+    """`table` as it is if it fits the schema of `kind` (a key of `SCHEMAS`).
 
     Errors: `InputError` that lists each column or row at fault, all at once.
     """

@@ -29,9 +29,8 @@ def judged(
     read: Callable[[str, str, bool], Reading],
     cot: bool,
 ) -> Reading:
-    """The verdict on one response: `read` with "answered" made correct or wrong.
-
-    keys: the letters of options; read: takes text, finish reason and `cot` (it was to reason first).
+    """The verdict on one response: `read`, of text, finish reason and `cot` (it was to reason
+    first), with "answered" made correct or wrong. keys: the letters of options.
     """
     if failed(response):
         return Reading("error", None, "the request failed")
@@ -54,13 +53,10 @@ def scored(
     """A row of the scores table: whose answer, the item's `conditions`, the verdict, and `chosen`
     (the option's text, None if none).
     """
-    return {
-        **{name: response[name] for name in ("item_id", "model", "method", "sample")},
-        **{name: item[name] for name in conditions},
-        "outcome": verdict.outcome,
-        "score": float(verdict.outcome == "correct"),
-        "chosen": None if verdict.key is None else item["choices"][keys.index(verdict.key)],
-    }
+    whose = {name: response[name] for name in ("item_id", "model", "method", "sample")}
+    told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
+    chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
+    return whose | {name: item[name] for name in conditions} | told | {"chosen": chosen}
 
 
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:

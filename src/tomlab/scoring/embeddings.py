@@ -56,7 +56,7 @@ def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, in
     """For each row that is too like an earlier one: its index, the most alike earlier row's index
     and their cosine. Rows already found to be duplicates stand for nothing.
     """
-    cosines, kept, found = vectors @ vectors.T, [0][: len(vectors)], []
+    cosines, kept, found = vectors @ vectors.T, [0], []
     for row in range(1, len(vectors)):
         nearest = max(kept, key=lambda earlier: cosines[row, earlier])
         if cosines[row, nearest] >= threshold:

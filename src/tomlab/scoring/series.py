@@ -31,8 +31,8 @@ def rows(series: Iterable[Series], whose: Mapping, *, resamples: int, seed: int)
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:
-    """Over all answers of a model and method: the share of each outcome, and accuracy by the
-    released code's reading, what it leaves to a grader counting as wrong.
+    """The share of each outcome in a model's answers by one method, and accuracy as the released
+    code reads them, what it leaves to a grader counting as wrong.
     """
     for outcome in OUTCOMES:
         yield Series("outcome_rate", outcome, part["outcome"] == outcome, part["group_id"])
