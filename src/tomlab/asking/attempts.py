@@ -48,9 +48,8 @@ def answer(reply: Reply) -> Answer:
 def attempt(
     response: Response, parse: Callable[[Answer], Any], good: str
 ) -> tuple[Any, dict[str, str]]:
-    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`.
-
-    status: `good` or one of `FAILURES`; text: the whole answer, with its thinking.
+    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`: status, `good` or one
+    of `FAILURES`, reason, and the whole text, with its thinking.
     """
     if response.reply is None:
         return None, {"status": "error", "reason": response.error or "", "text": ""}
@@ -62,9 +61,8 @@ def attempt(
 
 
 def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
-    """What keeps `found`, pairs of label and text, from every label once, in order, with a text.
-
-    what: what the labels are called all together.
+    """What keeps `found`, pairs of label and text, from every label once, in order, with a text;
+    `what`: the labels all together.
     """
     order = [label for label, _ in found]
     if doubled := [label for label in labels if order.count(label) > 1]:
@@ -90,10 +88,10 @@ def request(
     shared: Collection[str] | None = None,
     **options: float,
 ) -> Request:
-    """The request that prompt `name` makes with its placeholders filled; each of `values` is one.
+    """The request that prompt `name` makes with its placeholders filled, each of `values`.
 
-    shared: the placeholders that neighbouring requests fill alike. What stands before the first
-    other one is the beginning that they share (None: they share none). options: of a `Request`.
+    shared: those that neighbouring requests fill alike; they share what stands before the first
+    other one (None: nothing). options: of a `Request`.
     """
     content = prompts.filled(name, replaced, **values)
     text = prompts.load(name, replaced)

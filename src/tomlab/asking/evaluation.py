@@ -78,15 +78,15 @@ def request(
     max_tokens: Mapping[str, int] | None = None,
 ) -> Request:
     """The request for one question. max_tokens: a user's own limits by method."""
-    method = benchmark.METHODS[question.method]
+    item, method = question.item, question.method
     return Request(
-        messages=tuple(benchmark.messages(question.item, question.method, replaced)),
-        max_tokens=(max_tokens or {}).get(question.method, method.max_tokens),
+        messages=tuple(benchmark.messages(item, method, replaced)),
+        max_tokens=(max_tokens or {}).get(method, benchmark.METHODS[method].max_tokens),
         sample=question.sample,
         seed=seed,
-        shared_prefix=benchmark.shared_prefix(question.item, question.method),
-        reference=benchmark.reference(question.item, question.method, seed),
-        schema=benchmark.schema(question.method),
+        shared_prefix=benchmark.shared_prefix(item, method),
+        reference=benchmark.reference(item, method, seed),
+        schema=benchmark.schema(method),
     )
 
 

@@ -30,8 +30,7 @@ def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
     # Looked up once: a run asks for its prompts thousands of times.
     files = [*PACKAGE.glob("benchmarks/*/prompts/*.txt"), *PACKAGE.glob("judging/prompts/*.txt")]
-    owners = {"judging": "judges"}
-    return {f"{owners.get(p.parts[-3], p.parts[-3])}/{p.stem}": p for p in files}
+    return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:

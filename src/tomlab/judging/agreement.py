@@ -1,9 +1,8 @@
 """How well automatic judges agree with labelled decisions, and which is best.
 
-Judge calibration of OmniToM (App. B.4) and of every other task with a yes/no judge. A decisions
-table has one row a judge and unit: `judge, group, unit, truth` (bool, missing where nobody decided)
-and `decision` (bool, missing where the judge's answer gave none). Units are grouped by story;
-intervals resample groups.
+Judge calibration of OmniToM (App. B.4) and of every task with a yes/no judge. A decisions table has
+a row for each judge and unit: `judge, group` (the story), `unit, truth` (bool, missing where nobody
+decided) and `decision` (bool, missing where the judge's answer gave none).
 """
 
 from collections.abc import Callable

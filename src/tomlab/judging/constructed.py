@@ -15,9 +15,8 @@ KNOWN = "known by construction"
 def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     """`n` rows of `made`, as many of each stratum, and of each operation in it as far as they go.
 
-    made: one text a row, in a random order, with `operation` and the columns of `strata`. Within a
-    stratum operations take turns, so that a rare one is not crowded out. Rows keep their order.
-    Errors: `InputError` where a stratum has too few.
+    made: one text a row, in a random order, with `operation` and the columns of `strata`. Rows keep
+    their order. Errors: `InputError` where a stratum has too few.
     """
     strata = list(strata)
     turn = made.groupby([*strata, "operation"]).cumcount()

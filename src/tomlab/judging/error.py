@@ -79,8 +79,7 @@ def _drawn_truth(
 
     if_yes = true_given(sensitivity * share, (1 - specificity) * (1 - share))
     if_no = true_given((1 - sensitivity) * share, specificity * (1 - share))
-    yes = rng.binomial(matched, if_yes)
-    return yes + rng.binomial(total - matched, if_no)
+    return rng.binomial(matched, if_yes) + rng.binomial(total - matched, if_no)
 
 
 def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:

@@ -1,9 +1,8 @@
 """Which of two options, if any, an answer means that names no option key (free-form grading).
 
-BigToM's released code turns to a language model there, SimpleToM's counts a wrong answer. Graders
-are first held against answers whose meaning is known by construction (`rewordings`), as OmniToM
-does with its judges (App. B.4), then applied to the `unparsed` answers of a run, whose scores they
-leave as they are. A grade is a, b or none; None where a grader gave none.
+BigToM's released code asks a language model there, SimpleToM's counts a wrong answer. Graders are
+first held against answers of known meaning (`rewordings`), as OmniToM's judges are (App. B.4), then
+applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none.
 """
 
 import re
@@ -65,9 +64,8 @@ def grades(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> list[str]:
-    """What a grader says of each answer of `table`; none of an empty one.
-
-    judge: `exact`, or one of `margins`, which have the margin of each kind of `BY_LIKENESS`.
+    """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer of `table`;
+    none of an empty one.
     """
     if judge == "exact":
         return [exact_grade(row.text, row.choices) for row in _with_items(table, items)]
@@ -148,8 +146,8 @@ def to_decisions(
 ) -> pd.DataFrame:
     """A grader's decisions on `constructed` answers: `judge, group, unit, truth, decision`.
 
-    A unit is an answer and one of its item's two options, and the question is whether the answer
-    means that option. grades: one an answer; None: not readable, so undecided for both options.
+    A unit is an answer and one of its item's options: does it mean that one? grades: one an answer;
+    None: not readable, so undecided for both options.
     """
     rows = []
     for row, grade, keys in zip(table.itertuples(), grades, _keys(table, items), strict=True):

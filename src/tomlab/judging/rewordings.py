@@ -1,9 +1,8 @@
 """Answers to two-option items in free words whose meaning is known by construction (for graders of
 what names no option: BigToM's released code, SimpleToM Sec. 4; as in OmniToM, App. B.4).
 
-Options are rewritten by listed operations, and the operation is the label: it says which option the
-answer means, or that it means neither. Nobody judged these answers; their column `source` says so.
-The wordings stand in `rewordings.yaml`.
+Options are rewritten by operations listed in `rewordings.yaml`, and the operation is the label: it
+says which option the answer means, if any. Nobody judged these answers, as `source` says.
 """
 
 import random
@@ -21,16 +20,11 @@ from tomlab.judging.constructed import KNOWN, balanced, capital
 from tomlab.scoring.similarity import shared
 
 NONE = "none"
-_Wordings = Sequence[str] | Mapping[str, Sequence[str]]
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 # Where both differing parts have a number, or both are a thing or a place, there are more of their
 # kind, so that to deny the one is not to say the other.
-_NUMBER = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety|hundred|\d+)"
-)
+_NUMBER = re.compile(rf"\b({'|'.join(_DATA['numbers'])}|\d+)")
 _THING = re.compile(r"(?:(?:at|by|for|from|in|on|to) )?(?:the|an?|her|his)(?: [\w-]+){1,3}")
 _OPTION = re.compile(r"(?P<who>[^\W\d_][\w-]*) (?P<verb>believes|will)(?: that)? (?P<rest>.+)")
 # An answer of another template is none of this one's if it shares less than this with each option.
@@ -60,7 +54,7 @@ class _Case(NamedTuple):
         end = _shared_words(*(words[start:][::-1] for words in both))
         return tuple(" ".join(words[start : len(words) - end]) for words in both)
 
-    def filled(self, wordings: _Wordings) -> str | None:
+    def filled(self, wordings: Sequence[str] | Mapping[str, Sequence[str]]) -> str | None:
         """One of the wordings about this option; None where it has no such parts."""
         parts = self.parts
         if isinstance(wordings, Mapping):

@@ -44,9 +44,8 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
     form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may
-    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show by
-    itself, as row, field and what was expected there.
-    Errors: `InputError` with every row and field at fault, what was found and what was expected.
+    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show,
+    as row, field and what was expected. Errors: `InputError` with all rows and fields at fault.
     """
     required = [name for name, column in form.columns.items() if column.required]
     table, problems = _read_table(path, required)
@@ -98,9 +97,8 @@ def one_of(allowed: Collection) -> pa.Column:
 def known(
     ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
 ) -> pa.Column:
-    """A column of ids of what there is, such as `what="story"`; of any that fit if `ids` is None.
-
-    The id has to fit `pattern`, of which `expected` tells, before it is looked up.
+    """A column of ids of what there is, such as `what="story"`; of any if `ids` is None. The id has
+    to fit `pattern`, of which `expected` tells, before it is looked up.
     """
     column, what_for = text(pattern, expected), f"the id of a {what} that there is"
     if ids is not None:
@@ -146,9 +144,8 @@ def _listed(allowed: Collection) -> str:
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text. nan: whether NaN and the like may stand in it.
-
-    Errors: `ValueError`, also for a key that stands twice in one object.
+    """The value of a JSON text. nan: whether NaN and the like may stand in it. Errors: `ValueError`,
+    also for a key that stands twice in one object.
     """
     constant = float if nan else _no_constant
     return json.loads(text, object_pairs_hook=_object, parse_constant=constant)

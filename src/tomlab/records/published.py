@@ -38,17 +38,15 @@ class Paper:
         return f"{self.name} ({self.authors_year}), {self._origin(table).place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-        """A published table as printed, tidy, in the unit that `tables` states.
-
-        Errors: `InputError` for an unknown table, or where the data are missing.
+        """A published table as printed, tidy, in the unit that `tables` states. Errors:
+        `InputError` for an unknown table, or where the data are missing.
         """
         self._origin(table)
         return read(self.folder, table, folder)
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
-        """Why each row of a table fails the audit, several reasons joined by "; "; "" if it is fine.
-
-        Of `marks.csv`, which the tests derive from the tables. Errors: as `read`.
+        """Why each row of a table fails the audit (`marks.csv`), reasons joined by "; "; "" if it is
+        fine. Errors: as `read`.
         """
         rows = self.read(table, folder).index
         marks = read(self.folder, "marks", folder).query("table == @table")

@@ -110,12 +110,10 @@ def read(kind: str, *paths: Path | str) -> pd.DataFrame:
     """Read and check one table, or several of one kind stacked in the order given."""
     if not paths:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
-    frames = []
-    for path in map(Path, paths):
-        if not path.exists():
-            raise InputError(f"{path}: no such file. `make figures` writes it, stage by stage")
-        frames.append(check(pd.read_parquet(path), kind, where=str(path)))
-    return pd.concat(frames, ignore_index=True)
+    if lost := [path for path in paths if not Path(path).exists()]:
+        raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
+    tables = [check(pd.read_parquet(path), kind, where=str(path)) for path in paths]
+    return pd.concat(tables, ignore_index=True)
 
 
 def write_json(metrics: pd.DataFrame, path: Path | str) -> None:

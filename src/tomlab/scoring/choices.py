@@ -50,9 +50,7 @@ def scored(
     keys: Sequence[str],
     conditions: Sequence[str],
 ) -> dict:
-    """A row of the scores table: whose answer, the item's `conditions`, the verdict, and `chosen`
-    (the option's text, None if none).
-    """
+    """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
     whose = {name: response[name] for name in ("item_id", "model", "method", "sample")}
     told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
     chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]

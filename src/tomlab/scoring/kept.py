@@ -25,9 +25,8 @@ def share_kept(
 ) -> pd.DataFrame:
     """The share of units that are kept, by column `by`, its values in the order of first sight.
 
-    kept: of `survives`. group: the column whose groups are resampled as a whole. names: what the
-    counts of units and (if a second is given) of groups are called. options: `resamples`, `seed`.
-    Columns: `by`, `names`, kept, share, ci_low, ci_high, ci_method.
+    kept: of `survives`. group: the column whose groups are resampled. names: of the counts of units
+    and, if there is a second, of groups. options: `resamples`, `seed`.
     """
     rows = []
     for value, part in units.assign(kept=kept).groupby(by, sort=False):

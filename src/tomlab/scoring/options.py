@@ -1,10 +1,9 @@
 """Which of the options (A), (B), … an answer names: SimpleToM's questions, OmniToM's linked ones.
 
-The rule: the last "answer is" or "answer:" opens the answer. A key that leads it settles it, unless
-it leads a question, a denial or a list of options; otherwise the answer must name exactly one key,
-those that it denies aside. Chain of thought needs such an opening, or be a bare key. What was cut
-off at the token limit counts only if a key leads it; cut-off chain of thought, only behind
-"Therefore, the answer is".
+The last "answer is" or "answer:" opens the answer. A key that leads it settles it, unless it leads
+a question, a denial or a list of options; else the answer must name exactly one key, those that it
+denies aside. Chain of thought needs such an opening, or be a bare key. What was cut off counts only
+if a key leads it; cut-off chain of thought, only behind "Therefore, the answer is".
 """
 
 import re

@@ -1,6 +1,4 @@
-"""How alike two texts are: word by word, by shared words, by sentence vectors (OmniToM, App. C.4, and
-the graders of free answers).
-"""
+"""How alike two texts are: by words, shared words or sentence vectors (OmniToM, App. C.4; graders)."""
 
 import re
 import unicodedata
@@ -49,11 +47,8 @@ def similarity(
     if kind == "exact":
         return np.array([[a == b for b in right] for a in left], dtype=float)
     left, right = ([Counter(text.split()) for text in texts] for texts in (left, right))
-    return np.array([[_token_f1(a, b) for b in right] for a in left])
-
-
-def _token_f1(left: Counter, right: Counter) -> float:
-    return 2 * (left & right).total() / max(left.total() + right.total(), 1)
+    shares = [[2 * (a & b).total() / max(a.total() + b.total(), 1) for b in right] for a in left]
+    return np.array(shares)
 
 
 def _vectors(texts: Sequence[str], vectors: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -129,9 +129,8 @@ def mean_interval(values: pd.Series, *, resamples: int = 2000, seed: int = 0) ->
 def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
     """Percent agreement and Krippendorff's alpha.
 
-    ratings: one row a unit, one column a rater, missing where a rater gave none.
-    level: "nominal", "ordinal" or "interval". Percent agreement counts the units that two or more
-    rated on which all are equal; alpha is nan where all ratings are alike.
+    ratings: one row a unit, one column a rater, missing where a rater gave none. level: "nominal",
+    "ordinal" or "interval". Of the units that two or more rated; alpha is nan where all are alike.
     """
     rated = ratings[ratings.notna().sum(axis=1) >= 2]
     values = rated.to_numpy(float).T
