@@ -1,7 +1,4 @@
-"""Asking a model to write something, and what became of each attempt.
-
-An answer is read strictly into what was asked for, or it is kept with the reason why it is none.
-"""
+"""Asking a model to write something: what was asked for, or an attempt with why it is none."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -175,13 +175,10 @@ def second_calls(
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
     """Answers, tokens and list price by method: what it costs to ask all this once."""
-    table = responses.groupby("method", sort=False).agg(
-        answers=("item_id", "size"),
-        failed=("error", "count"),
-        prompt_tokens=("prompt_tokens", "sum"),
-        completion_tokens=("completion_tokens", "sum"),
-    )
+    tokens = ["prompt_tokens", "completion_tokens"]
+    by_method = responses.groupby("method", sort=False)
+    table = by_method.agg(answers=("item_id", "size"), failed=("error", "count"))
+    table[tokens] = by_method[tokens].sum()
     if model.price is not None:
-        tokens = (table[name] for name in ("prompt_tokens", "completion_tokens"))
-        table["list_price_usd"] = model.price.usd(*tokens)
+        table["list_price_usd"] = model.price.usd(*(table[name] for name in tokens))
     return table

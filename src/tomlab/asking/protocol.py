@@ -1,7 +1,6 @@
 """What every benchmark is to those who ask and score by it: the face of its package.
 
-`tomlab.benchmarks.<name>` is a module that has all members of `Benchmark`. A new benchmark is a new
-package; nothing else lists benchmarks by name.
+`tomlab.benchmarks.<name>` has all members of `Benchmark`; nothing else lists benchmarks by name.
 """
 
 from collections.abc import Mapping
@@ -30,9 +29,8 @@ class Benchmark(Protocol):
     METHODS: Mapping[str, Method]
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:
-        """The items of a file or folder in the released format, as by `compose`.
-
-        Errors: `InputError` that names file, row and field of everything at fault.
+        """The items of a file or folder in the released format, as by `compose`. Errors:
+        `InputError` that names file, row and field of everything at fault.
         """
 
     def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
@@ -62,9 +60,8 @@ class Benchmark(Protocol):
         """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
 
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The scores table: one row a response, in their order, failed requests included.
-
-        responses, errors: as in `scoring.answers.pairs`.
+        """The scores table: one row a response, in their order, failed requests included. responses,
+        errors: as in `scoring.answers.pairs`.
         """
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:

@@ -61,10 +61,8 @@ def winner(agreement: pd.DataFrame) -> str:
 def differences(
     decisions: pd.DataFrame, best: str, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
-    """How much the agreement of judge `best` is above each other judge's.
-
-    Per group, over the units that both decided: `judge, best, difference, ci_low, ci_high, n`
-    (units), `n_groups`; the interval resamples groups, in pairs.
+    """How much judge `best` agrees more than each other judge, over the units that both decided:
+    `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, resampled in pairs.
     """
     known = _known(decisions, best)
     right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)

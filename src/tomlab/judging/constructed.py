@@ -1,7 +1,4 @@
-"""Calibration sets known by construction: texts made by listed operations, in equal shares.
-
-The operation is the label, nobody judged the texts (judge calibration, as in OmniToM App. B.4).
-"""
+"""Calibration sets made by operations that are the labels (as for judges in OmniToM, App. B.4)."""
 
 from collections.abc import Sequence
 

@@ -46,7 +46,6 @@ def likeness(
     table: pd.DataFrame, items: pd.DataFrame, kind: str, embedder: ModelSpec | None = None
 ) -> np.ndarray:
     """How like each answer of `table` (`item_id`, `text`) is to both options, shape (answers, 2).
-
     kind: token_f1, or embedding, which needs the embedder.
     """
     said = [(row.text, row.choices) for row in _with_items(table, items)]

@@ -1,6 +1,5 @@
-"""Files that people write: CSV forms and JSON, read so that every fault has its line and field.
-
-A form is a pandera schema of texts: its columns, what they may hold, and what may stand once.
+"""Files that people write: CSV forms (pandera schemas of texts) and JSON, read so that every fault
+has its line and field.
 """
 
 import csv

@@ -1,7 +1,6 @@
 """The four tidy tables that carry everything between stages: items, responses, scores, metrics.
 
-Each has one schema here, checked wherever it is read or written. A benchmark adds its own
-condition columns; the columns named here are always there.
+Each has one schema, checked wherever it is read or written; benchmarks add columns of conditions.
 """
 
 import json
