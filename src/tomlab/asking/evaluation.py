@@ -159,8 +159,8 @@ def second_calls(
     first: the responses to `first_calls(questions)`. The second value holds responses with an error
     for the questions whose first call failed, so that none is lost.
     """
-    keys = ["item_id", "method", "sample"]
-    said = {tuple(row[name] for name in keys): row for row in first.to_dict("records")}
+    rows = first.to_dict("records")
+    said = {(row["item_id"], row["method"], row["sample"]): row for row in rows}
     asked, lost = [], []
     for q in questions:
         row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.sample]

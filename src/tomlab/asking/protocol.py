@@ -92,9 +92,7 @@ class Reminding(Benchmark, Protocol):
     """A benchmark with methods that show a model its own answers to other items."""
 
     def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The items of such methods, with what `messages` needs of one model's `responses`; without
-        those whose earlier question was not answered.
-        """
+        """Such methods' items whose earlier question was answered, with what `messages` needs."""
 
 
 def no_schema(method: str) -> None:

@@ -25,8 +25,8 @@ def agreement_by_judge(
     are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
     of all groups. agreement_all: undefined decisions count as disagreements, so that no judge gains
     by silence. Intervals resample groups: `ci_low, ci_high` for agreement, `<name>_low,
-    <name>_high` for the others; nan where a value is not defined.
-    n: units with a truth; undefined: those of them without a decision; n_groups: groups with both.
+    <name>_high` for the others; nan where not defined. n: units with a truth; undefined: those of
+    them without a decision; n_groups: groups with both.
     """
     options = {"resamples": resamples, "seed": seed}
     rows = []

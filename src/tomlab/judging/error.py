@@ -41,7 +41,7 @@ def with_judge_error(
     total, matched, strata = _story_counts(rows)
     value = float(_macro_f1(matched, total, strata))
     cells = confusion[CELLS].to_numpy(float)
-    judge = [*map(float, _rates(cells.sum(axis=0)))]
+    judge = _rates(cells.sum(axis=0)).tolist()
     if not sum(judge) > 1:
         return JudgeError(value, np.nan, 0.0, 1.0, *judge, len(total))
     rng = np.random.default_rng(seed)

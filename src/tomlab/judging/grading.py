@@ -112,8 +112,8 @@ def _with_items(table: pd.DataFrame, items: pd.DataFrame) -> Iterator:
 def calibrated(
     made: pd.DataFrame, items: pd.DataFrame, embedder: ModelSpec, folds: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """The decisions of `exact` and of each kind of `BY_LIKENESS` on answers known by construction,
-    each by a margin chosen on other groups; and the margins to use from now on.
+    """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
+    `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
     """
     exact, margins = grades(made, items, "exact", {}), {}
     decided = [to_decisions(made, items, exact, "exact")]

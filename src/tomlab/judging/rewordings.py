@@ -27,8 +27,7 @@ COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 _NUMBER = re.compile(rf"\b({'|'.join(_DATA['numbers'])}|\d+)")
 _THING = re.compile(r"(?:(?:at|by|for|from|in|on|to) )?(?:the|an?|her|his)(?: [\w-]+){1,3}")
 _OPTION = re.compile(r"(?P<who>[^\W\d_][\w-]*) (?P<verb>believes|will)(?: that)? (?P<rest>.+)")
-# An answer of another template is none of this one's if it shares less than this with each option.
-_UNLIKE = 0.5
+_UNLIKE = 0.5  # what an answer of another template shares with each option is less
 
 
 class _Case(NamedTuple):

@@ -1,6 +1,4 @@
-"""Thresholds for judges that give scores, chosen on other groups than those they decide (for
-calibrations as in OmniToM, App. B.4).
-"""
+"""Judges' thresholds, chosen on other groups than they decide (calibration: OmniToM, App. B.4)."""
 
 from dataclasses import dataclass
 

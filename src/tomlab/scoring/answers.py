@@ -23,9 +23,8 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
 
 
 def visible(text: str) -> tuple[str, bool]:
-    """`text` without `<think>` blocks, and whether such a block was left open.
-
-    An open block, and what stands before a closing tag that no tag opened, is never an answer.
+    """`text` without `<think>` blocks, and whether one was left open. An open block, and what stands
+    before a closing tag that no tag opened, is never an answer.
     """
     closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))
     return _OPEN_THOUGHT.sub("", closed).strip(), bool(_OPEN_THOUGHT.search(closed))

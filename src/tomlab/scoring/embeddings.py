@@ -46,10 +46,9 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
                 vectors += [entry.embedding for entry in batch.data]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error
-    matrix = np.array(vectors, dtype=np.float64)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    place = {text: i for i, text in enumerate(unique)}
-    return matrix[[place[text] for text in texts]]
+    found = np.array(vectors, dtype=np.float64)
+    by_text = dict(zip(unique, found / np.linalg.norm(found, axis=1, keepdims=True), strict=True))
+    return np.array([by_text[text] for text in texts])
 
 
 def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:

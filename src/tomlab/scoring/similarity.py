@@ -31,9 +31,8 @@ def similarity(
 ) -> np.ndarray:
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
-    kind: exact (equal but for case, spaces and punctuation: 1 or 0), token_f1 (of the words, with
-    repeats), embedding (cosine of `vectors`, of length 1 by text). Errors: `InputError` for another
-    kind or a text without a vector.
+    kind: exact (equal as `plain`: 1 or 0), token_f1 (of the words, with repeats), embedding (cosine
+    of `vectors`, of length 1). Errors: `InputError` for another kind or a text without a vector.
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
