@@ -45,7 +45,7 @@ def answer(reply: Reply) -> Answer:
 def attempt(
     response: Response, parse: Callable[[Answer], Any], good: str
 ) -> tuple[Any, dict[str, str]]:
-    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`: status, `good` or one
+    """What `parse` made of an answer (None for `Unparsed`), its `OUTCOME`: status, `good` or one
     of `FAILURES`, reason, and the whole text, with its thinking.
     """
     if response.reply is None:

@@ -54,18 +54,18 @@ class Benchmark(Protocol):
         """The beginning of the last message that the item shares with its siblings."""
 
     def reference(self, item: Mapping, method: str, seed: int) -> dict[str, str]:
-        """The answers of the baselines by name: `gold`, `random`, `omniscient` where there is one."""
+        """The baselines' answers by name: `gold`, `random`, `omniscient` where there is one."""
 
     def schema(self, method: str) -> dict | None:
         """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
 
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The scores table: one row a response, in their order, failed requests included. responses,
+        """The scores table: one row a response, in their order, failed requests too. responses,
         errors: as in `scoring.answers.pairs`.
         """
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
-        """The rule that decided one verdict, in words. scored: a response with its row of `score`."""
+        """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
 
     def metrics(
         self, scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
@@ -85,7 +85,7 @@ class TwoCalls(Benchmark, Protocol):
     METHODS: Mapping[str, TwoCallMethod]
 
     def reasoning_of(self, response: str, /) -> str:
-        """The reasoning in the answer to the first call, as the second call's `messages` take it."""
+        """The reasoning in the first call's answer, as the second call's `messages` take it."""
 
 
 class Reminding(Benchmark, Protocol):

@@ -99,7 +99,7 @@ def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.n
 
 
 def _macro_f1(matched: np.ndarray, total: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over strata of the mean F1, of counts of shape (..., stories, predicted and gold)."""
+    """The mean over strata of the mean F1; counts: shape (..., stories, predicted and gold)."""
     shares = matched / np.maximum(total, 1)
     both = shares.sum(axis=-1)
     f1 = 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)

@@ -92,7 +92,7 @@ _GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNOR
 
 
 def parse_grade(text: str) -> str | None:
-    """`a`, `b` or `none` from an answer that says this alone, marks and "Answer:" aside, or None."""
+    """`a`, `b` or `none` if an answer says this alone, marks and "Answer:" aside; else None."""
     said, open_thought = visible(text)
     found = _GRADE.fullmatch(said)
     return found[1].lower() if found and not open_thought else None
@@ -159,7 +159,7 @@ def to_decisions(
 
 
 def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
-    """The decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
+    """Decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
     decided = [to_decisions(table, items, [nearer(a, m) for a in alike], "") for m in MARGINS]
     at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
     return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))

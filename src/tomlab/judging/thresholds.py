@@ -25,7 +25,7 @@ class CrossValidated:
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
 
-    scores: `group, unit, score` (nan: undefined; it means the same whatever the threshold), `truth`.
+    scores: `group, unit, score` (nan: undefined whatever the threshold), `truth`.
     Candidates are the lowest score and the places halfway between neighbouring ones.
     """
     scores = scores.reset_index(drop=True)

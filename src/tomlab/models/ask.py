@@ -191,7 +191,7 @@ class _Run:
         self.tokens += reply.prompt_tokens + reply.completion_tokens
 
     def _describe(self, error: Exception) -> str:
-        """An error in one line, at most 300 characters, and without the key, which servers repeat."""
+        """An error in one line of at most 300 characters, without the key, which servers repeat."""
         text = f"{type(error).__name__}: {error}"
         if self.adapter.secret:
             text = text.replace(self.adapter.secret, "…")

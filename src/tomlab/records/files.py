@@ -143,7 +143,7 @@ def _listed(allowed: Collection) -> str:
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text. nan: whether NaN and the like may stand in it. Errors: `ValueError`,
+    """The value of a JSON text. nan: whether NaN and the like may be in it. Errors: `ValueError`,
     also for a key that stands twice in one object.
     """
     constant = float if nan else _no_constant

@@ -1,4 +1,4 @@
-"""What is known of each paper: its published tables and where they are from, how it words things."""
+"""What is known of each paper: its published tables and their sources, how it words things."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class Paper:
         return read(self.folder, table, folder)
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
-        """Why each row of a table fails the audit (`marks.csv`), reasons joined by "; "; "" if it is
+        """Why each row of a table fails the audit (`marks.csv`), joined by "; "; "" if it is
         fine. Errors: as `read`.
         """
         rows = self.read(table, folder).index

@@ -23,7 +23,7 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
 
 
 def visible(text: str) -> tuple[str, bool]:
-    """`text` without `<think>` blocks, and whether one was left open. An open block, and what stands
+    """`text` without `<think>` blocks, and whether one was left open. An open one, and what stands
     before a closing tag that no tag opened, is never an answer.
     """
     closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))

@@ -1,4 +1,4 @@
-"""How alike two texts are: by words, shared words or sentence vectors (OmniToM, App. C.4; graders)."""
+"""How alike two texts are: by words, shared words, vectors (OmniToM, App. C.4; graders)."""
 
 import re
 import unicodedata

@@ -39,7 +39,7 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
     types right, by set, `/part` and (full context) `/conversation`. belief_choice, belief_dist,
-    *_list: accuracy; belief_f1: token F1 over answers right by distance, no row without any; *_yn: F1
+    *_list: accuracy; belief_f1: token F1 over answers right by distance, if there are any; *_yn: F1
     of yes and no weighted by their counts, an answer that is neither being a third label; fact_f1:
     token F1, the same in both scenarios. all_characters, consistency: Table 3; belief_order: Table
     4, accuracy by distance; list_error, yn_error: Fig. 4-5, shares of all such questions.
@@ -174,6 +174,6 @@ def by_character(own: pd.DataFrame) -> pd.DataFrame:
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as scenario and part ("" for a scenario as a whole), of errors family and error."""
+    """Conditions as scenario and part ("" for a whole scenario), of errors family and error."""
     levels = r"^(?P<scenario>[^/]*)/?(?P<part>(?P<family>[^/]*)/?(?P<error>.*))$"
     return conditions.str.extract(levels)

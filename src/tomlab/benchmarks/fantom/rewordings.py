@@ -1,4 +1,4 @@
-"""FANToM's beliefs reworded by listed operations: free answers whose meaning is known (Sec. 3.4)."""
+"""FANToM's beliefs reworded by listed operations: answers whose meaning is known (Sec. 3.4)."""
 
 import random
 import re
@@ -113,7 +113,7 @@ def _template(item: Mapping) -> tuple[str, str, str]:
 def _value(question: str, answer: str) -> str:
     """The longest run of words in the answer that the question lacks: "a golden retriever".
 
-    A word of which the question has a beginning or a longer form is not lacking, as in "ask", "asks".
+    A word of which the question has a beginning or a longer form is not lacking: "ask", "asks".
     """
     asked = [word.lower() for word in re.findall(r"[\w'’-]+", question)]
 

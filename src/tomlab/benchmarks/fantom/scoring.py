@@ -36,7 +36,7 @@ Verdict = tuple[str, str, dict]
 
 class Said(NamedTuple):
     """Of one answer the part that is judged, its outcome if nothing can be read of that ("error"
-    for a failed request), why it ended, and whether the encoder finds it nearer to the right belief.
+    for a failed request), why it ended, and whether it is nearer to the right belief.
     """
 
     text: str

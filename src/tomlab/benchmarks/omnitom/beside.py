@@ -1,4 +1,4 @@
-"""OmniToM's numbers beside its paper's: by stage and prompt level (Sec. 6, App. C), as it prints them."""
+"""OmniToM's numbers beside its paper's, as it prints them: by stage and level (Sec. 6, App. C)."""
 
 from functools import partial
 

@@ -85,7 +85,7 @@ def edited(
     """A record's table edited in the manner of a profile: its alignment is known by construction.
 
     others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own
-    `paraphrases`, else made by rule. Near misses, misplaced and foreign beliefs are held against all
+    `paraphrases`, or made by rule. Near misses, misplaced, foreign beliefs are held against all
     beliefs of the actor, so that none states one of them; what only a reader sees, such as
     antonyms, this does not.
     """

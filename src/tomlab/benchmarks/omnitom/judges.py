@@ -1,4 +1,4 @@
-"""OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
+"""OmniToM's judges: language models asked to align tables, the best judge, its error (B.4)."""
 
 import csv
 import io
@@ -96,7 +96,7 @@ def read(
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
-    """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
+    """A judge's answers, their tokens and list price in US dollars (nan if none is declared)."""
     replies = [response.reply for response in responses if response.reply is not None]
     tokens = {"prompt_tokens": sum(reply.prompt_tokens for reply in replies)}
     tokens["completion_tokens"] = sum(reply.completion_tokens for reply in replies)

@@ -1,4 +1,4 @@
-"""OmniToM's beliefs rewritten by rule, for judges' calibration (App. B.4): in other words, joined, or
+"""OmniToM's beliefs rewritten by rule, to calibrate judges (App. B.4): in other words, joined, or
 turned into a near miss. The wordings stand in `rewordings.yaml`.
 """
 
@@ -67,7 +67,7 @@ def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
 
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
-    """The belief with one of `strangers` whom it does not name in the place of somebody it names."""
+    """The belief with one of `strangers`, whom it does not name, for somebody it names."""
     # "Ana" is not named in "Ana's father", who may be an actor as well.
     names = (*people, *strangers)
     named = {name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in names}

@@ -1,4 +1,4 @@
-"""OmniToM's verdicts: extracted tables against gold tables, given labels against gold labels (Sec. 5)."""
+"""OmniToM's verdicts: extracted tables against gold tables, labels against gold labels (Sec. 5)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -101,7 +101,7 @@ def score(
     judged: Mapping[tuple, Alignment] | None = None,
     embedder: ModelSpec = MINILM,
 ) -> pd.DataFrame:
-    """One row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
+    """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
     1 for a linked question answered right.
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
@@ -128,7 +128,7 @@ def score(
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    """How an answer was read and what decided, in words. scored: a response with its row of `score`."""
+    """How an answer was read, what decided. scored: a response with its row of `score`."""
     aligned = {}
     if item["question_type"] == "extraction":
         counts = json.loads(scored["detail"])

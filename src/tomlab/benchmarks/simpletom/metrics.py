@@ -78,7 +78,7 @@ def by_story(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_failure(triads: pd.DataFrame) -> pd.Series:
-    """The first question that failed, in the order of Fig. 3, or "none"; one a row of `by_story`."""
+    """The first question that failed, as ordered in Fig. 3, or "none"; one a row of `by_story`."""
     right = triads[list(QUESTIONS)] == 1
     return right.idxmin(axis=1).where(~right.all(axis=1), "none")
 

@@ -75,7 +75,7 @@ def aggregation(metrics: pd.DataFrame) -> tuple[Figure, str]:
 
 
 def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
-    """Beliefs of who lacks the information and, as control, of who has it (no figure of the paper)."""
+    """Beliefs of who lacks the information and, as control, who has it (no figure of the paper)."""
     kinds = ["belief_choice", "belief_dist"]
     rows = numbers.of_run(metrics).query("metric in @kinds")
     rows = demand_metric(rows, "fantom", " or ".join(kinds))

@@ -1,4 +1,4 @@
-"""FANToM's tables: Tables 1 to 4, 8 and 9 and the counts of Sec. 3.5, this run's beside the paper's.
+"""FANToM's Tables 1 to 4, 8 and 9 and the counts of Sec. 3.5, this run's beside the paper's.
 
 Each public `table…` and `dataset_counts` is one table. It takes the metrics table of a run (see
 `tomlab.records.tidy`; InputError: one without FANToM), or counts, and computes every number in its

@@ -1,6 +1,6 @@
 """FANToM question sets in the making: conversation, part, fact, belief, record (Sec. 3, App. A).
 
-What is written so far stands in these, and the `topic` of the conversation that each is part of. Who
+What is written so far stands in these, and the `topic` of the conversation each is part of. Who
 knows what follows from the outline of who is there.
 """
 
@@ -89,7 +89,7 @@ class Part:
 
 @dataclass(frozen=True)
 class FactQuestion:
-    """A question about what PersonX missed, with its full and limited answer once they are there."""
+    """A question about what PersonX missed, with its full and limited answer once there."""
 
     part: Part
     number: int

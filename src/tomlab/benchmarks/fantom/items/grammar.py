@@ -103,7 +103,7 @@ def _beliefs(
     """What PersonX believes; what the owner, and another who can tell, if any, believe of that."""
     answers = [told.fill(_WORDINGS[known][0], x=person_x) for known in ("knows", "knows nothing")]
     answers = answers if scenario == "accessible" else answers[::-1]
-    # Others can tell who heard it together with PersonX or, when PersonX did not hear it, were there
+    # Others can tell who heard it together with PersonX or, if PersonX did not hear it, were there
     # as PersonX left or came back.
     telling = [one for one in part if one["fact"] == told.fact.id and person_x in one["present"]]
     moving = [one for one in part if one["event"] and one["speaker"] == person_x]

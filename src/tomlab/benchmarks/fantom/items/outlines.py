@@ -1,4 +1,4 @@
-"""Outlines of FANToM conversations for a model to write: topic, subtopics, who is there (App. A.1)."""
+"""Outlines of FANToM conversations to be written: topic, subtopics, who is there (App. A.1)."""
 
 import random
 from collections.abc import Sequence

@@ -186,7 +186,7 @@ def kept_share(
 ) -> pd.DataFrame:
     """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
 
-    Whole sets of entities are resampled: their stories mostly stand or fall together. Columns: `by`,
+    Whole sets of entities are resampled: their stories mostly stand or fall as one. Columns: `by`,
     stories, sets, kept, share, ci_low, ci_high, ci_method. options: `resamples` and `seed`.
     """
     left = survives(stories, faults, ["story_id"])

@@ -1,6 +1,6 @@
 """SimpleToM stories by language model: entities, stories, ratings, answers (Sec. 3.1, App. D, E).
 
-In a round, a model brainstorms sets of entities for each scenario (`entity_requests`, `entity_sets`:
+In a round, a model thinks up sets of entities for a scenario (`entity_requests`, `entity_sets`:
 a set table has one row a set, `SET_COLUMNS` and `OUTCOME`), and a model makes three stories of each
 (`story_requests`, `attempts`). The best of round 1 are the seeds of round 2 (`top_seeds`).
 """
