@@ -153,6 +153,9 @@ def main(arguments: list[str] | None = None) -> int:
         where = args.output.with_suffix(".failed.ipynb")
         print(f"\n{error}\nThe notebook up to the fault: {where}\n", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Answers that arrived are kept; running again goes on.", file=sys.stderr)
+        return 130
     return 0
 
 
