@@ -29,7 +29,7 @@ from tomlab.models.specs import ModelSpec, Request, model_spec
 REQUESTS, CONCURRENCY, WAIT, MAX_TOKENS = 2000, 100, 0.02, 8
 ROUNDS = 5
 MOST_OVERHEAD, LEAST_SPEED_UP = 1.3, 20
-SERVER = Path(__file__).resolve().parents[1] / "tests" / "faulty_server.py"
+SERVER = Path(__file__).resolve().parents[1] / "tests" / "helpers" / "faulty_server.py"
 
 
 @contextmanager
