@@ -112,3 +112,25 @@ def test_key_in_an_answer_or_a_broken_reply_is_not_kept(
     said = json.dumps([[r.error, r.reply and r.reply.text] for r in responses])
     said += "".join(path.read_bytes().decode("latin-1") for path in store.parent.iterdir())
     assert not any(KEY[start : start + 5] in said for start in range(len(KEY) - 4))
+
+
+@CLIENTS
+def test_long_broken_reply_full_of_a_keys_parts_is_soon_told(
+    client, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", KEY)
+    spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0)
+    faulty_server.default = Act(body=json.dumps({"id": f"{KEY[:9]} " * 200_000, "choices": []}))
+    [response] = answers(questions(1), spec, store)
+    assert response.error.startswith("MalformedReplyError")
+    assert len(response.error) <= 300
+    assert not any(KEY[start : start + 5] in response.error for start in range(len(KEY) - 4))
+
+
+@CLIENTS
+def test_short_key_is_not_shown_either(client, faulty_server, store, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "tiny-k")
+    spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0)
+    faulty_server.default = Act(status=500, body=json.dumps({"error": {"message": "not tiny-k"}}))
+    [response] = answers(questions(1), spec, store)
+    assert "tiny-k" not in response.error

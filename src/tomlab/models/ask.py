@@ -273,9 +273,11 @@ class _Run:
 
     def _describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
-        text = redacted(f"{type(error).__name__}: {error}", self.adapter.secret)
+        text, key = f"{type(error).__name__}: {error}", self.adapter.secret
+        text = text.replace(key, "…") if key else text
         # What can't be written as UTF-8 would fail whoever writes the table of responses.
-        return " ".join(text.encode(errors="replace").decode().split())[:300]
+        line = " ".join(text.encode(errors="replace").decode().split())[:300]
+        return redacted(line, key)  # parts of a key are looked for in what is shown alone
 
     def _spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
