@@ -1,6 +1,5 @@
 """Asking models over real HTTP: what is sent, retried, refused, kept and asked again."""
 
-import asyncio
 import json
 import logging
 import os
@@ -32,10 +31,10 @@ from faulty_server import (
     good_answer,
 )
 from tomlab.errors import InputError
-from tomlab.models.ask import ask
 from tomlab.models.embedded import SMOLLM2, gguf_path
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, model_spec
+from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store
+from toy_models import CLIENTS, answers, question, questions, texts, toy
 
 STORY = (
     "Story: Mara keeps her violin in the closet. She wants to practise tonight. While she is at "
@@ -45,39 +44,7 @@ VIOLIN = STORY + (
     "Question: Where will Mara look for her violin?\nChoose one of the following:\n"
     "a) In the closet.\nb) In the attic.\nAnswer:"
 )
-CLIENTS = pytest.mark.parametrize("client", ["openai", "anthropic"])
 KEY = "sk-not-to-be-seen-anywhere"
-
-
-def question(text: str, *, system: str = "", max_tokens: int = 10, **fields) -> Request:
-    messages = [{"role": "system", "content": system}] if system else []
-    return Request((*messages, {"role": "user", "content": text}), max_tokens, **fields)
-
-
-def questions(count: int) -> list[Request]:
-    return [question(f"Question {n}?") for n in range(count)]
-
-
-def toy(client: str, url: str, **options) -> ModelSpec:
-    """A registry entry for a server at `url`."""
-    base_url = f"{url}/v1" if client == "openai" else url
-    entry = {"provider": client, "model": "toy", "base_url": base_url, "max_retries": 1}
-    return model_spec("toy", {"toy": {**entry, **options}})
-
-
-def answers(
-    requests: list[Request], spec: ModelSpec, store: Path | str, **limits
-) -> list[Response]:
-    return asyncio.run(ask(requests, spec, store=store, limits=Limits(**limits), progress=False))
-
-
-def texts(responses: list[Response]) -> list[str]:
-    return [response.reply.text for response in responses]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "store.sqlite"
 
 
 # A real model

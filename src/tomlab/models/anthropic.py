@@ -4,7 +4,8 @@ from typing import Any
 
 import anthropic
 
-from tomlab.models.remote import MalformedReplyError, Payload, Remote
+from tomlab.models.remote import Payload, Remote
+from tomlab.models.replies import MalformedReplyError, count, reply
 from tomlab.models.specs import AnthropicModel, Reply, Request
 
 # The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
@@ -56,16 +57,15 @@ def _cached_prefix(request: Request, caching: bool) -> list[dict]:
 
 
 def _reply(message: Any) -> Reply:
-    blocks = getattr(message, "content", None)
-    if not isinstance(blocks, list):
-        raise MalformedReplyError(f"no content in the reply: {str(message)[:200]!r}")
-    usage = message.usage
-    # Thinking blocks are not part of the answer; their tokens are in the usage.
-    return Reply(
-        text="".join(block.text for block in blocks if block.type == "text"),
-        finish_reason=_FINISH.get(message.stop_reason, "other"),
-        prompt_tokens=usage.input_tokens
-        + (usage.cache_read_input_tokens or 0)
-        + (usage.cache_creation_input_tokens or 0),
-        completion_tokens=usage.output_tokens,
-    )
+    try:
+        kinds = {block.type for block in message.content}
+        # Thinking blocks are not part of the answer; their tokens are in the usage.
+        texts = [block.text for block in message.content if block.type == "text"]
+        finish, usage = message.stop_reason, message.usage
+    except (AttributeError, TypeError):
+        raise MalformedReplyError(f"no content in the reply: {str(message)!r}") from None
+    if not all(isinstance(part, str) for part in [*kinds, *texts]):
+        raise MalformedReplyError(f"expected texts in the reply, found {str(message)!r}")
+    read = [getattr(usage, f"{part}_input_tokens", 0) for part in ("cache_read", "cache_creation")]
+    counts = [count(tokens) for tokens in (getattr(usage, "input_tokens", 0), *read)]
+    return reply("".join(texts), finish, _FINISH, sum(counts), getattr(usage, "output_tokens", 0))

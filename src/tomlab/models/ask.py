@@ -8,6 +8,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
@@ -17,11 +18,15 @@ from tqdm import tqdm
 
 from tomlab.errors import InputError
 from tomlab.models.providers import Provider, provider
+from tomlab.models.replies import redacted, without_key
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
-from tomlab.models.store import Store, canonical, request_key
+from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE
 
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
+# Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
+# look for the answers to requests that another process has claimed.
+CLAIM, HOLD, LOOK = 30.0, 10.0, 0.5
 
 
 async def ask(
@@ -42,7 +47,9 @@ async def ask(
     Errors: `InputError` before anything is spent for a missing key, an unknown model or a server
     out of reach; and in mid-run when the cost limit is reached, the server turns us away for good,
     or `limits.give_up_after` requests fail in a row. What was answered until then is kept, and
-    what is under way then is waited for: it is paid.
+    what is under way then is waited for: it is paid. `StoreError` where the store can't be written:
+    before anything is spent, or, where that begins in mid-run, after what came back was written
+    beside it (see `Store.rescue`). What another process asks at the same store is waited for.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(_whole(adapter, model, request)) for request in requests]
@@ -54,11 +61,14 @@ async def ask(
         run = _Run(model, limits, adapter, kept, total=len(set(keys)), done=len(replies))
         if missing:
             _check_price(model, limits)
+            if run.stores:
+                kept.check_writable()
             try:
                 await adapter.check()
                 await run.all(missing, progress)
             finally:
                 await adapter.close()
+    replies |= run.others
     return [
         Response(key, replies[key], cached=True)
         if key in replies
@@ -86,11 +96,18 @@ class _Run:
     tokens: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
+    # By key: what another process has claimed, and what it answered; answers the store did not take.
+    claimed: dict[str, Request] = field(default_factory=dict)
+    others: dict[str, Reply] = field(default_factory=dict)
+    unsaved: list[dict] = field(default_factory=list)
+
+    @property
+    def stores(self) -> bool:
+        """Whether answers are kept: those of baselines cost nothing and would fill the store."""
+        return self.model.provider != "baseline"
 
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
-        queue = iter(_batches(missing, self.model))
-        workers = getattr(self.model, "max_concurrency", 1)
         limiters = self._limiters(missing.values())
         # The original stream: notebooks' outputs stay free of bars, terminals show them.
         stream = sys.__stderr__ or sys.stderr
@@ -104,18 +121,47 @@ class _Run:
             mininterval=0.5 if stream.isatty() else 15,
             dynamic_ncols=True,
         ) as bar:
+            holding = asyncio.create_task(self._hold())
             try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(workers, len(missing))):
-                        group.create_task(self._work(queue, bar, limiters))
-            except ExceptionGroup as group_error:
-                raise group_error.exceptions[0] from None
+                while missing and not self.stopped:
+                    await self._once(missing, bar, limiters)
+                    missing, self.claimed = self.claimed, {}
+                    await asyncio.sleep(LOOK if missing else 0)
+            finally:
+                holding.cancel()
         if self.stopped:
-            raise InputError(
-                f"models.{self.model.name}: {self.stopped}. {self.done + len(self.replies)} of "
-                f"{self.total} answers are kept ({self._spent_so_far()}); running again asks only "
-                "for the rest"
-            )
+            raise self._end()
+
+    async def _once(self, missing: Mapping[str, Request], bar: tqdm, limiters: list) -> None:
+        """Ask for all that no other process has claimed."""
+        queue = iter(_batches(missing, self.model))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(getattr(self.model, "max_concurrency", 1), len(missing))):
+                group.create_task(self._work(queue, bar, limiters))
+
+    async def _hold(self) -> None:
+        """Keep our claims while their requests are under way, however long those take."""
+        while self.stores:
+            await asyncio.sleep(HOLD)
+            with suppress(StoreError):  # the next answer will tell
+                self.store.hold(CLAIM)
+
+    def _end(self) -> InputError:
+        """Why the run stopped, and what became of the answers."""
+        where, of_all = f"models.{self.model.name}", f"of {self.total} answers are kept"
+        kept = self.done + len(self.replies) + len(self.others) - len(self.unsaved)
+        told = f"{where}: {self.stopped}. {kept} {of_all} ({self._spent_so_far()})"
+        again = "running again asks only for the rest"
+        if not self.unsaved:
+            return InputError(f"{told}; {again}")
+        count = f"{len(self.unsaved)} more that came back could not be stored"
+        try:
+            rescued = self.store.rescue(self.unsaved)
+        except StoreError as error:
+            return StoreError(f"{told}; {count} and are lost: {error}")
+        return StoreError(
+            f"{told}; {count} and are in {rescued}: the next run takes them in; {again}"
+        )
 
     def _limiters(self, requests: Collection[Request]) -> list[tuple[AsyncLimiter, Callable]]:
         """The model's rate limits, each with what a request counts for."""
@@ -136,12 +182,29 @@ class _Run:
             cost = self._worst_case(request)
             if self.stopped or not await self._affords(cost):
                 return
-            self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
-            await self._one(key, request)
-            self.reserved, self.under_way = self.reserved - cost, self.under_way - 1
-            self.finished.set()
-            bar.set_postfix_str(self._spent_so_far(), refresh=False)
-            bar.update()
+            if self._ours(key, request):
+                self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
+                await self._one(key, request)
+                self.reserved, self.under_way = self.reserved - cost, self.under_way - 1
+                self.finished.set()
+            if key not in self.claimed:
+                bar.set_postfix_str(self._spent_so_far(), refresh=False)
+                bar.update()
+
+    def _ours(self, key: str, request: Request) -> bool:
+        """Whether to ask; not what another process asks or has asked since we looked."""
+        if not self.stores:
+            return True
+        try:
+            claimed = self.store.claim(key, CLAIM)
+        except StoreError as error:
+            self.stopped = str(error)
+            return False
+        if isinstance(claimed, Reply):
+            self.others[key] = claimed
+        elif not claimed:
+            self.claimed[key] = request
+        return claimed is True
 
     def _worst_case(self, request: Request) -> float:
         """At most so many US dollars may one request cost; 0 where nothing is priced."""
@@ -168,34 +231,49 @@ class _Run:
     async def _one(self, key: str, request: Request) -> None:
         start = time.monotonic()
         try:
-            reply = await self.adapter.send(request)
+            reply = without_key(await self.adapter.send(request), self.adapter.secret)
         except self.adapter.fatal as error:
             said = self._describe(error)
             self.stopped = f"turned away with {said}; check its base_url, model and key"
-            return
         except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
             self.errors[key] = said = self._describe(error)
             self.failures_in_a_row += 1
             if self.failures_in_a_row >= self.limits.give_up_after:
                 in_a_row = f"{self.failures_in_a_row} requests failed in a row"
                 self.stopped = f"{in_a_row}, the last with {said}"
+        else:
+            self._keep(key, request, reply, time.monotonic() - start)
             return
-        price, seconds = self.model.price, time.monotonic() - start
-        cost = price and price.usd(reply.prompt_tokens, reply.completion_tokens)
-        if self.model.provider != "baseline":  # which cost nothing and would fill the store
-            whole = _whole(self.adapter, self.model, request)
-            self.store.put(key, self.model.name, whole, reply, cost, seconds)
+        if self.stores:
+            with suppress(StoreError):  # the claim ends by itself
+                self.store.let_go(key)
+
+    def _keep(self, key: str, request: Request, reply: Reply, seconds: float) -> None:
+        """Store and book one answer; one that the store does not take ends the asking."""
+        price, cost = self.model.price, None
+        if price is not None:
+            # What a server does not count is booked at the most that it may have cost.
+            counted = reply.prompt_tokens + reply.completion_tokens > 0
+            tokens = (reply.prompt_tokens, reply.completion_tokens)
+            cost = price.usd(*tokens) if counted else self._worst_case(request)
         self.failures_in_a_row = 0
         self.replies[key] = reply
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
+        if self.stores:
+            whole = _whole(self.adapter, self.model, request)
+            answer = row(key, self.model.name, whole, reply, cost, seconds)
+            try:
+                self.replies[key] = self.store.put(answer)
+            except StoreError as error:
+                self.unsaved.append(answer)
+                self.stopped = str(error)
 
     def _describe(self, error: Exception) -> str:
         """An error in one line, at most 300 characters, and without the key, which servers repeat."""
-        text = f"{type(error).__name__}: {error}"
-        if self.adapter.secret:
-            text = text.replace(self.adapter.secret, "…")
-        return " ".join(text.split())[:300]
+        text = redacted(f"{type(error).__name__}: {error}", self.adapter.secret)
+        # What can't be written as UTF-8 would fail whoever writes the table of responses.
+        return " ".join(text.encode(errors="replace").decode().split())[:300]
 
     def _spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"

@@ -6,7 +6,8 @@ from typing import Any
 import openai
 
 from tomlab.models.embedded import digest, gguf_path, start_server
-from tomlab.models.remote import NO_KEY, MalformedReplyError, Payload, Remote, fatal
+from tomlab.models.remote import NO_KEY, Payload, Remote, fatal
+from tomlab.models.replies import MalformedReplyError, reply
 from tomlab.models.specs import EmbeddedModel, OpenAIModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
@@ -130,15 +131,12 @@ def _response_format(request: Request) -> dict[str, Any]:
 
 
 def _reply(completion: Any) -> Reply:
-    choices = getattr(completion, "choices", None)
-    if not choices or getattr(choices[0], "message", None) is None:
-        raise MalformedReplyError(f"no choices in the reply: {str(completion)[:200]!r}")
-    message, usage = choices[0].message, completion.usage
-    refused = getattr(message, "refusal", None)
-    finish = "refusal" if refused else _FINISH.get(choices[0].finish_reason, "other")
-    return Reply(
-        text=message.content or refused or "",
-        finish_reason=finish,
-        prompt_tokens=usage.prompt_tokens if usage else 0,
-        completion_tokens=usage.completion_tokens if usage else 0,
-    )
+    try:
+        choice, usage = completion.choices[0], completion.usage
+        content, refused = choice.message.content, getattr(choice.message, "refusal", None)
+    except (AttributeError, LookupError, TypeError):
+        raise MalformedReplyError(f"no choices in the reply: {str(completion)!r}") from None
+    finish = "content_filter" if refused else choice.finish_reason
+    text = refused if refused and not content else "" if content is None else content
+    counts = (getattr(usage, f"{what}_tokens", 0) for what in ("prompt", "completion"))
+    return reply(text, finish, _FINISH, *counts)

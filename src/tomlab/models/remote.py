@@ -13,10 +13,6 @@ Payload = dict[str, Any]
 NO_KEY = "none"
 
 
-class MalformedReplyError(ValueError):
-    """The server answered, but not in the protocol's form."""
-
-
 def fatal(sdk: ModuleType) -> tuple[type[Exception], ...]:
     """The errors of a vendor's client after which no later request will fare better."""
     return (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)

@@ -5,24 +5,52 @@ kept here and nowhere else.
 """
 
 import json
+import os
 import sqlite3
+import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+from uuid import uuid4
 
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS responses (
-    key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL,
-    finish_reason TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL, cost REAL, seconds REAL NOT NULL, created REAL NOT NULL
-) WITHOUT ROWID
+VERSION = 1  # of the schema; 0 had no claims
+_COLUMNS = (
+    "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
+    "finish_reason TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, "
+    "completion_tokens INTEGER NOT NULL, cost REAL, seconds REAL NOT NULL, created REAL NOT NULL"
+)
+_NAMES = tuple(column.split()[0] for column in _COLUMNS.split(", "))
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS responses ({_COLUMNS}) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (
+    key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = {VERSION};
+COMMIT;
 """
 _CHUNK = 500
+# By the beginning of SQLite's name of a fault: what to do.
+_ADVICE = {
+    "SQLITE_FULL": "free some space and run again",
+    "SQLITE_READONLY": "make the file and its folder writable and run again",
+    "SQLITE_BUSY": "another program holds it: end that, or wait for it, and run again",
+    "SQLITE_LOCKED": "another program holds it: end that, or wait for it, and run again",
+    "SQLITE_CANTOPEN": "see that its folder is one and may be written to",
+    "SQLITE_NOTADB": "not a response store. Move it away to start a new one",
+    "SQLITE_CORRUPT": "it is damaged. Move it away to start a new one; what can still be read of "
+    "it is saved by `sqlite3 DAMAGED .recover | sqlite3 NEW`",
+}
+
+
+class StoreError(InputError):
+    """The store can't be read or written; the message names it, the cause and what to do."""
 
 
 def canonical(request: Mapping) -> str:
@@ -36,50 +64,197 @@ def request_key(request: Mapping) -> str:
 
 
 class Store:
-    """Replies by request key. Each one is committed as it arrives.
+    """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
+    Several processes may ask at one store: what one has claimed, no other asks meanwhile.
     Write-ahead logging without a flush to disk per commit: killing the process loses nothing; a
     power cut may lose the last moments.
     """
 
     def __init__(self, path: Path | str):
-        self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Open or make a store, and take in what a run before could not store.
+
+        Errors: `StoreError` for what is no store, is damaged, newer or can't be opened. Nothing is
+        deleted.
+        """
+        self.path, self._owner = Path(path), uuid4().hex
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.path}: its folder can't be made ({error})") from None
+        with self._told():
             self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._check_form()
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
-        except sqlite3.OperationalError as error:
-            raise InputError(f"{self.path}: cannot be opened or is in use ({error})") from error
-        except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"{self.path}: not a response store ({error}). Move it away to start a new one"
-            ) from error
+            if self._version() < VERSION:
+                self._db.executescript(_SCHEMA)
+        for rescued in self._rescued():
+            # In a folder for all, another's file may stand under the name.
+            if rescued.is_file() and rescued.stat().st_uid == os.getuid():
+                self._take_in(rescued)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
         self._db.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Faults of the file as one sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            name = getattr(error, "sqlite_errorname", "")
+            advice = [said for fault, said in _ADVICE.items() if name.startswith(fault)]
+            todo = advice[0] if advice else "see that its disk is there and has space"
+            raise StoreError(f"{self.path}: {error}: {todo}") from error
+
+    def _version(self) -> int:
+        return self._db.execute("PRAGMA user_version").fetchone()[0]
+
+    def _check_form(self) -> None:
+        """Refuse, before anything is written, what another program or a later version made."""
+        if (version := self._version()) > VERSION:
+            raise StoreError(
+                f"{self.path}: found schema {version} of the response store, expected {VERSION} or "
+                "an earlier one: it was made by a newer tomlab. Update this one, or move it away"
+            )
+        tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")]
+        columns = [row[1] for row in self._db.execute("PRAGMA table_info(responses)")]
+        if tables and columns != list(_NAMES):
+            found = f"columns {', '.join(columns)}" if columns else f"tables {', '.join(tables)}"
+            raise StoreError(
+                f"{self.path}: not a response store: found {found}; expected a table `responses` "
+                f"with the columns {', '.join(_NAMES)}. Move it away to start a new one"
+            )
+
+    def check_writable(self) -> None:
+        """Write to the store without changing it. Errors: `StoreError` if that fails."""
+        with self._told():
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
         keys, found = list(dict.fromkeys(keys)), {}
-        for start in range(0, len(keys), _CHUNK):
-            chunk = keys[start : start + _CHUNK]
-            rows = self._db.execute(
-                "SELECT key, text, finish_reason, prompt_tokens, completion_tokens"
-                f" FROM responses WHERE key IN ({','.join('?' * len(chunk))})",
-                chunk,
-            )
-            found.update({key: Reply(*reply) for key, *reply in rows})
+        with self._told():
+            for start in range(0, len(keys), _CHUNK):
+                chunk = keys[start : start + _CHUNK]
+                rows = self._db.execute(
+                    "SELECT key, text, finish_reason, prompt_tokens, completion_tokens"
+                    f" FROM responses WHERE key IN ({','.join('?' * len(chunk))})",
+                    chunk,
+                )
+                found.update({key: Reply(*reply) for key, *reply in rows})
         return found
 
-    def put(
-        self, key: str, model: str, request: Mapping, reply: Reply, cost: float | None, secs: float
-    ) -> None:
-        """Keep one reply for good. `secs`: how long it took, with all retries."""
-        row = (key, model, canonical(request), reply.text, reply.finish_reason)
-        row += (reply.prompt_tokens, reply.completion_tokens, cost, secs, time.time())
-        self._db.execute(f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 10)})", row)
+    def claim(self, key: str, seconds: float) -> Reply | bool:
+        """Whether a request is now ours to ask, for so many seconds; the reply if there is one.
+
+        False while another process has claimed it and its time is not over.
+        """
+        now = time.time()
+        with self._told():
+            claimed = self._db.execute(
+                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
+                " SET owner = excluded.owner, until = excluded.until"
+                " WHERE until < ? OR owner = excluded.owner",
+                [key, self._owner, now + seconds, now],
+            ).rowcount
+        # Looked up after the claim: the other process stores a reply before it lets go.
+        if reply := self.replies([key]).get(key):
+            self.let_go(key)
+            return reply
+        return bool(claimed)
+
+    def hold(self, seconds: float) -> None:
+        """Prolong all our claims to so many seconds from now."""
+        with self._told():
+            until = time.time() + seconds
+            self._db.execute("UPDATE claims SET until = ? WHERE owner = ?", [until, self._owner])
+
+    def let_go(self, key: str) -> None:
+        """Give up a claim."""
+        with self._told():
+            command = "DELETE FROM claims WHERE key = ? AND owner = ?"
+            self._db.execute(command, [key, self._owner])
+
+    def put(self, row: Mapping[str, Any]) -> Reply:
+        """Keep one answer (see `row`) for good; the reply that is kept, which is an earlier one if
+        there was one. Errors: `StoreError`; the answer is not kept then.
+        """
+        self._insert([row])
+        return self.replies([row["key"]])[row["key"]]
+
+    def _insert(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
+        with self._told(), self._transaction():
+            self._db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
+            self._db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk has undone it already
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _rescued(self) -> list[Path]:
+        """Where answers go that the store does not take: beside it, or to another disk."""
+        name = f"{self.path.name}.rescued.jsonl"
+        elsewhere = f"tomlab-{sha256(str(self.path.resolve()).encode()).hexdigest()[:12]}-{name}"
+        folders = (Path(tempfile.gettempdir()), Path.home())
+        return [self.path.with_name(name), *(folder / elsewhere for folder in folders)]
+
+    def rescue(self, rows: Sequence[Mapping[str, Any]]) -> Path:
+        """Write answers that the store did not take as JSON Lines; where. The next one takes them
+        in. Errors: `StoreError` where nothing can be written anywhere.
+        """
+        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        failures = []
+        for path in self._rescued():
+            before = path.stat().st_size if path.is_file() else 0
+            try:
+                with path.open("ab") as file:
+                    file.write(lines)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                failures.append(f"{path} ({error.strerror})")
+                with suppress(OSError):
+                    os.truncate(path, before)
+            else:
+                return path
+        raise StoreError(f"{len(rows)} answers could be written to none of {', '.join(failures)}")
+
+    def _take_in(self, path: Path) -> None:
+        """Store the answers that `rescue` wrote; the file goes when all of them are kept."""
+        rows = []
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                row = json.loads(line)
+                rows.append({name: row[name] for name in _NAMES})
+            except (ValueError, TypeError, KeyError) as error:
+                raise StoreError(
+                    f"{path}, line {number}: found {line[:60]!r} ({error!r}), expected an answer "
+                    f"as JSON with {', '.join(_NAMES)}. Mend or move the line away; the others "
+                    "were not taken in yet"
+                ) from None
+        self._insert(rows)
+        path.unlink()
+
+
+def row(
+    key: str, model: str, request: Mapping, reply: Reply, cost: float | None, seconds: float
+) -> dict[str, Any]:
+    """One answer as the store keeps it. `seconds`: how long it took, with all retries."""
+    values = (key, model, canonical(request), reply.text, reply.finish_reason)
+    values += (reply.prompt_tokens, reply.completion_tokens, cost, seconds, time.time())
+    return dict(zip(_NAMES, values, strict=True))

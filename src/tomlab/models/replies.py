@@ -1,0 +1,58 @@
+"""What becomes of a server's reply before anyone relies on it: checked, counted, without the key."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Any
+
+from tomlab.models.specs import Reply
+
+# A shorter key is no secret: servers without one are given any word.
+SHORTEST_KEY = 8
+_SHOWN = 4  # characters of a key that an error may show
+
+
+class MalformedReplyError(ValueError):
+    """The server answered, but not in the protocol's form."""
+
+
+def reply(
+    text: Any, finish: Any, finishes: Mapping[str, str], prompt_tokens: Any, completion_tokens: Any
+) -> Reply:
+    """A checked reply. finishes: a protocol's reasons by our names; others are "other".
+
+    Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8.
+    """
+    if not isinstance(text, str):
+        raise MalformedReplyError(f"expected a text as the answer, found {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
+    reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
+    return Reply(text, reason, count(prompt_tokens), count(completion_tokens))
+
+
+def count(tokens: Any) -> int:
+    """Tokens as the server counted them, 0 where what it says is no count."""
+    return tokens if type(tokens) is int and 0 <= tokens < 2**31 else 0
+
+
+def without_key(answer: Reply, key: str | None) -> Reply:
+    """A reply that does not repeat the key."""
+    if not key or len(key) < SHORTEST_KEY or key not in answer.text:
+        return answer
+    return replace(answer, text=answer.text.replace(key, "…"))
+
+
+def redacted(text: str, key: str | None) -> str:
+    """An error's text without the key, nor more than four characters of it in a row: some servers
+    repeat a part, and what is quoted may be cut.
+    """
+    if not key or len(key) < SHORTEST_KEY:
+        return text
+    while True:
+        found = SequenceMatcher(None, text, key, autojunk=False).find_longest_match()
+        if found.size <= _SHOWN:
+            return text
+        text = f"{text[: found.a]}…{text[found.a + found.size :]}"

@@ -1,0 +1,37 @@
+"""Questions to a model behind a URL, and what `ask` makes of them."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, ModelSpec, Request, Response, model_spec
+
+CLIENTS = pytest.mark.parametrize("client", ["openai", "anthropic"])
+
+
+def question(text: str, *, system: str = "", max_tokens: int = 10, **fields) -> Request:
+    messages = [{"role": "system", "content": system}] if system else []
+    return Request((*messages, {"role": "user", "content": text}), max_tokens, **fields)
+
+
+def questions(count: int) -> list[Request]:
+    return [question(f"Question {n}?") for n in range(count)]
+
+
+def toy(client: str, url: str, **options) -> ModelSpec:
+    """A registry entry for a server at `url`."""
+    base_url = f"{url}/v1" if client == "openai" else url
+    entry = {"provider": client, "model": "toy", "base_url": base_url, "max_retries": 1}
+    return model_spec("toy", {"toy": {**entry, **options}})
+
+
+def answers(
+    requests: list[Request], spec: ModelSpec, store: Path | str, **limits
+) -> list[Response]:
+    return asyncio.run(ask(requests, spec, store=store, limits=Limits(**limits), progress=False))
+
+
+def texts(responses: list[Response]) -> list[str]:
+    return [response.reply.text for response in responses]

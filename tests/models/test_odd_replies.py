@@ -1,0 +1,158 @@
+"""Whatever a server sends for one question, it is that question's answer or error; the others go on."""
+
+import json
+
+import pytest
+
+from faulty_server import GOOD, Act, good_answer
+from tomlab.models.replies import redacted
+from tomlab.models.store import Store
+from toy_models import CLIENTS, answers, questions, toy
+
+COUNTS = {
+    "none": {},
+    "null": {"in": None, "out": None},
+    "text": {"in": "many", "out": "few"},
+    "negative": {"in": -3, "out": -1},
+    "huge": {"in": 10**30, "out": 10**30},
+    "fraction": {"in": 1.5, "out": 2.5},
+    "not a mapping": None,
+    "lists": {"in": [1], "out": [2]},
+}
+TEXTS = {
+    "lone surrogate": "The \ud800 attic.",
+    "list": ["in the attic"],
+    "object": {"text": "in the attic"},
+    "number": 7,
+    "true": True,
+}
+BODIES = {
+    "list": [],
+    "text": "in the attic",
+    "number": 7,
+    "null": None,
+    "empty object": {},
+    "choices as text": {"choices": "a", "content": "a"},
+    "choices null": {"choices": None, "content": None},
+    "choices of null": {"choices": [None], "content": [None]},
+    "no message": {"choices": [{"index": 0}], "content": [{}]},
+}
+
+
+def body(client: str, text="in the attic", finish="stop", usage=COUNTS["null"]) -> Act:
+    """A reply in a protocol's form with odd parts; it is valid JSON in ASCII."""
+    names = {
+        "openai": {"in": "prompt_tokens", "out": "completion_tokens"},
+        "anthropic": {"in": "input_tokens", "out": "output_tokens"},
+    }[client]
+    counted = usage and {names[side]: count for side, count in usage.items()}
+    if client == "openai":
+        choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
+        reply = {"choices": [choice], "usage": counted}
+    else:
+        content = [{"type": "text", "text": text}]
+        reply = {"content": content, "stop_reason": finish, "usage": counted}
+    return Act(body=json.dumps(reply))
+
+
+def asked(client, act, faulty_server, store):
+    """The responses to six questions, one of which meets the odd reply; the others are answered."""
+    spec = toy(client, faulty_server.url, max_retries=0, max_concurrency=6)
+    faulty_server.script = [GOOD, GOOD, act]
+    responses = answers(questions(6), spec, store)
+    good = [
+        (question, response)
+        for question, response in zip(questions(6), responses, strict=True)
+        if response.reply and response.reply.text == good_answer(question.messages[0]["content"])
+    ]
+    assert len(good) >= 5
+    with Store(store) as kept:
+        found = kept.replies(response.request_key for response in responses)
+    assert found == {r.request_key: r.reply for r in responses if r.reply}
+    [odd] = [r for r in responses if all(r is not one for _, one in good)] or [None]
+    return odd
+
+
+@CLIENTS
+@pytest.mark.parametrize("usage", COUNTS.values(), ids=COUNTS)
+def test_answer_with_odd_counts_is_an_answer_without_counts(client, usage, faulty_server, store):
+    odd = asked(client, body(client, usage=usage), faulty_server, store)
+    assert odd.reply.text == "in the attic"
+    assert (odd.reply.prompt_tokens, odd.reply.completion_tokens) == (0, 0)
+
+
+@CLIENTS
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_what_is_no_text_is_an_error_and_never_stored(client, text, faulty_server, store):
+    odd = asked(client, body(client, text=text), faulty_server, store)
+    assert odd.reply is None
+    assert odd.error.startswith("MalformedReplyError")
+    odd.error.encode()
+
+
+@CLIENTS
+@pytest.mark.parametrize("whole", BODIES.values(), ids=BODIES)
+def test_reply_of_another_form_is_an_error(client, whole, faulty_server, store):
+    odd = asked(client, Act(body=json.dumps(whole)), faulty_server, store)
+    assert odd.reply is None
+    assert odd.error.startswith("MalformedReplyError")
+
+
+@CLIENTS
+@pytest.mark.parametrize("finish", [None, 7, ["stop"], {"why": "stop"}, "whim"], ids=str)
+def test_odd_reason_for_ending_is_another(client, finish, faulty_server, store):
+    odd = asked(client, body(client, finish=finish), faulty_server, store)
+    assert odd.reply.text == "in the attic"
+    assert odd.reply.finish_reason == "other"
+
+
+def test_answer_without_counts_is_booked_at_its_worst(faulty_server, store):
+    price = {"input": 0, "output": 1e5}  # 10 tokens at most: a dollar an answer
+    spec = toy("openai", faulty_server.url, max_concurrency=1, price=price)
+    faulty_server.default = body("openai")
+    with pytest.raises(ValueError, match="max_cost_usd") as stopped:
+        answers(questions(5), spec, store, max_cost_usd=2.5)
+    assert "2 of 5 answers are kept" in str(stopped.value)
+
+
+KEY = "sk-proj-Zq8vT4mW1nXc7bLs"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Wrong key: {KEY}",
+        f"{KEY}{KEY} twice",
+        f"cut: {KEY[:11]}",
+        f"masked: {KEY[:8]}******{KEY[-6:]}",
+        f"https://example.org/?key={KEY[3:]}&x=1",
+    ],
+)
+def test_error_shows_no_more_of_a_key_than_four_characters(text):
+    shown = redacted(text, KEY)
+    assert not any(KEY[start : start + 5] in shown for start in range(len(KEY) - 4))
+    assert "…" in shown
+
+
+def test_word_that_a_server_without_keys_is_given_is_no_secret():
+    assert redacted("no key: none", "none") == "no key: none"
+
+
+@CLIENTS
+@pytest.mark.parametrize("client_key", [KEY])
+def test_key_in_an_answer_or_a_broken_reply_is_not_kept(
+    client, client_key, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", client_key)
+    spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0, max_concurrency=1)
+    long = "x" * 180
+    faulty_server.script = [
+        Act(text=f"Your key is {KEY}."),
+        Act(body=json.dumps({"id": long + KEY, "choices": [], "content": 3})),
+        Act(status=500, body=json.dumps({"error": {"message": f"{long * 2}{KEY}"}})),
+    ]
+    responses = answers(questions(3), spec, store)
+    assert "Your key is …." in [r.reply.text for r in responses if r.reply]
+    said = json.dumps([[r.error, r.reply and r.reply.text] for r in responses])
+    said += "".join(path.read_bytes().decode("latin-1") for path in store.parent.iterdir())
+    assert not any(KEY[start : start + 5] in said for start in range(len(KEY) - 4))

@@ -1,0 +1,277 @@
+"""Nothing that was paid for is lost, whatever the disk, the store or another process does."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from faulty_server import Act, good_answer
+from tomlab.errors import InputError
+from tomlab.models import ask as asking
+from tomlab.models import store as stores
+from tomlab.models.specs import Reply
+from tomlab.models.store import Store, StoreError, row
+from toy_models import answers, question, questions, texts, toy
+
+ASKER = """
+import asyncio, json, sys
+from tomlab.models.ask import ask
+from tomlab.models.specs import Limits, Request, model_spec
+url, store, count = sys.argv[1:]
+entry = {"provider": "openai", "model": "toy", "base_url": url + "/v1", "max_retries": 0}
+requests = [Request(({"role": "user", "content": f"Question {n}?"},), 10) for n in range(int(count))]
+spec = model_spec("toy", {"toy": entry})
+responses = asyncio.run(ask(requests, spec, store=store, limits=Limits(), progress=False))
+print(json.dumps([response.reply.text for response in responses]))
+"""
+
+
+def ask_in_a_process(url: str, store: Path, count: int, **options) -> subprocess.Popen:
+    command = [sys.executable, "-c", ASKER, url, str(store), str(count)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=env, **streams, **options)
+
+
+def answer(key: str, text: str = "In the attic.") -> dict:
+    return row(key, "toy", {"asked": key}, Reply(text, "stop"), None, 0.1)
+
+
+@contextmanager
+def files_up_to(size: int):
+    """No file grows beyond `size` bytes: to SQLite as a disk that is full."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@contextmanager
+def as_nobody():
+    """Without the rights of root, whom no file's mode stops."""
+    mine = os.geteuid()
+    if mine == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(mine)
+
+
+# Disks
+
+
+def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store):
+    spec = toy("openai", faulty_server.url, max_concurrency=4)
+    faulty_server.default = Act(text="In the attic. " * 500)
+    with Store(store):
+        pass
+    with pytest.raises(StoreError) as failed, files_up_to(200_000):
+        answers(questions(100), spec, store)
+    paid, told = len(faulty_server.asked), str(failed.value)
+    assert 4 < paid < 60
+    rescued = store.with_name("store.sqlite.rescued.jsonl")
+    lines = rescued.read_text().splitlines()
+    assert str(store) in told
+    assert f"{len(lines)} more that came back could not be stored and are in {rescued}" in told
+    assert f"{paid - len(lines)} of 100 answers are kept" in told
+
+    responses = answers(questions(100), spec, store)
+    assert len(faulty_server.asked) == 100
+    assert sum(response.cached for response in responses) == paid
+    assert not rescued.exists()
+
+
+def test_full_disk_is_found_before_anything_is_asked(faulty_server, store):
+    with Store(store) as kept:
+        kept.put(answer("k"))
+    with pytest.raises(StoreError, match=r"store\.sqlite: .*space"), files_up_to(0):
+        answers(questions(3), toy("openai", faulty_server.url), store)
+    assert not faulty_server.asked
+
+
+def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store.sqlite"
+        with Store(store) as kept:
+            kept.put(answer("k"))
+        store.chmod(0o444)
+        Path(folder).chmod(0o555)
+        with as_nobody(), pytest.raises(StoreError, match=r"store\.sqlite: .*make the file and"):
+            answers(questions(3), toy("openai", faulty_server.url), store)
+        Path(folder).chmod(0o755)
+    assert not faulty_server.asked
+
+
+def test_answers_are_rescued_to_another_disk_if_need_be(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "tmp").mkdir()
+    store.with_name("store.sqlite.rescued.jsonl").mkdir()  # nothing can be written there
+    with Store(store) as kept:
+        rescued = kept.rescue([answer("k"), answer("l")])
+    assert rescued.parent == tmp_path / "tmp"
+    with Store(store) as kept:
+        assert set(kept.replies("kl")) == {"k", "l"}
+    assert not rescued.exists()
+
+
+def test_rescued_answers_that_are_damaged_are_named_and_left_alone(store):
+    rescued = store.with_name("store.sqlite.rescued.jsonl")
+    rescued.write_text(json.dumps(answer("k")) + '\n{"key": "l"}\n')
+    with pytest.raises(StoreError, match=r"rescued\.jsonl, line 2: .*expected an answer"):
+        Store(store)
+    assert len(rescued.read_text().splitlines()) == 2
+
+
+# Two processes
+
+
+def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, store):
+    faulty_server.default = Act(wait=0.05)
+    both = [ask_in_a_process(faulty_server.url, store, 120) for _ in range(2)]
+    said = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert said[0][0] == said[1][0]
+    assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 120
+
+
+def test_first_answer_stays(store):
+    with Store(store) as one, Store(store) as other:
+        assert one.put(answer("k", "first")).text == "first"
+        assert other.put(answer("k", "second")).text == "first"
+
+
+def test_claim_of_a_process_that_died_ends(faulty_server, store, monkeypatch):
+    monkeypatch.setattr(asking, "CLAIM", 1.5)
+    spec = toy("openai", faulty_server.url)
+    faulty_server.default = Act(wait=60)
+    dead = ask_in_a_process(faulty_server.url, store, 1)
+    while not faulty_server.asked:
+        assert dead.poll() is None
+    dead.kill()
+    dead.communicate()
+    with Store(store) as kept:  # it claimed for longer than a test may take
+        kept._db.execute("UPDATE claims SET until = until - 29")
+    faulty_server.default = Act()
+    assert texts(answers(questions(1), spec, store)) == [good_answer("Question 0?")]
+
+
+def test_claim_is_prolonged_while_the_answer_takes_its_time(faulty_server, store, monkeypatch):
+    monkeypatch.setattr(asking, "CLAIM", 0.6)
+    monkeypatch.setattr(asking, "HOLD", 0.1)
+    faulty_server.default = Act(wait=2)
+    spec = toy("openai", faulty_server.url)
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(answers, [question("Who?")], spec, store) for _ in range(2)]
+        found = [texts(job.result()) for job in jobs]
+    assert found == [[good_answer("Who?")]] * 2
+    assert len(faulty_server.asked) == 1
+
+
+def test_claim_is_given_up_when_a_request_fails(faulty_server, store):
+    spec = toy("openai", faulty_server.url, max_retries=0)
+    faulty_server.script = [Act(status=500)]
+    [failed] = answers(questions(1), spec, store)
+    assert failed.error
+    with Store(store) as other:
+        assert other.claim(failed.request_key, 1) is True
+
+
+# Other stores
+
+
+def old_store(path: Path) -> None:
+    """A store as it was before its schema had a version."""
+    with sqlite3.connect(path) as db:
+        columns = stores._COLUMNS
+        db.execute(f"CREATE TABLE responses ({columns}) WITHOUT ROWID")
+        db.execute(
+            f"INSERT INTO responses VALUES ({','.join('?' * 10)})", list(answer("k").values())
+        )
+
+
+def test_store_without_a_version_is_upgraded(store):
+    old_store(store)
+    with Store(store) as kept:
+        assert kept.replies(["k"])["k"].text == "In the attic."
+        assert kept.claim("l", 1) is True
+        assert kept._version() == stores.VERSION
+
+
+def test_store_of_a_later_schema_is_refused_and_left_alone(store):
+    old_store(store)
+    with sqlite3.connect(store) as db:
+        db.execute("PRAGMA user_version = 7")
+    before = store.read_bytes()
+    with pytest.raises(StoreError, match=r"found schema 7 .*expected 1 or"):
+        Store(store)
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("CREATE TABLE responses (key TEXT, answer TEXT)", "found columns key, answer"),
+        ("CREATE TABLE cookies (name TEXT)", "found tables cookies"),
+    ],
+)
+def test_another_programs_database_is_refused_and_left_alone(command, told, store):
+    with sqlite3.connect(store) as db:
+        db.execute(command)
+    before = store.read_bytes()
+    with pytest.raises(StoreError, match=f"not a response store: {told}"):
+        Store(store)
+    assert store.read_bytes() == before
+
+
+def test_store_with_overwritten_pages_is_told(faulty_server, store):
+    with Store(store) as kept:
+        for n in range(400):
+            kept.put(answer(f"k{n}", "In the attic. " * 20))
+    content = bytearray(store.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    store.write_bytes(content)
+    with pytest.raises(StoreError, match=r"store\.sqlite: .*damaged.*recover"):
+        answers(questions(3), toy("openai", faulty_server.url), store)
+    assert not faulty_server.asked
+    assert store.read_bytes()[5000:5010] == b"\xff" * 10
+
+
+def test_folder_that_is_a_file_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file/store\.sqlite: its folder can't be made"):
+        Store(tmp_path / "file" / "store.sqlite")
+
+
+def test_folder_in_place_of_a_store_is_told(tmp_path):
+    with pytest.raises(InputError, match=f"{tmp_path}: unable to open database file"):
+        Store(tmp_path)
+
+
+def test_store_that_fails_while_requests_are_claimed_ends_the_run(
+    faulty_server, store, monkeypatch
+):
+    def claim(*_):
+        raise StoreError("store.sqlite: database disk image is malformed: it is damaged")
+
+    monkeypatch.setattr(Store, "claim", claim)
+    with pytest.raises(InputError, match=r"models\.toy: store\.sqlite: .*0 of 3 answers are kept"):
+        asyncio.run(
+            asking.ask(questions(3), toy("openai", faulty_server.url), store=store, progress=False)
+        )
+    assert not faulty_server.asked
