@@ -20,7 +20,7 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures test lint lab data lock clean
+.PHONY: figures test params lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data
@@ -28,6 +28,10 @@ figures: data
 
 test: data
 	pytest -n 2 --dist loadfile
+
+# Is params.yaml right? Every stage asks first; this asks alone.
+params: $(READY)
+	@python -m tomlab.pipeline.settings
 
 lint: $(READY)
 	ruff check .

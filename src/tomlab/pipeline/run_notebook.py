@@ -21,7 +21,8 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import PARAMS, ROOT
+from tomlab.paths import RESPONSE_STORE, ROOT
+from tomlab.pipeline import settings
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
@@ -145,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise InputError(f"{args.source}: no such notebook")
         names = declared(nbformat.read(args.source, as_version=4), str(args.source))
         given = assignments(args.given)
-        run(args.source, args.output, parameters(names, params.load(PARAMS), args.section, given))
+        run(args.source, args.output, parameters(names, settings.check(), args.section, given))
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)
         return 1
@@ -153,6 +154,13 @@ def main(arguments: list[str] | None = None) -> int:
         where = args.output.with_suffix(".failed.ipynb")
         print(f"\n{error}\nThe notebook up to the fault: {where}\n", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        kept = RESPONSE_STORE.relative_to(ROOT)
+        print(
+            f"\nStopped. Answers that arrived are kept in {kept}; run again to go on.",
+            file=sys.stderr,
+        )
+        return 130
     return 0
 
 
