@@ -42,7 +42,7 @@ lab: data
 	jupyter lab notebooks
 
 data: $(READY)
-	dvc pull --quiet data.dvc
+	@python -m tomlab.pipeline.fetch
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
