@@ -1,16 +1,11 @@
-"""Asking a model to write something, and what became of each attempt.
-
-An answer is read strictly into what was asked for, or it is kept with the reason why it is none.
-"""
+"""Asking a model to write something: what was asked for, or an attempt with why it is none."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from re import sub
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.scoring.answers import unanswered, visible
 
@@ -43,16 +38,15 @@ class Answer(NamedTuple):
 
 def answer(reply: Reply) -> Answer:
     """A reply without its thinking."""
-    text, open_thought = visible(reply.text)
-    return Answer(text, reply.finish_reason, open_thought)
+    said, open_thought = visible(reply.text)
+    return Answer(said, reply.finish_reason, open_thought)
 
 
 def attempt(
     response: Response, parse: Callable[[Answer], Any], good: str
 ) -> tuple[Any, dict[str, str]]:
-    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`.
-
-    status: `good` or one of `FAILURES`; text: the whole answer, with its thinking.
+    """What `parse` made of an answer (None for `Unparsed`), its `OUTCOME`: status, `good` or one
+    of `FAILURES`, reason, and the whole text, with its thinking.
     """
     if response.reply is None:
         return None, {"status": "error", "reason": response.error or "", "text": ""}
@@ -64,9 +58,8 @@ def attempt(
 
 
 def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
-    """What keeps `found`, pairs of label and text, from every label once, in order, with a text.
-
-    what: what the labels are called all together.
+    """What keeps `found`, pairs of label and text, from every label once, in order, with a text;
+    `what`: the labels all together.
     """
     order = [label for label, _ in found]
     if doubled := [label for label in labels if order.count(label) > 1]:
@@ -80,9 +73,8 @@ def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: s
 
 def stacked(good: str, written: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
     """What a file holds, of status `good`, and the attempts of models, one below the other."""
-    return pd.concat(
-        [written.assign(status=good, reason="", text=""), *attempted], ignore_index=True
-    )
+    own = written.assign(status=good, reason="", text="")
+    return pd.concat([own, *attempted], ignore_index=True)
 
 
 def request(
@@ -93,21 +85,13 @@ def request(
     shared: Collection[str] | None = None,
     **options: float,
 ) -> Request:
-    """The request that prompt `name` makes with its placeholders filled; each of `values` is one.
+    """The request that prompt `name` makes with its placeholders filled, each of `values`.
 
-    shared: the placeholders that neighbouring requests fill alike. What stands before the first
-    other one is the beginning that they share (None: they share none). options: of a `Request`.
+    shared: those that neighbouring requests fill alike; they share what stands before the first
+    other one (None: nothing). options: of a `Request`.
     """
+    content = prompts.filled(name, replaced, **values)
     text = prompts.load(name, replaced)
-    places = {key: text.find(f"{{{key}}}") for key in values}
-    if missing := [key for key, place in places.items() if place < 0]:
-        raise InputError(f"prompt {name!r}: expected {{{missing[0]}}} in it, found none")
-    own = [place for key, place in places.items() if shared is not None and key not in shared]
-    message = {"role": "user", "content": _filled(text, values)}
-    beginning = _filled(text[: min(own, default=0)], values)
-    return Request((message,), shared_prefix=beginning, **options)
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    # In one pass: braces in what is filled in are text.
-    return sub(r"\{(\w+)\}", lambda hit: values.get(hit[1], hit[0]), text)
+    own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]
+    beginning = prompts.fill(text[: min(own, default=0)], values)
+    return Request(({"role": "user", "content": content},), shared_prefix=beginning, **options)

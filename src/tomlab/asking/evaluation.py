@@ -13,9 +13,10 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import check
+from tomlab.scoring.answers import failed
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,17 @@ def plan(
     samples: int = 1,
     seed: int = 0,
 ) -> list[Question]:
-    """The questions a model is asked: by method, whole groups only.
+    """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
-    A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups (templates,
-    stories: the benchmark's `UNIT`), drawn by `seed`; the groups of a smaller n are among those of
-    a larger one, so methods stay comparable.
+    A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups, drawn by
+    `seed`; those of a smaller n are among those of a larger one, so methods stay comparable.
     """
     allowed = model.groups.get(benchmark.NAME, {})
     _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
-    order = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed)
-    questions = []
+    order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
-        chosen = set(order[: allowed.get(method)])
-        asked = benchmark.asked(items[items[benchmark.UNIT].isin(chosen)], method)
+        chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
+        asked = benchmark.asked(items[chosen], method)
         repeats = product(asked.to_dict("records"), range(samples))
         questions += [Question(item, method, sample) for item, sample in repeats]
     return questions
@@ -61,16 +60,13 @@ def _known_methods(named: Mapping, benchmark: Benchmark, where: str) -> None:
 
 
 def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
-    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn.
-
-    Each group has its own draw, so that leaving some out does not change the order of the others.
-    """
+    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn."""
+    # Each has its own draw, so that leaving some out does not change the order of the others.
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
     if stratum is None:
         return order
-    level = items.drop_duplicates(unit).set_index(unit)[stratum]
-    turns = pd.Series(order).groupby(level[order].to_numpy()).cumcount()
-    return [group for _, group in sorted(zip(turns, order, strict=True), key=lambda t: t[0])]
+    level = items.drop_duplicates(unit).set_index(unit)[stratum][order]
+    return list(level.groupby(level).cumcount().sort_values(kind="stable").index)
 
 
 def request(
@@ -82,15 +78,15 @@ def request(
     max_tokens: Mapping[str, int] | None = None,
 ) -> Request:
     """The request for one question. max_tokens: a user's own limits by method."""
-    method = benchmark.METHODS[question.method]
+    item, method = question.item, question.method
     return Request(
-        messages=tuple(benchmark.messages(question.item, question.method, replaced)),
-        max_tokens=(max_tokens or {}).get(question.method, method.max_tokens),
+        messages=tuple(benchmark.messages(item, method, replaced)),
+        max_tokens=(max_tokens or {}).get(method, benchmark.METHODS[method].max_tokens),
         sample=question.sample,
         seed=seed,
-        shared_prefix=benchmark.shared_prefix(question.item, question.method),
-        reference=benchmark.reference(question.item, question.method, seed),
-        schema=benchmark.schema(question.method),
+        shared_prefix=benchmark.shared_prefix(item, method),
+        reference=benchmark.reference(item, method, seed),
+        schema=benchmark.schema(method),
     )
 
 
@@ -108,8 +104,7 @@ async def evaluate(
     """Ask all questions; one row each in the responses table.
 
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
-    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` of the
-    requests failed; all answers are kept then, and running again asks only for the failed ones.
+    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
     """
     limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
     if not questions:
@@ -119,10 +114,10 @@ async def evaluate(
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
     requests = [request(benchmark, question, **options) for question in questions]
     responses = await ask(requests, model, store=store, limits=limits)
-    failed = [r.error for r in responses if r.error is not None]
-    if len(failed) > limits.max_error_share * len(responses):
+    errors = [r.error for r in responses if r.error is not None]
+    if len(errors) > limits.max_error_share * len(responses):
         raise InputError(
-            f"{where}: {len(failed)} of {len(responses)} requests failed (the last: {failed[-1]}), "
+            f"{where}: {len(errors)} of {len(responses)} requests failed (the last: {errors[-1]}), "
             f"more than limits.max_error_share = {limits.max_error_share}. The other answers are "
             "kept; running again asks only for the failed ones"
         )
@@ -130,18 +125,29 @@ async def evaluate(
     for method in {q.method for q in questions}:
         texts = [prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts]
         hashes[method] = prompts.prompt_hash(*texts)
-    rows = [
-        _row(q, model.name, r, answer, hashes[q.method])
-        for q, r, answer in zip(questions, requests, responses, strict=True)
-    ]
+    rows = []
+    for question, put, response in zip(questions, requests, responses, strict=True):
+        reply = response.reply or Reply(None, None)
+        row = {
+            "item_id": question.item["item_id"],
+            "model": model.name,
+            "method": question.method,
+            "sample": question.sample,
+            "messages": json.dumps(list(put.messages), ensure_ascii=False),
+            "prompt_hash": hashes[question.method],
+            "response": reply.text,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "error": response.error,
+            "request_key": response.request_key,
+        }
+        rows.append(row)
     return check(pd.DataFrame(rows), "responses", where)
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:
-    """For chain of thought in two calls: the questions that ask for the reasoning.
-
-    questions: by methods that name their `first` call.
-    """
+    """For questions by methods that name their `first` call: those that ask for the reasoning."""
     return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
 
 
@@ -150,57 +156,29 @@ def second_calls(
 ) -> tuple[list[Question], pd.DataFrame]:
     """The questions that ask for the answer, each item with the `reasoning` of its first call.
 
-    first: the responses to `first_calls(questions)`. Questions whose first call failed can't be
-    asked; the second value holds an error for each in the responses' form, so that none is lost.
+    first: the responses to `first_calls(questions)`. The second value holds responses with an error
+    for the questions whose first call failed, so that none is lost.
     """
-    keys = ["item_id", "method", "sample"]
-    said = first.set_index(keys)["response"].to_dict()
-    errors = first.set_index(keys)["error"].to_dict()
+    rows = first.to_dict("records")
+    said = {(row["item_id"], row["method"], row["sample"]): row for row in rows}
     asked, lost = [], []
     for q in questions:
-        key = (q.item["item_id"], benchmark.METHODS[q.method].first, q.sample)
-        if pd.notna(errors[key]) or pd.isna(said[key]):
-            lost.append((*key, q.method))
+        row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.sample]
+        if failed(row):
+            error = f"first call: {row['error']}"
+            lost.append({**row, "method": q.method, "response": None, "error": error})
         else:
-            reasoning = benchmark.reasoning_of(said[key])
+            reasoning = benchmark.reasoning_of(row["response"])
             asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
-    failed = first.merge(pd.DataFrame(lost, columns=[*keys, "asked"]), on=keys)
-    failed = failed.assign(
-        method=failed["asked"], response=None, error="first call: " + failed["error"].astype(str)
-    )
-    return asked, failed[first.columns]
-
-
-def _row(question: Question, model: str, asked: Request, answer: Response, hashed: str) -> dict:
-    reply = answer.reply or Reply(None, None)
-    return {
-        "item_id": question.item["item_id"],
-        "model": model,
-        "method": question.method,
-        "sample": question.sample,
-        "messages": json.dumps(list(asked.messages), ensure_ascii=False),
-        "prompt_hash": hashed,
-        "response": reply.text,
-        "finish_reason": reply.finish_reason,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "error": answer.error,
-        "request_key": answer.request_key,
-    }
+    return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
-    """Answers, tokens and list price by method: what it costs to ask all this once.
-
-    What was in fact spent, and when, stands in the response store alone.
-    """
-    table = responses.groupby("method", sort=False).agg(
-        answers=("item_id", "size"),
-        failed=("error", "count"),
-        prompt_tokens=("prompt_tokens", "sum"),
-        completion_tokens=("completion_tokens", "sum"),
-    )
+    """Answers, tokens and list price by method: what it costs to ask all this once."""
+    tokens = ["prompt_tokens", "completion_tokens"]
+    by_method = responses.groupby("method", sort=False)
+    table = by_method.agg(answers=("item_id", "size"), failed=("error", "count"))
+    table[tokens] = by_method[tokens].sum()
     if model.price is not None:
-        tokens = (table[name] for name in ("prompt_tokens", "completion_tokens"))
-        table["list_price_usd"] = model.price.usd(*tokens)
+        table["list_price_usd"] = model.price.usd(*(table[name] for name in tokens))
     return table

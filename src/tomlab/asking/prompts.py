@@ -1,5 +1,6 @@
 """Prompts: plain text files, each replaceable by a user's own through `params.yaml`."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
@@ -14,12 +15,10 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
 
     replaced: paths of a user's own files by prompt name, relative to the repository's root.
     """
-    known = _known()
-    unknown = sorted(set(replaced or {}) - set(known))
-    if unknown or name not in known:
-        wrong = unknown[0] if unknown else name
-        raise InputError(f"no prompt {wrong!r}; there are: {', '.join(sorted(known))}")
-    path = ROOT / replaced[name] if replaced and name in replaced else known[name]
+    known, own = _known(), replaced or {}
+    if unknown := [each for each in (*sorted(own), name) if each not in known]:
+        raise InputError(f"no prompt {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+    path = ROOT / own[name] if name in own else known[name]
     try:
         return path.read_text(encoding="utf-8-sig").rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -31,18 +30,20 @@ def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
     # Looked up once: a run asks for its prompts thousands of times.
     files = [*PACKAGE.glob("benchmarks/*/prompts/*.txt"), *PACKAGE.glob("judging/prompts/*.txt")]
-    owners = {"judging": "judges"}
-    return {f"{owners.get(p.parts[-3], p.parts[-3])}/{p.stem}": p for p in files}
+    return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
 
 
-def filled(name: str, replaced: Mapping[str, str] | None = None, **fields: str) -> str:
+def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:
     """Prompt `name` with each `{field}` in it replaced; every field must be there."""
     text = load(name, replaced)
-    for field, value in fields.items():
-        if f"{{{field}}}" not in text:
-            raise InputError(f"prompt {name!r}: expected {{{field}}} in it, found none")
-        text = text.replace(f"{{{field}}}", value)
-    return text
+    if missing := [field for field in fields if f"{{{field}}}" not in text]:
+        raise InputError(f"prompt {name!r}: expected {{{missing[0]}}} in it, found none")
+    return fill(text, fields)
+
+
+def fill(text: str, fields: Mapping[str, str]) -> str:
+    """`text` with fields replaced, all in one pass: braces in what is filled in are text."""
+    return re.sub(r"\{(\w+)\}", lambda hit: fields.get(hit[1], hit[0]), text)
 
 
 def prompt_hash(*texts: str) -> str:

@@ -1,7 +1,6 @@
 """What every benchmark is to those who ask and score by it: the face of its package.
 
-`tomlab.benchmarks.<name>` is a module that has all members of `Benchmark`. A new benchmark is a new
-package; nothing else lists benchmarks by name.
+`tomlab.benchmarks.<name>` has all members of `Benchmark`; nothing else lists benchmarks by name.
 """
 
 from collections.abc import Mapping
@@ -30,15 +29,13 @@ class Benchmark(Protocol):
     METHODS: Mapping[str, Method]
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:
-        """The items of a file or folder in the released format, with the columns of `compose`.
-
-        Errors: `InputError` that names file, row and field of everything at fault.
+        """The items of a file or folder in the released format, as by `compose`. Errors:
+        `InputError` that names file, row and field of everything at fault.
         """
 
     def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
-        """The items table of the benchmark's records, one row a question; `seed` shuffles options.
-
-        Errors: `InputError` where there are no records.
+        """The items of records, one row a question; `seed` shuffles options. Errors: `InputError`
+        where there are no records.
         """
 
     def asked(self, items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -49,28 +46,26 @@ class Benchmark(Protocol):
     ) -> list[dict[str, str]]:
         """The chat messages `{"role", "content"}` for one item, the last one the user's.
 
-        replaced: a user's own prompt files by prompt name. Errors: `InputError` where a method
-        builds on an earlier answer that the item does not hold.
+        replaced: as in `prompts.load`. Errors: `InputError` where an earlier answer, on which the
+        method builds, is not in the item.
         """
 
     def shared_prefix(self, item: Mapping, method: str) -> str:
         """The beginning of the last message that the item shares with its siblings."""
 
     def reference(self, item: Mapping, method: str, seed: int) -> dict[str, str]:
-        """The answers of the baselines by name: `gold`, `random`, `omniscient` where there is one."""
+        """The baselines' answers by name: `gold`, `random`, `omniscient` where there is one."""
 
     def schema(self, method: str) -> dict | None:
         """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
 
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The scores table: one row a response, in their order, failed requests included.
-
-        responses: of any models and methods, or just the columns `item_id, model, method,
-        response`. Errors: `InputError` for unknown items or methods and doubled rows.
+        """The scores table: one row a response, in their order, failed requests too. responses,
+        errors: as in `scoring.answers.pairs`.
         """
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
-        """The rule that decided one verdict, in words. scored: a response with its row of `score`."""
+        """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
 
     def metrics(
         self, scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
@@ -90,17 +85,14 @@ class TwoCalls(Benchmark, Protocol):
     METHODS: Mapping[str, TwoCallMethod]
 
     def reasoning_of(self, response: str, /) -> str:
-        """The reasoning in the answer to the first call, as the second call's `messages` take it."""
+        """The reasoning in the first call's answer, as the second call's `messages` take it."""
 
 
 class Reminding(Benchmark, Protocol):
     """A benchmark with methods that show a model its own answers to other items."""
 
     def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The items of such methods, with what `messages` needs of one model's `responses`.
-
-        Items whose earlier question was not answered are left out.
-        """
+        """Such methods' items whose earlier question was answered, with what `messages` needs."""
 
 
 def no_schema(method: str) -> None:

@@ -1,9 +1,8 @@
 """How well automatic judges agree with labelled decisions, and which is best.
 
-Judge calibration of OmniToM (App. B.4) and of every other task with a yes/no judge. A decisions
-table has one row a judge and unit: `judge, group, unit, truth` (bool, missing where nobody decided)
-and `decision` (bool, missing where the judge's answer gave none). Units are grouped by story;
-intervals resample groups.
+Judge calibration of OmniToM (App. B.4) and of every task with a yes/no judge. A decisions table has
+a row for each judge and unit: `judge, group` (the story), `unit, truth` (bool, missing where nobody
+decided) and `decision` (bool, missing where the judge's answer gave none).
 """
 
 from collections.abc import Callable
@@ -24,18 +23,18 @@ def agreement_by_judge(
 
     agreement: share of units on which judge and truth agree, per group over the units where both
     are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
-    of all groups. agreement_all: agreement with undefined decisions as disagreements, so that no
-    judge gains by silence. Each has an interval from resampling groups: `ci_low, ci_high` for
-    agreement, `<name>_low, <name>_high` for the others; nan where a value is not defined.
-    n: units with a truth; undefined: those of them without a decision; n_groups: groups with both.
+    of all groups. agreement_all: undefined decisions count as disagreements, so that no judge gains
+    by silence. Intervals resample groups: `ci_low, ci_high` for agreement, `<name>_low,
+    <name>_high` for the others; nan where not defined. n: units with a truth; undefined: those of
+    them without a decision; n_groups: groups with both.
     """
     options = {"resamples": resamples, "seed": seed}
     rows = []
     for judge, units in _known(decisions).groupby("judge", sort=False):
-        said = units[units["decision"].notna()]
+        said = units.dropna(subset="decision")
         agreed = (said["decision"] == said["truth"]).groupby(said["group"]).mean()
         in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
-        cells = confusion(decisions, judge).set_index("group")
+        cells = _cells(units)
         values = {
             "agreement": _mean(agreed, options),
             "precision": _hits_of(cells, "fp", options),
@@ -45,18 +44,16 @@ def agreement_by_judge(
             "agreement_all": _mean(in_all, options),
         }
         row = {"judge": judge}
-        for name, (value, low, high) in values.items():
+        for name, found in values.items():
             ends = "ci" if name == "agreement" else name
-            row |= {name: value, f"{ends}_low": low, f"{ends}_high": high}
-        counts = {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
-        rows.append(row | counts)
+            row |= dict(zip((name, f"{ends}_low", f"{ends}_high"), found, strict=True))
+        row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
+        rows.append(row)
     return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
 
 
 def winner(agreement: pd.DataFrame) -> str:
-    """The judge of the highest agreement, undefined decisions against it, among those that were
-    shown all units. agreement: of `agreement_by_judge`.
-    """
+    """The judge of the highest `agreement_all` among those that were shown all units."""
     complete = agreement[agreement["n"] == agreement["n"].max()]
     return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
 
@@ -64,17 +61,12 @@ def winner(agreement: pd.DataFrame) -> str:
 def differences(
     decisions: pd.DataFrame, best: str, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
-    """How much the agreement of judge `best` is above each other judge's.
-
-    Like is held against like: per group, over the units that both decided. Columns: `judge, best,
-    difference, ci_low, ci_high, n` (units), `n_groups`; the interval resamples groups, in pairs.
+    """How much judge `best` agrees more than each other judge, over the units that both decided:
+    `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, resampled in pairs.
     """
-    known = _known(decisions)
-    _expect(best, known)
-    right = (known["decision"] == known["truth"]).where(known["decision"].notna())
-    wide = known.assign(right=right.astype(float)).pivot(
-        index=["group", "unit"], columns="judge", values="right"
-    )
+    known = _known(decisions, best)
+    right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)
+    wide = known.assign(right=right).pivot(index=["group", "unit"], columns="judge", values="right")
     rows = []
     for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
@@ -87,12 +79,16 @@ def differences(
 
 def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Counts by group of one judge's defined decisions: `group, tp, fp, fn, tn`."""
-    known = _known(decisions)
-    _expect(judge, known)
-    own = known[(known["judge"] == judge) & known["decision"].notna()]
+    known = _known(decisions, judge)
+    return _cells(known[known["judge"] == judge]).reset_index()
+
+
+def _cells(units: pd.DataFrame) -> pd.DataFrame:
+    """Counts of `CELLS` by group, of the units that were decided."""
+    own = units.dropna(subset="decision")
     yes, true = own["decision"] == 1, own["truth"] == 1
     cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
-    return pd.DataFrame(cells).groupby(own["group"], sort=False).sum().reset_index()
+    return pd.DataFrame(cells).groupby(own["group"], sort=False).sum()
 
 
 def kappa(cells: np.ndarray) -> np.ndarray:
@@ -104,29 +100,25 @@ def kappa(cells: np.ndarray) -> np.ndarray:
         return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
 
 
-def _known(decisions: pd.DataFrame) -> pd.DataFrame:
-    """The units with a truth; truth and decision as 1, 0 and nan."""
+def _known(decisions: pd.DataFrame, judge: str | None = None) -> pd.DataFrame:
+    """The units with a truth, truth and decision as 1, 0 and nan; `judge` has to be among them."""
     keys = ["judge", "group", "unit"]
-    needed = [*keys, "truth", "decision"]
-    if missing := [name for name in needed if name not in decisions]:
+    if missing := [name for name in (*keys, "truth", "decision") if name not in decisions]:
         raise InputError(f"decisions: missing columns {', '.join(missing)}")
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
     numbers = {name: as_numbers(decisions[name]) for name in ("truth", "decision")}
-    known = decisions[needed].assign(**numbers)
-    return known[known["truth"].notna()].reset_index(drop=True)
+    known = decisions[keys].assign(**numbers).dropna(subset="truth", ignore_index=True)
+    if judge is not None and judge not in set(known["judge"]):
+        judges = ", ".join(map(str, known["judge"].unique()))
+        raise InputError(f"decisions: found no judge {judge!r}; there are: {judges}")
+    return known
 
 
 def as_numbers(values: pd.Series) -> np.ndarray:
     """Yes, no and missing as 1, 0 and nan."""
     return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
-
-
-def _expect(judge: str, known: pd.DataFrame) -> None:
-    if judge not in set(known["judge"]):
-        judges = ", ".join(map(str, known["judge"].unique()))
-        raise InputError(f"decisions: found no judge {judge!r}; there are: {judges}")
 
 
 def _mean(by_group: pd.Series, options: dict, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple:

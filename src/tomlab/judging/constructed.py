@@ -1,7 +1,4 @@
-"""Calibration sets known by construction: texts made by listed operations, in equal shares.
-
-The operation is the label, nobody judged the texts (judge calibration, as in OmniToM App. B.4).
-"""
+"""Calibration sets made by operations that are the labels (as for judges in OmniToM, App. B.4)."""
 
 from collections.abc import Sequence
 
@@ -15,21 +12,21 @@ KNOWN = "known by construction"
 def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     """`n` rows of `made`, as many of each stratum, and of each operation in it as far as they go.
 
-    made: one text a row, in a random order, with `operation` and the columns of `strata`. Within a
-    stratum operations take turns, so that a rare one is not crowded out. Rows keep their order.
-    Errors: `InputError` where a stratum has too few.
+    made: one text a row, in a random order, with `operation` and the columns of `strata`. Rows keep
+    their order. Errors: `InputError` where a stratum has too few.
     """
     strata = list(strata)
     turn = made.groupby([*strata, "operation"]).cumcount()
     in_turn = made.loc[turn.sort_values(kind="stable").index]
     parts = [part for _, part in in_turn.groupby(strata, sort=True)]
-    # What does not divide evenly goes to the first strata.
-    shares = [n // len(parts) + (i < n % len(parts)) for i in range(len(parts))]
-    for part, share in zip(parts, shares, strict=True):
+    chosen = []
+    for place, part in enumerate(parts):
+        # What does not divide evenly goes to the first strata.
+        share = n // len(parts) + (place < n % len(parts))
         if len(part) < share:
             name = ", ".join(f"{key} {part[key].iloc[0]}" for key in strata)
             raise InputError(f"calibration: found {len(part)} texts of {name}, expected {share}")
-    chosen = [part.head(share) for part, share in zip(parts, shares, strict=True)]
+        chosen.append(part.head(share))
     return pd.concat(chosen).sort_index().reset_index(drop=True)
 
 

@@ -13,19 +13,15 @@ from tomlab.scoring.stats import CONFIDENCE
 
 @dataclass(frozen=True)
 class JudgeError:
-    """Macro F1 as judged and with the judge's error.
+    """Macro F1 as judged and with the judge's error."""
 
-    value: as judged; corrected: mean over the resamples; ci_low, ci_high: its 95 % interval.
-    sensitivity, specificity: of the judge, over all calibration groups. n: stories.
-    """
-
-    value: float
-    corrected: float
-    ci_low: float
+    value: float  # as judged
+    corrected: float  # mean over the resamples
+    ci_low: float  # of its 95 % interval
     ci_high: float
-    sensitivity: float
+    sensitivity: float  # of the judge, over all calibration groups
     specificity: float
-    n: int
+    n: int  # stories
 
 
 def with_judge_error(
@@ -34,25 +30,22 @@ def with_judge_error(
     """Macro F1 over stories with an interval for stories, calibration groups and judge's error.
 
     rows: one belief a row: `story, side` ("predicted" or "gold"), `matched` (bool) and optionally
-    `stratum` (one a story): then stories are drawn within strata, and the mean is that of the
-    stratum means. confusion: `confusion(decisions, judge)`.
+    `stratum` (one a story): stories are then drawn within strata, and stratum means averaged.
+    confusion: `confusion(decisions, judge)`.
     Each resample draws stories and calibration groups; from the latter come sensitivity and
     specificity, from these the true share of matches on each side (Rogan and Gladen 1978, clipped),
     from that by Bayes how likely a row is truly matched given the judge's word, by which its true
-    state is drawn. Assumes that the judge errs alike in all stories, row by row. A story without
-    predicted rows has F1 0, whoever judges. Where sensitivity and specificity add up to 1 or less,
-    the judge says nothing: the interval is 0 to 1.
+    state is drawn. Assumes that the judge errs alike in all stories, row by row. Where sensitivity
+    and specificity add up to 1 or less, the judge says nothing: the interval is 0 to 1.
     """
     total, matched, strata = _story_counts(rows)
     value = float(_macro_f1(matched, total, strata))
     cells = confusion[CELLS].to_numpy(float)
-    sensitivity, specificity = map(float, _rates(cells.sum(axis=0)))
-    found = (sensitivity, specificity, len(total))
-    if not sensitivity + specificity > 1:
-        return JudgeError(value, float("nan"), 0.0, 1.0, *found)
+    judge = _rates(cells.sum(axis=0)).tolist()
+    if not sum(judge) > 1:
+        return JudgeError(value, np.nan, 0.0, 1.0, *judge, len(total))
     rng = np.random.default_rng(seed)
-    stories = [rng.choice(own, size=(resamples, len(own))) for own in strata]
-    drawn = np.concatenate(stories, axis=1)
+    drawn = np.hstack([rng.choice(own, size=(resamples, len(own))) for own in strata])
     groups = rng.multinomial(len(cells), np.full(len(cells), 1 / len(cells)), size=resamples)
     rates = _rates(groups @ cells)
     informative = rates.sum(axis=0) > 1
@@ -62,17 +55,16 @@ def with_judge_error(
     # What a resample without information allows is anything.
     low = np.quantile(np.where(informative, sampled, 0.0), tail)
     high = np.quantile(np.where(informative, sampled, 1.0), 1 - tail)
-    corrected = sampled[informative].mean() if informative.any() else float("nan")
-    return JudgeError(value, float(corrected), float(low), float(high), *found)
+    corrected = sampled[informative].mean() if informative.any() else np.nan
+    return JudgeError(value, float(corrected), float(low), float(high), *judge, len(total))
 
 
 def _drawn_truth(
     total: np.ndarray, matched: np.ndarray, rates: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """How many rows are truly matched, drawn given the judge's counts.
+    """How many rows are truly matched, drawn given the judge's counts by resample, story and side.
 
-    total, matched: shape (resamples, stories, predicted and gold); rates: sensitivity and
-    specificity by resample. Rows of a story with one decision are alike, so their sum is binomial.
+    Rows of a story with one decision are alike, so their sum is binomial.
     """
     # Gold rows of stories without a prediction were never judged.
     judged = total[:, :, :1] > 0
@@ -87,14 +79,11 @@ def _drawn_truth(
 
     if_yes = true_given(sensitivity * share, (1 - specificity) * (1 - share))
     if_no = true_given((1 - sensitivity) * share, specificity * (1 - share))
-    yes = rng.binomial(matched, if_yes)
-    return yes + rng.binomial(total - matched, if_no)
+    return rng.binomial(matched, if_yes) + rng.binomial(total - matched, if_no)
 
 
 def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Rows and matched rows by story, shape (stories, predicted and gold), and each stratum's
-    stories, which stand together.
-    """
+    """Rows and matched rows, shape (stories, predicted and gold), and each stratum's stories."""
     sides = ["predicted", "gold"]
     if rows.empty or not rows["side"].isin(sides).all():
         raise InputError("judged rows: expected some, each of side 'predicted' or 'gold'")
@@ -104,15 +93,13 @@ def _story_counts(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[np.n
     wide = counts.unstack("side", fill_value=0).sort_index()
     if wide.index.get_level_values(1).has_duplicates:
         raise InputError("judged rows: found a story in two strata, expected one a story")
-    total, hits = (
-        wide[name].reindex(columns=sides, fill_value=0).to_numpy() for name in ("count", "sum")
-    )
+    both = [wide[n].reindex(columns=sides, fill_value=0).to_numpy() for n in ("count", "sum")]
     labels = wide.index.get_level_values(0)
-    return total, hits, [np.flatnonzero(labels == label) for label in labels.unique()]
+    return *both, [np.flatnonzero(labels == label) for label in labels.unique()]
 
 
 def _macro_f1(matched: np.ndarray, total: np.ndarray, strata: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over strata of the mean F1, of counts of shape (..., stories, predicted and gold)."""
+    """The mean over strata of the mean F1; counts: shape (..., stories, predicted and gold)."""
     shares = matched / np.maximum(total, 1)
     both = shares.sum(axis=-1)
     f1 = 2 * shares.prod(axis=-1) / np.where(both > 0, both, 1)

@@ -1,13 +1,12 @@
 """Which of two options, if any, an answer means that names no option key (free-form grading).
 
-BigToM's released code turns to a language model there, SimpleToM's counts a wrong answer. Graders
-are first held against answers whose meaning is known by construction (`rewordings`), as OmniToM
-does with its judges (App. B.4), then applied to the `unparsed` answers of a run, whose scores they
-leave as they are. A grade is a, b or none; None where a grader gave none.
+BigToM's released code asks a language model there, SimpleToM's counts a wrong answer. Graders are
+first held against answers of known meaning (`rewordings`), as OmniToM's judges are (App. B.4), then
+applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -31,10 +30,7 @@ GRADE_TOKENS = 16
 
 
 def exact_grade(text: str, options: Sequence[str]) -> str:
-    """The key of the option whose words stand in `text` as they are, if the other's do not.
-
-    Case and punctuation aside.
-    """
+    """The key of the one option whose words stand in `text`, case and punctuation aside."""
     said = f" {plain(text)} "
     held = [key for key, o in zip(KEYS, options, strict=True) if f" {plain(o)} " in said]
     return held[0] if len(held) == 1 else NONE
@@ -49,15 +45,13 @@ def nearer(alike: Sequence[float], margin: float) -> str:
 def likeness(
     table: pd.DataFrame, items: pd.DataFrame, kind: str, embedder: ModelSpec | None = None
 ) -> np.ndarray:
-    """How like each answer of `table` is to both options, shape (answers, 2).
-
-    table: columns `item_id`, `text`; kind: token_f1, or embedding, which needs the embedder.
+    """How like each answer of `table` (`item_id`, `text`) is to both options, shape (answers, 2).
+    kind: token_f1, or embedding, which needs the embedder.
     """
-    said = with_options(table, items)
+    said = [(row.text, row.choices) for row in _with_items(table, items)]
     texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
-    vectors = None
-    if kind == "embedding" and texts:
-        vectors = dict(zip(texts, embed(texts, embedder), strict=True))
+    embeds = kind == "embedding" and texts
+    vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if embeds else None
     found = [similarity(kind, [text], options, vectors)[0] for text, options in said]
     return np.array(found).reshape(-1, 2)
 
@@ -69,31 +63,26 @@ def grades(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> list[str]:
-    """What a grader says of each answer of `table`; none of an empty one.
-
-    judge: `exact`, or one of `margins`, which have the margin of each kind of `BY_LIKENESS`.
+    """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer of `table`;
+    none of an empty one.
     """
-    said = with_options(table, items)
     if judge == "exact":
-        return [exact_grade(text, options) for text, options in said]
+        return [exact_grade(row.text, row.choices) for row in _with_items(table, items)]
     if judge not in margins:
         known = ", ".join(["exact", *margins])
         raise InputError(f"grading: found judge {judge!r}, expected one of {known}")
-    there = (table["text"] != "").to_numpy()
-    alike = iter(likeness(table[there], items, judge, embedder))
-    return [nearer(next(alike), margins[judge]) if text else NONE for text, _ in said]
+    alike = iter(likeness(table[table["text"] != ""], items, judge, embedder))
+    return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
 
 
 def grade_requests(
     table: pd.DataFrame, items: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
-    questions = items.set_index("item_id")["question"][table["item_id"]]
     asked = []
-    for question, (text, options) in zip(questions, with_options(table, items), strict=True):
-        fields = {"question": question, "option_a": options[0], "option_b": options[1]}
-        # The answer comes last: what stands in braces in it is then no field any more.
-        fields["answer"] = " ".join(text.split())
+    for row in _with_items(table, items):
+        fields = {"question": row.question, "answer": " ".join(row.text.split())}
+        fields |= {"option_a": row.choices[0], "option_b": row.choices[1]}
         content = prompts.filled("judges/grade", replaced, **fields)
         asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS))
     return asked
@@ -103,22 +92,18 @@ _GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNOR
 
 
 def parse_grade(text: str) -> str | None:
-    """`a`, `b` or `none` from a grader's answer that says this and nothing else; None otherwise.
-
-    Marks around it and "Answer:" before it are let pass.
-    """
+    """`a`, `b` or `none` if an answer says this alone, marks and "Answer:" aside; else None."""
     said, open_thought = visible(text)
     found = _GRADE.fullmatch(said)
     return found[1].lower() if found and not open_thought else None
 
 
-def with_options(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Each answer of `table` (columns `item_id`, `text`) with the options of its item."""
-    options = items.set_index("item_id")["choices"]
-    if unknown := sorted(set(table["item_id"]) - set(options.index)):
+def _with_items(table: pd.DataFrame, items: pd.DataFrame) -> Iterator:
+    """Each answer of `table` (columns `item_id`, `text`) with its item's question and options."""
+    if unknown := sorted(set(table["item_id"]) - set(items["item_id"])):
         raise InputError(f"grading: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
-    chosen = [list(options[item_id]) for item_id in table["item_id"]]
-    return list(zip(table["text"], chosen, strict=True))
+    asked = items.set_index("item_id")[["question", "choices", "answer"]]
+    return table[["item_id", "text"]].join(asked, on="item_id").itertuples()
 
 
 # ---- Calibration ---------------------------------------------------------------------------------
@@ -127,11 +112,11 @@ def with_options(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, li
 def calibrated(
     made: pd.DataFrame, items: pd.DataFrame, embedder: ModelSpec, folds: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """The decisions of `exact` and of each kind of `BY_LIKENESS` on answers known by construction,
-    each by a margin chosen on other groups; and the margins to use from now on.
+    """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
+    `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
     """
-    exact = grades(made, items, "exact", {})
-    decided, margins = [to_decisions(made, items, exact, "exact")], {}
+    exact, margins = grades(made, items, "exact", {}), {}
+    decided = [to_decisions(made, items, exact, "exact")]
     for kind in BY_LIKENESS:
         alike = likeness(made, items, kind, embedder)
         chosen = cross_validated_thresholds(margin_decisions(made, items, alike), folds)
@@ -147,10 +132,7 @@ async def by_language_model(
     limits: Limits,
     replaced: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """`table` with a language model's `answer` as it came (None: it failed) and `grade`.
-
-    replaced: as in `prompts.load`.
-    """
+    """`table` with a language model's `answer` as it came (None: it failed) and `grade`."""
     replies = await ask(grade_requests(table, items, replaced), model, limits=limits)
     answers = [response.reply and response.reply.text for response in replies]
     read = [None if answer is None else parse_grade(answer) for answer in answers]
@@ -163,8 +145,8 @@ def to_decisions(
 ) -> pd.DataFrame:
     """A grader's decisions on `constructed` answers: `judge, group, unit, truth, decision`.
 
-    A unit is an answer and one of its item's two options, and the question is whether the answer
-    means that option. grades: one an answer; None: not readable, so undecided for both options.
+    A unit is an answer and one of its item's options: does it mean that one? grades: one an answer;
+    None: not readable, so undecided for both options.
     """
     rows = []
     for row, grade, keys in zip(table.itertuples(), grades, _keys(table, items), strict=True):
@@ -172,14 +154,12 @@ def to_decisions(
             decision = None if pd.isna(grade) else grade == key
             unit = f"{row.unit}: {option} option"
             rows.append((judge, row.group, unit, row.truth == option, decision))
-    decided = pd.DataFrame(rows, columns=["judge", "group", "unit", "truth", "decision"])
-    return decided.astype({"truth": bool, "decision": "boolean"})
+    columns = ["judge", "group", "unit", "truth", "decision"]
+    return pd.DataFrame(rows, columns=columns).astype({"truth": bool, "decision": "boolean"})
 
 
 def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
-    """The decisions at each of `MARGINS`, for `cross_validated_thresholds`: `group, unit, truth`
-    and a bool column a margin. alike: `likeness` of the table.
-    """
+    """Decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
     decided = [to_decisions(table, items, [nearer(a, m) for a in alike], "") for m in MARGINS]
     at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
     return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))
@@ -187,9 +167,8 @@ def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray
 
 def _keys(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str]]:
     """The keys of the right and the wrong option of each answer's item."""
-    said, right = with_options(table, items), items.set_index("item_id")["answer"]
-    answers = zip(said, right[table["item_id"]], strict=True)
-    return [KEYS if options[0] == answer else KEYS[::-1] for (_, options), answer in answers]
+    asked = _with_items(table, items)
+    return [KEYS if row.choices[0] == row.answer else KEYS[::-1] for row in asked]
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -202,20 +181,17 @@ _MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
 def unparsed_answers(
     scores: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame
 ) -> pd.DataFrame:
-    """The answers that name no option: `unit, group, item_id, model, method, sample, text`.
-
-    text: what is seen of the answer, from "Answer:" on. Errors: `InputError` for responses to
-    unknown items, and for a score without its response.
+    """The answers that name no option: `unit, group, item_id, model, method, sample`, and `text`,
+    what is seen of it from "Answer:" on. Errors: `InputError` for a score without its response.
     """
     answered = pairs(items, responses, responses["method"].unique())
     said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
     rows = []
-    for row in scores[scores["outcome"] == "unparsed"].to_dict("records"):
-        key = tuple(row[name] for name in _RESPONSE)
-        if key not in said:
-            raise InputError(f"grading: found no response for the score of {key}")
-        text = _MARKER.split(visible(said[key])[0], maxsplit=1)[-1].strip()
-        rows.append(("/".join(map(str, key)), row["group_id"], *key, text))
+    for group, *key in scores[scores["outcome"] == "unparsed"][["group_id", *_RESPONSE]].values:
+        if tuple(key) not in said:
+            raise InputError(f"grading: found no response for the score of {tuple(key)}")
+        text = _MARKER.split(visible(said[tuple(key)])[0], maxsplit=1)[-1].strip()
+        rows.append(("/".join(map(str, key)), group, *key, text))
     return pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
 
 
@@ -227,9 +203,8 @@ def regraded(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """What a grader (see `grades`) would make of a run's `unparsed` answers.
-
-    Returns `unparsed_answers` with `grade` and `becomes`: correct, wrong or, as before, unparsed.
+    """The `unparsed_answers` of a run with a grader's `grade` (see `grades`) and what the answer
+    `becomes`: correct, wrong or, as before, unparsed.
     """
     found = unparsed_answers(scores, items, responses)
     said = grades(found, items, judge, margins, embedder)
@@ -241,18 +216,14 @@ def regraded(
 
 
 def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what a grader would change, by model and method. regraded: by `regraded`.
-
-    `answers` (all scored), `unparsed` (before), of which `becomes_correct`, `becomes_wrong` and
-    `stays_unparsed`; `accuracy` over all answers as scored, and `accuracy_graded`.
+    """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
+    `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
     """
-    by = ["model", "method"]
+    by, kinds = ["model", "method"], ["correct", "wrong", "unparsed"]
     own = scores.groupby(by, sort=False)["score"]
-    table = own.agg(answers="size").assign(unparsed=0)
-    names = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
     counts = regraded.groupby(by)["becomes"].value_counts().unstack()
-    counts = counts.reindex(index=table.index, columns=["correct", "wrong", "unparsed"])
-    table[names] = counts.fillna(0).astype(int)
-    table["unparsed"] = table[names].sum(axis=1)
+    counts = counts.reindex(index=own.size().index, columns=kinds).fillna(0).astype(int)
+    counts.columns = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
+    table = own.agg(answers="size").assign(unparsed=counts.sum(axis=1)).join(counts)
     graded = (own.sum() + table["becomes_correct"]) / table["answers"]
     return table.assign(accuracy=own.mean(), accuracy_graded=graded).reset_index()

@@ -1,14 +1,13 @@
 """Answers to two-option items in free words whose meaning is known by construction (for graders of
 what names no option: BigToM's released code, SimpleToM Sec. 4; as in OmniToM, App. B.4).
 
-Options are rewritten by listed operations, and the operation is the label: it says which option the
-answer means, or that it means neither. Nobody judged these answers; their column `source` says so.
-The wordings stand in `rewordings.yaml`.
+Options are rewritten by operations listed in `rewordings.yaml`, and the operation is the label: it
+says which option the answer means, if any. Nobody judged these answers, as `source` says.
 """
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -21,31 +20,23 @@ from tomlab.judging.constructed import KNOWN, balanced, capital
 from tomlab.scoring.similarity import shared
 
 NONE = "none"
-_Wordings = Sequence[str] | Mapping[str, Sequence[str]]
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 # Where both differing parts have a number, or both are a thing or a place, there are more of their
 # kind, so that to deny the one is not to say the other.
-_NUMBER = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety|hundred|\d+)"
-)
+_NUMBER = re.compile(rf"\b({'|'.join(_DATA['numbers'])}|\d+)")
 _THING = re.compile(r"(?:(?:at|by|for|from|in|on|to) )?(?:the|an?|her|his)(?: [\w-]+){1,3}")
 _OPTION = re.compile(r"(?P<who>[^\W\d_][\w-]*) (?P<verb>believes|will)(?: that)? (?P<rest>.+)")
-# An answer of another template is none of this one's if it shares less than this with each option.
-_UNLIKE = 0.5
+_UNLIKE = 0.5  # what an answer of another template shares with each option is less
 
 
 class _Case(NamedTuple):
-    """An option to be reworded: without its full stop, beside the other one, its item's story, and
-    the case of another template.
-    """
+    """An option to be reworded, without its full stop."""
 
     option: str
-    other: str
+    other: str  # of the same item
     story: str
-    stranger: "_Case | None"
+    stranger: "_Case | None"  # the case of another template
     draw: random.Random
 
     @property
@@ -57,21 +48,21 @@ class _Case(NamedTuple):
     @property
     def differing(self) -> tuple[str, str]:
         """The words between what both options begin and end with."""
-        both = self.option.split(), self.other.split()
+        both = [self.option.split(), self.other.split()]
         start = _shared_words(*both)
         end = _shared_words(*(words[start:][::-1] for words in both))
         return tuple(" ".join(words[start : len(words) - end]) for words in both)
 
-    def filled(self, wordings: _Wordings) -> str | None:
+    def filled(self, wordings: Sequence[str] | Mapping[str, Sequence[str]]) -> str | None:
         """One of the wordings about this option; None where it has no such parts."""
         parts = self.parts
         if isinstance(wordings, Mapping):
             wordings = wordings.get(parts.get("verb"), ())
         if not wordings or ("{who}" in "".join(wordings) and not parts):
             return None
-        more = {"Rest": capital(parts["rest"])} if parts else {}
+        fields = {**parts, "Rest": capital(parts.get("rest", ""))}
         text = self.draw.choice(wordings)
-        return capital(text.format(option=self.option, other=self.other, **parts, **more))
+        return capital(text.format(option=self.option, other=self.other, **fields))
 
     def replaced(self, rules: Mapping[str, str]) -> str | None:
         """The option with one of the rules that apply carried out once."""
@@ -138,49 +129,39 @@ MEANS, MEANS_NONE = (
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """n answers known by construction: `unit, group` (template), `item_id, text, truth, operation,
-    source`.
+    source`. No text stands twice in one template.
 
     truth: "right" or "wrong", the option of the item that the answer means, or "none"; a third
     each, and operations (`MEANS`, `MEANS_NONE`) as equally as options allow. To deny one option
-    means the other if they are `COMPLEMENTARY`, and neither if both are one of many of a kind; no
-    others are denied. No text stands twice in one template.
-    Errors: `InputError` if so many cannot be made.
+    means the other if they are `COMPLEMENTARY`, neither if both are one of many of a kind; no
+    others are denied. Errors: `InputError` if so many cannot be made.
     """
     draw = random.Random(f"bigtom-grading/{seed}")
-    asked = [
-        draw.choice(same.to_dict("records"))
-        for _, same in items.groupby(["group_id", "question_type"], sort=True)
-    ]
+    same = items.groupby(["group_id", "question_type"], sort=True)
+    asked = [draw.choice(alike.to_dict("records")) for _, alike in same]
     if not asked:
         raise InputError("grading: found no items to make answers from")
     rows = [row for item in asked for row in _rewritten(item, asked, draw)]
     draw.shuffle(rows)
-    columns = ["unit", "group", "item_id", "text", "truth", "operation", "source"]
-    made = pd.DataFrame(rows, columns=columns)
-    return balanced(made.drop_duplicates(["group", "text"]), n, ["truth"])
+    return balanced(pd.DataFrame(rows).drop_duplicates(["group", "text"]), n, ["truth"])
 
 
-def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> list[tuple]:
+def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
     """What the operations make of either option of an item."""
-    right = item["answer"]
+    right, group, kind = item["answer"], item["group_id"], item["question_type"]
     [wrong] = [choice for choice in item["choices"] if choice != right]
-    strangers = [
-        _Case(_bare(other["answer"]), "", other["story"], None, draw)
-        for other in items
-        if other["group_id"] != item["group_id"] and other["question_type"] == item["question_type"]
-    ]
-    about, rows = f"{item['group_id']}/{item['question_type']}", []
+    others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
+    strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
+    makers = [(None, *made) for made in MEANS.items()]
+    makers += [(NONE, *made) for made in MEANS_NONE.items()]
     for meant, options in (("right", (right, wrong)), ("wrong", (wrong, right))):
-        makers = [(meant, *made) for made in MEANS.items()]
-        makers += [(NONE, *made) for made in MEANS_NONE.items()]
         for truth, operation, make in makers:
             stranger = draw.choice(strangers) if strangers else None
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
-                unit = f"{about}/{operation}/{meant}"
-                keys = (unit, item["group_id"], item["item_id"])
-                rows.append((*keys, text, truth, operation, KNOWN))
-    return rows
+                unit = f"{group}/{kind}/{operation}/{meant}"
+                keys = {"unit": unit, "group": group, "item_id": item["item_id"], "text": text}
+                yield keys | {"truth": truth or meant, "operation": operation, "source": KNOWN}
 
 
 def _bare(option: str) -> str:

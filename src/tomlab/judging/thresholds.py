@@ -1,12 +1,9 @@
-"""Thresholds for judges that give scores, chosen on other groups than those they decide (for
-calibrations as in OmniToM, App. B.4).
-"""
+"""Judges' thresholds, chosen on other groups than they decide (calibration: OmniToM, App. B.4)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GroupKFold
 
 from tomlab.errors import InputError
 from tomlab.judging.agreement import as_numbers
@@ -17,25 +14,19 @@ _MOST_CANDIDATES = 500
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """Decisions by thresholds that were chosen without the decided group.
+    """Decisions by thresholds that were chosen without the decided group."""
 
-    decisions: `group, unit, truth, decision, fold, threshold`, in the order given; thresholds: one
-    a fold; final: the one to use from now on, chosen on all groups. agreement: of every candidate
-    threshold, over all groups.
-    """
-
-    decisions: pd.DataFrame
-    thresholds: tuple[float, ...]
-    final: float
-    agreement: pd.Series
+    decisions: pd.DataFrame  # group, unit, truth, decision, fold, threshold, in the order given
+    thresholds: tuple[float, ...]  # one a fold
+    final: float  # the one to use from now on, chosen on all groups
+    agreement: pd.Series  # of every candidate threshold, over all groups
 
 
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
 
-    scores: `group, unit, score` (nan: undefined), `truth`. Candidates are the lowest score and the
-    places halfway between neighbouring ones. For a score that means the same whatever the
-    threshold; otherwise see `cross_validated_thresholds`.
+    scores: `group, unit, score` (nan: undefined whatever the threshold), `truth`.
+    Candidates are the lowest score and the places halfway between neighbouring ones.
     """
     scores = scores.reset_index(drop=True)
     values = scores["score"].to_numpy(float)
@@ -49,8 +40,8 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     # Scores that differ in the last digits of a float have one place between them.
     candidates = np.unique(candidates)
     above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
-    wide = pd.DataFrame(above, columns=candidates)
-    return cross_validated_thresholds(scores[["group", "unit", "truth"]].join(wide), folds)
+    decided = scores[["group", "unit", "truth"]].join(pd.DataFrame(above, columns=candidates))
+    return cross_validated_thresholds(decided, folds)
 
 
 def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValidated:
@@ -60,15 +51,17 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     decisions there. The best threshold has the highest agreement averaged over groups; among equals
     the middle one. Folds keep groups whole. Errors: `InputError` for fewer groups than folds.
     """
+    # Takes a second to import, which most notebooks that import this never use.
+    from sklearn.model_selection import GroupKFold
+
     candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
     groups = decided["group"].to_numpy()
-    if not 2 <= folds <= len(pd.unique(groups)):
-        found = len(pd.unique(groups))
+    if not 2 <= folds <= (found := len(pd.unique(groups))):
         raise InputError(f"thresholds: found {found} groups for {folds} folds, expected 2 or more")
-    truth = as_numbers(decided["truth"])
+    truth = as_numbers(decided["truth"])[:, None]
     said = decided[list(candidates)].to_numpy(float)
-    defined = ~np.isnan(said) & ~np.isnan(truth)[:, None]
-    right = pd.DataFrame(np.where(defined, said == truth[:, None], np.nan), columns=candidates)
+    defined = ~np.isnan(said) & ~np.isnan(truth)
+    right = pd.DataFrame(np.where(defined, said == truth, np.nan), columns=candidates)
     by_group = right.groupby(groups, sort=False).mean()
     if by_group.isna().all(axis=None):
         raise InputError("thresholds: found no unit with both a truth and a decision")
@@ -78,16 +71,13 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
         equal = agreement.index[np.isclose(agreement, agreement.max())]
         return float(equal[len(equal) // 2])
 
-    fold, threshold = np.zeros(len(decided), dtype=int), np.zeros(len(decided))
-    chosen = []
-    parts = GroupKFold(n_splits=folds).split(said, groups=groups)
-    for number, (others, own) in enumerate(parts):
-        chosen.append(best(by_group.loc[pd.unique(groups[others])]))
-        fold[own], threshold[own] = number, chosen[-1]
-    decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
+    fold, threshold = np.zeros(len(decided), dtype=int), []
+    for number, (others, own) in enumerate(GroupKFold(folds).split(said, groups=groups)):
+        fold[own] = number
+        threshold.append(best(by_group.loc[pd.unique(groups[others])]))
+    used = np.array(threshold)[fold]
+    decision = pd.array(said[np.arange(len(said)), np.searchsorted(candidates, used)], "Float64")
     table = decided[["group", "unit", "truth"]].assign(
-        decision=pd.array(decision, dtype="Float64").astype("boolean"),
-        fold=fold,
-        threshold=threshold,
+        decision=decision.astype("boolean"), fold=fold, threshold=used
     )
-    return CrossValidated(table, tuple(chosen), best(by_group), by_group.mean())
+    return CrossValidated(table, tuple(threshold), best(by_group), by_group.mean())

@@ -47,7 +47,7 @@ class Anthropic(Remote):
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:
-    """The messages without the system's; a long shared prefix is a block of its own, to be cached."""
+    """The messages but the system's; a long shared prefix is a block of its own, to be cached."""
     *earlier, last = (m for m in request.messages if m["role"] != "system")
     if not caching or len(request.shared_prefix) < CACHED_CHARACTERS:
         return [*earlier, last]

@@ -270,7 +270,7 @@ class _Run:
                 self.stopped = str(error)
 
     def _describe(self, error: Exception) -> str:
-        """An error in one line, at most 300 characters, and without the key, which servers repeat."""
+        """An error in one line of at most 300 characters, without the key, which servers repeat."""
         text = redacted(f"{type(error).__name__}: {error}", self.adapter.secret)
         # What can't be written as UTF-8 would fail whoever writes the table of responses.
         return " ".join(text.encode(errors="replace").decode().split())[:300]

@@ -1,4 +1,4 @@
-"""Check that source notebooks are sources: no outputs, no counts, one `parameters` cell, short cells.
+"""Check that source notebooks are sources: no outputs or counts, a `parameters` cell, short cells.
 
     python -m tomlab.pipeline.check_notebooks notebooks
 

@@ -9,6 +9,7 @@ executed copies. Only what `params.yaml` names is published.
 import re
 import shutil
 import sys
+from functools import cache
 from itertools import chain, product
 from pathlib import Path
 
@@ -66,10 +67,15 @@ def relink(text: str, copies: dict[str, list[str]], suffix: str = ".ipynb") -> s
     return _TO_DOCS.sub(r"](\1", text)
 
 
+@cache
+def _exporter() -> HTMLExporter:
+    # One for all pages: each new one would compile its templates again.
+    return HTMLExporter(template_name="basic", embed_images=True)
+
+
 def page(notebook: nbformat.NotebookNode, title: str) -> str:
     """A notebook as one self-contained HTML page."""
-    exporter = HTMLExporter(template_name="basic", embed_images=True)
-    body = exporter.from_notebook_node(notebook)[0]
+    body = _exporter().from_notebook_node(notebook)[0]
     return _PAGE.format(title=title, body=body)
 
 

@@ -1,6 +1,5 @@
-"""Files that people write: CSV forms and JSON, read so that every fault has its line and field.
-
-A form is a pandera schema of texts: its columns, what they may hold, and what may stand once.
+"""Files that people write: CSV forms (pandera schemas of texts) and JSON, read so that every fault
+has its line and field.
 """
 
 import csv
@@ -23,49 +22,34 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-def _read_rows(
-    path: Path | str, columns: Sequence[str]
-) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
-    """The rows of a CSV with their line numbers, and the rows with too many or too few fields.
-
-    Errors: `InputError` if it cannot be read or lacks one of `columns`.
-    """
+def _read_table(path: Path | str, required: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of a CSV by line number, and which ones have too many or too few fields."""
     try:
         lines = csv.reader(io.StringIO(Path(path).read_text(encoding="utf-8-sig")))
         (_, header), *found = [(lines.line_num, line) for line in lines if line] or [(1, [])]
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as CSV ({error})") from None
-    if missing := [name for name in columns if name not in header]:
+    if missing := [name for name in required if name not in header]:
         raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}")
-    rows, problems = [], []
-    for number, line in found:
-        if len(line) == len(header):
-            rows.append((number, dict(zip(header, line, strict=True))))
-        else:
-            problems.append(f"row {number}: found {len(line)} fields, expected {len(header)}")
-    return rows, problems
-
-
-# Forms
+    cells = {number: [cell.strip() for cell in line] for number, line in found}
+    uneven = {number: len(line) for number, line in cells.items() if len(line) != len(header)}
+    problems = [f"row {row}: found {n} fields, expected {len(header)}" for row, n in uneven.items()]
+    whole = {number: line for number, line in cells.items() if number not in uneven}
+    table = pd.DataFrame.from_dict(whole, orient="index", columns=header, dtype=str)
+    return table.loc[:, ~table.columns.duplicated(keep="last")].rename_axis(index="row"), problems
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
     form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may
-    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show by
-    itself, as row, field and what was expected there.
-    Errors: `InputError` with every row and field at fault, what was found and what was expected.
+    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show,
+    as row, field and what was expected. Errors: `InputError` with all rows and fields at fault.
     """
     required = [name for name, column in form.columns.items() if column.required]
-    rows, problems = _read_rows(path, required)
-    header = list(rows[0][1]) if rows else required
-    columns = [name for name in form.columns if name in header]
-    if form.strict != "filter":
-        columns += [name for name in header if name not in columns]
-    cells = [[row[name].strip() for name in columns] for _, row in rows]
-    lines = pd.Index([number for number, _ in rows], name="row", dtype=int)
-    table = pd.DataFrame(cells, index=lines, columns=columns, dtype=str)
+    table, problems = _read_table(path, required)
+    others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
+    table = table[[*(name for name in form.columns if name in table), *others]]
     expected = {(row, name): said for check in checks for row, name, said in check(table)}
     try:
         form.validate(table, lazy=True)
@@ -77,30 +61,30 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
         (row, f"row {row}, field {name}: found {shown(table.at[row, name])}, expected {said}")
         for (row, name), said in expected.items()
     ]
-    faults += _repeated(table, form.unique or [])
+    key = form.unique or []
+    for row, earlier in _earlier(table, key):  # which pandera does not name
+        what = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
+        faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
 
 
-def _repeated(table: pd.DataFrame, key: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Rows whose key stands in an earlier row, which pandera does not name."""
+def _earlier(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[int, int]]:
+    """The rows whose key stands in an earlier row, and the first such row."""
     first: dict[tuple, int] = {}
-    for row, *values in table[[*key]].itertuples() if key else ():
-        earlier = first.setdefault(tuple(values), row)
-        if earlier != row:
-            what = ", ".join(f"{n} {shown(v)}" for n, v in zip(key, values, strict=True))
-            yield row, f"row {row}: {what} stands in row {earlier} too, expected once"
+    rows = table[key].itertuples(name=None) if key else ()
+    found = ((row, first.setdefault(tuple(values), row)) for row, *values in rows)
+    return ((row, earlier) for row, earlier in found if row != earlier)
 
 
 def text(
     pattern: str = r"(?s).+", expected: str = "some text", *, required: bool = True
 ) -> pa.Column:
     """A column of texts, each of which fits `pattern` as a whole; `expected` says so in words."""
-
-    def fits(column: pd.Series) -> pd.Series:
-        return column.map(lambda value: bool(re.fullmatch(pattern, value))).astype(bool)
-
-    return pa.Column(str, [pa.Check(fits, error=expected)], required=required)
+    fits = pa.Check(
+        lambda value: bool(re.fullmatch(pattern, value)), element_wise=True, error=expected
+    )
+    return pa.Column(str, fits, required=required)
 
 
 def one_of(allowed: Collection) -> pa.Column:
@@ -112,9 +96,8 @@ def one_of(allowed: Collection) -> pa.Column:
 def known(
     ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
 ) -> pa.Column:
-    """A column of ids of what there is, such as `what="story"`; of any that fit if `ids` is None.
-
-    The id has to fit `pattern`, of which `expected` tells, before it is looked up.
+    """A column of ids of what there is, such as `what="story"`; of any if `ids` is None. The id has
+    to fit `pattern`, of which `expected` tells, before it is looked up.
     """
     column, what_for = text(pattern, expected), f"the id of a {what} that there is"
     if ids is not None:
@@ -131,10 +114,9 @@ def one_kind(name: str, kind: str) -> Check:
     """A check that whoever is called `name` is of one kind all over the form."""
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        first: dict[str, tuple[int, str]] = {}
-        for row, who, found in table[[name, kind]].itertuples():
-            earlier, before = first.setdefault(who, (row, found))
-            if before != found:
+        for row, earlier in _earlier(table, [name]):
+            who, before = table.loc[earlier, [name, kind]]
+            if table.at[row, kind] != before:
                 yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
 
     return faults
@@ -161,20 +143,17 @@ def _listed(allowed: Collection) -> str:
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text. nan: whether NaN and the like may stand in it.
-
-    Errors: `ValueError`, also for a key that stands twice in one object.
+    """The value of a JSON text. nan: whether NaN and the like may be in it. Errors: `ValueError`,
+    also for a key that stands twice in one object.
     """
     constant = float if nan else _no_constant
     return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        doubled = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-        raise ValueError(f"{', '.join(sorted(doubled))} twice in one object")
-    return found
+    if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
+        raise ValueError(f"{', '.join(doubled)} twice in one object")
+    return dict(pairs)
 
 
 def _no_constant(name: str) -> None:
@@ -216,9 +195,7 @@ def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
     if case["type"] == "too_short":
         return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
     found = "nothing" if case["type"] == "missing" else shown(case["input"])
-    said = case["msg"]
-    for prefix in ("Value error, ", "Input should be ", "expected "):
-        said = said.removeprefix(prefix)
+    said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
     return f"found {found}, expected {expected or _EXPECTED.get(case['type'], said)}"
 
 

@@ -1,8 +1,9 @@
-"""What is known of each paper: its published tables and where they are from, how it words things."""
+"""What is known of each paper: its published tables and their sources, how it words things."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,8 +16,7 @@ COUNT = "count"
 CREDIT = "Only an answer scored correct earns credit"
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Of one file: the `place` in its paper that prints the numbers, and their `unit`."""
 
     place: str
@@ -38,26 +38,23 @@ class Paper:
         return f"{self.name} ({self.authors_year}), {self._origin(table).place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-        """A published table as printed, tidy, in the unit that `tables` states.
-
-        Errors: `InputError` for an unknown table, or where the data are missing.
+        """A published table as printed, tidy, in the unit that `tables` states. Errors:
+        `InputError` for an unknown table, or where the data are missing.
         """
         self._origin(table)
         return read(self.folder, table, folder)
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
-        """Why each row of a table fails the audit, several reasons joined by "; "; "" if it is fine.
-
-        Of `marks.csv`, which the tests derive from the tables. Errors: as `read`.
+        """Why each row of a table fails the audit (`marks.csv`), joined by "; "; "" if it is
+        fine. Errors: as `read`.
         """
         rows = self.read(table, folder).index
         marks = read(self.folder, "marks", folder).query("table == @table")
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
-        """What one check of `checks.csv` demands of a table, and what was found.
-
-        Errors: `InputError` for an unknown table or check, or where the data are missing.
+        """What one check of `checks.csv` demands of a table, and what was found. Errors: as `read`,
+        and for an unknown check.
         """
         self._origin(table)
         checks = read(self.folder, "checks", folder).query("table == @table").set_index("name")
@@ -68,30 +65,23 @@ class Paper:
 
     def _origin(self, table: str) -> Origin:
         if table not in self.tables:
-            raise InputError(
-                f"no published table {table!r} of {self.folder}; there are: "
-                f"{', '.join(self.tables)}"
-            )
+            there = ", ".join(self.tables)
+            raise InputError(f"no published table {table!r} of {self.folder}; there are: {there}")
         return self.tables[table]
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How a benchmark's caption tells its outcomes.
+    """How a benchmark's caption tells its outcomes."""
 
-    `name`: of the benchmark, in lower case that of its rows; `methods`: their names in print, in
-    the order of the bars (others follow under their own); `unit`: what is counted; `by`: what the
-    methods are; `kinds`: what the outcomes stand for; `notes`: a sentence for each method that was
-    asked, under "" always; `tells_unscored`: also the shares without a verdict, by model.
-    """
-
-    name: str
-    methods: Mapping[str, str]
-    unit: str = "answer"
-    by: str = " by prompting method"
+    name: str  # of the benchmark, in lower case that of its rows
+    methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
+    unit: str = "answer"  # what is counted
+    by: str = " by prompting method"  # what the methods are
+    # What the outcomes stand for.
     kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
-    notes: Mapping[str, str] = field(default_factory=dict)
-    tells_unscored: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)  # by method that was asked; "": always
+    tells_unscored: bool = False  # also the shares without a verdict, by model
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """The four tidy tables that carry everything between stages: items, responses, scores, metrics.
 
-Each has one schema here, checked wherever it is read or written. A benchmark adds its own
-condition columns; the columns named here are always there.
+Each has one schema, checked wherever it is read or written; benchmarks add columns of conditions.
 """
 
 import json
@@ -26,14 +25,12 @@ def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
     return {name: pa.Column(int, checks=pa.Check.ge(least)) for name in names}
 
 
-def _schema(name: str, key: list[str], columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
-    return pa.DataFrameSchema(columns, unique=key, report_duplicates="exclude_first", name=name)
-
-
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
 _ANSWER = ["item_id", "model", "method", "sample"]
-ITEMS = pa.DataFrameSchema(
-    {
+_METRIC = ["benchmark", "model", "method", "metric", "condition"]
+_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
+_COLUMNS = {
+    "items": {
         **_texts("benchmark"),
         **_texts("item_id", unique=True),
         **_texts("group_id", "question_type", "story", "question"),
@@ -42,12 +39,7 @@ ITEMS = pa.DataFrameSchema(
         "answer": pa.Column(None),
         **_texts("source", checks=_SOURCES),
     },
-    name="items",
-)
-RESPONSES = _schema(
-    "responses",
-    _ANSWER,
-    {
+    "responses": {
         **_texts("item_id", "model", "method"),
         **_counts("sample"),
         **_texts("messages", "prompt_hash"),
@@ -56,33 +48,28 @@ RESPONSES = _schema(
         **_texts("error", nullable=True),
         **_texts("request_key"),
     },
-)
-SCORES = _schema(
-    "scores",
-    _ANSWER,
-    {
+    "scores": {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
         **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
-)
-_METRIC = ["benchmark", "model", "method", "metric", "condition"]
-METRICS = _schema(
-    "metrics",
-    _METRIC,
-    {
+    "metrics": {
         **_texts(*_METRIC),
         **{name: pa.Column(float) for name in ("value", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
         **_counts("n", "n_groups", least=1),
     },
-)
-SCHEMAS = {"items": ITEMS, "responses": RESPONSES, "scores": SCORES, "metrics": METRICS}
+}
+SCHEMAS = {
+    kind: pa.DataFrameSchema(columns, unique=_KEYS.get(kind), report_duplicates="exclude_first")
+    for kind, columns in _COLUMNS.items()
+}
+METRICS = SCHEMAS["metrics"]
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """Return `table` unchanged if it fits the schema of `kind` (a key of `SCHEMAS`).
+    """`table` as it is if it fits the schema of `kind` (a key of `SCHEMAS`).
 
     Errors: `InputError` that lists each column or row at fault, all at once.
     """
@@ -97,18 +84,17 @@ def _sentences(cases: list[dict]) -> list[str]:
     """Failure cases of pandera's in words; the columns of a repeated key in one sentence."""
     keys, single = defaultdict(list), []
     for case in cases:
-        check, row, column, found = (
-            case[key] for key in ("check", "index", "column", "failure_case")
-        )
-        if check == "multiple_fields_uniqueness":
+        row, column, found = case["index"], case["column"], case["failure_case"]
+        if case["check"] == "multiple_fields_uniqueness":
             keys[row].append(f"{column} {found!r}")
-        elif check == "column_in_dataframe":
+        elif case["check"] == "column_in_dataframe":
             single.append(f"column {found!r} is missing")
         else:
             where = "" if pd.isna(row) else f"row {row}, "
-            single.append(f"{where}column {column!r}: found {found!r}, expected {check}")
-    repeated = [f"row {row}: {', '.join(key)} stand in an earlier row" for row, key in keys.items()]
-    return repeated + single
+            single.append(f"{where}column {column!r}: found {found!r}, expected {case['check']}")
+    return [
+        f"row {row}: {', '.join(k)} stand in an earlier row" for row, k in keys.items()
+    ] + single
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
@@ -123,12 +109,10 @@ def read(kind: str, *paths: Path | str) -> pd.DataFrame:
     """Read and check one table, or several of one kind stacked in the order given."""
     if not paths:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
-    frames = []
-    for path in map(Path, paths):
-        if not path.exists():
-            raise InputError(f"{path}: no such file. `make figures` writes it, stage by stage")
-        frames.append(check(pd.read_parquet(path), kind, where=str(path)))
-    return pd.concat(frames, ignore_index=True)
+    if lost := [path for path in paths if not Path(path).exists()]:
+        raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
+    tables = [check(pd.read_parquet(path), kind, where=str(path)) for path in paths]
+    return pd.concat(tables, ignore_index=True)
 
 
 def write_json(metrics: pd.DataFrame, path: Path | str) -> None:

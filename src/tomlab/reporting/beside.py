@@ -25,16 +25,24 @@ Form = Callable[[float], str]
 def of_paper(publication: Paper, table: str, value: str = "value") -> pd.DataFrame:
     """A published table as printed, its column `value` renamed; cells that fail a check marked."""
     rows = publication.read(table).rename(columns={value: "value"})
-    reason = publication.reasons(table)
+    reason, place = publication.reasons(table), publication.source(table)
     mark = reason.ne("").map({True: MARK, False: ""})
-    texts = {"source": PAPER, "mark": mark, "reason": reason}
-    return rows.assign(**texts, printed_in=publication.source(table))
+    return rows.assign(source=PAPER, mark=mark, reason=reason, printed_in=place)
 
 
 def of_run(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     """The rows of one benchmark with source, mark, reason, printed_in. InputError: it has none."""
-    rows = printed.of_benchmark(metrics, benchmark).reset_index(drop=True)
+    rows = metrics[metrics["benchmark"] == benchmark].reset_index(drop=True)
+    if rows.empty:
+        there = ", ".join(metrics["benchmark"].unique()) or "none"
+        raise InputError(f"metrics: no rows of benchmark {benchmark!r}; benchmarks there: {there}")
     return rows.assign(source=RUN, mark="", reason="", printed_in="")
+
+
+def rates(metrics: pd.DataFrame, benchmark: str, methods: Iterable[str]) -> pd.DataFrame:
+    """The outcome rates of one benchmark's answers by some methods. InputError: as `of_run`."""
+    rows = of_run(metrics, benchmark)
+    return rows[rows["metric"].eq("outcome_rate") & rows["method"].isin(methods)]
 
 
 def percent(rows: pd.DataFrame) -> pd.DataFrame:
@@ -158,11 +166,7 @@ def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
 
 
 def run_sentences(
-    run: pd.DataFrame,
-    rates: pd.DataFrame,
-    told: str,
-    interval: str = "intervals",
-    by: str = "",
+    run: pd.DataFrame, rates: pd.DataFrame, told: str, interval: str = "intervals", by: str = ""
 ) -> list[str]:
     """Who was run, on how much, with which interval, and how much could not be scored.
 
@@ -178,16 +182,9 @@ def run_sentences(
 
 
 def failing(
-    cells: pd.DataFrame,
-    where: Callable[[pd.DataFrame], Iterable[str]],
-    how: str = "fails a check",
+    cells: pd.DataFrame, where: Callable[[pd.DataFrame], Iterable[str]], how: str = "fails a check"
 ) -> list[str]:
-    """One sentence a reason why published numbers are marked, and which they are.
-
-    `where` names the numbers of some rows.
-    """
-    marked = cells[cells["mark"] != ""]
-    return [
-        f"{MARK} {how} of the published table ({reason}): {'; '.join(where(numbers))}."
-        for reason, numbers in marked.groupby("reason", sort=False)
-    ]
+    """One sentence a reason why published numbers are marked; `where` names those of some rows."""
+    marked = cells[cells["mark"] != ""].groupby("reason", sort=False)
+    told = f"{MARK} {how} of the published table"
+    return [f"{told} ({reason}): {'; '.join(where(rows))}." for reason, rows in marked]

@@ -35,17 +35,14 @@ def dots(
 
     points: those of `plotting.interval_dots`, and the columns named by `panels` (with the title of
     each level) and `series` (with the look of each); axis: what is drawn, shares or their
-    difference. lines: value and name of chance lines by dash, in the panels `lined`,
-    by default all.
+    difference. lines: value and name of chance lines by dash, in the panels `lined`, else in all.
     also: draws more of a panel's points. empty: said at `empty_x` in a panel's rows without any.
-    legend: by default the series, what a hollow and a filled dot is, and lines. size: as
-    `plotting.panels` has it.
+    legend: by default series, sources and lines. size: as `plotting.panels` has it.
     """
     (column, titles), (key, looks) = panels, series
-    draw_axis = plotting.difference_axis if is_difference else plotting.share_axis
     with plotting.style():
         figure, all_axes = plotting.panels(list(titles.values()), positions, **size)
-        for axes, name, level in zip(all_axes, _names(axis, all_axes, size), titles, strict=True):
+        for axes, level in zip(all_axes, titles, strict=True):
             shown = points[points[column] == level]
             if also:
                 also(axes, shown)
@@ -55,7 +52,8 @@ def dots(
                 plotting.reference_line(axes, value, dash)
             for y in sorted(set(points["y"]) - set(shown["y"])) if empty else ():
                 plotting.say(axes, y, empty, empty_x)
-            draw_axis(axes, name)
+            plotting.share_axis(axes, "", is_difference)
+        _name(axis, all_axes, size)
         if legend is None:
             named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
             legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
@@ -74,28 +72,29 @@ def bars(
     empty: str = "",
     **size: float,
 ) -> Figure:
-    """Stacked bars on the rows of `positions`: by the title of a panel, a frame indexed by y with a
-    column each of `looks`.
+    """Stacked bars on the rows of `positions`.
 
-    n: by title, what stands at the end of the bars, indexed by y; least: the smallest share that
-    bears its number; empty: said in a panel's rows without a bar; size: as `plotting.panels` has it.
+    shares: by the title of a panel, a frame indexed by y with a column each of `looks`; n: by
+    title, what stands at the end of the bars, indexed by y; least: the smallest share that bears
+    its number; empty: said in a panel's rows without a bar; size: as `plotting.panels` has it.
     """
     with plotting.style():
         figure, panels = plotting.panels(list(shares), positions, **size)
-        names = _names(axis, panels, size)
-        for axes, name, (title, parts) in zip(panels, names, shares.items(), strict=True):
-            plotting.stacked_bars(axes, parts, parts.index.to_numpy(), looks, least)
+        for axes, (title, parts) in zip(panels, shares.items(), strict=True):
+            plotting.stacked_bars(axes, parts, looks, least)
             for y, count in n.get(title, pd.Series()).items():
                 size_of_n = 7 if len(panels) == 1 else 6.5
                 axes.text(1.04, y, f"n = {count}", va="center", fontsize=size_of_n)
             for y in sorted(set(positions) - set(parts.index)) if empty else ():
                 plotting.say(axes, y, empty)
-            plotting.share_axis(axes, name)
-        plotting.bars_legend(figure, looks)
+            plotting.share_axis(axes, "")
+        _name(axis, panels, size)
+        handles = {look.label: plotting.bar_handle(look) for look in looks.values()}
+        plotting.legend_below(figure, handles, len(handles))
     return figure
 
 
-def _names(axis: str, panels: list[Axes], size: Mapping) -> list[str]:
-    """The name of each panel's axis: it stands under the lowest line of panels alone."""
-    upper = len(panels) - (size.get("columns") or len(panels))
-    return [axis if place >= upper else "" for place in range(len(panels))]
+def _name(axis: str, panels: list[Axes], size: Mapping) -> None:
+    """Name the axis under the lowest line of panels alone."""
+    for axes in panels[-(size.get("columns") or len(panels)) :]:
+        axes.set_xlabel(axis)

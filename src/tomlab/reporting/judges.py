@@ -3,62 +3,36 @@ and the files that a calibration leaves.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from tomlab.reporting import printed
+from tomlab.reporting import beside, printed
+from tomlab.reporting.printed import WORDS
 
-QUALITIES = {
-    "agreement": "Agreement",
-    "precision": "Precision",
-    "recall": "Recall",
-    "kappa": "Kappa",
-    "agreement_all": "Agreement, undefined as wrong",
-}
-_HOW = (
-    "Agreement is per group, over the decisions that are defined on both sides, averaged over "
-    "groups; precision, recall and kappa (Cohen's) are over all decisions. In brackets 95 % "
-    "intervals that resample groups."
-)
-_TRUTH = (
-    "Known by construction: texts were made by listed operations, and the operation is the label. "
-    "Nobody judged them."
-)
+QUALITIES = WORDS["qualities"]
 
 
 def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
     """One row a judge, its qualities with their intervals.
 
-    name: of the table's files; found: of `judging.agreement_by_judge`; title: the task, for the caption.
+    name: of the table's files; found: of `judging.agreement_by_judge`; title: the task.
     """
-    cells = pd.concat(_cells(found), ignore_index=True)
-    columns = {"judge": found["judge"]}
-    for quality, head in QUALITIES.items():
-        own = cells[cells["quality"] == quality].set_index("judge").loc[found["judge"]]
-        form = printed.signed if quality == "kappa" else printed.share
-        columns[head] = [
-            printed.cell(row.value, row.ci_low, row.ci_high, form=form) for row in own.itertuples()
-        ]
-    counts = found[["n", "undefined", "n_groups"]].astype(int).astype(str)
-    shown = pd.DataFrame(columns).rename(columns={"judge": "Judge"}).join(counts)
-    caption = f"{title}: agreement of judges with decisions known by construction."
-    notes = [
-        _HOW,
-        "n: decisions with a truth; undefined: those that the judge left open.",
-        _TRUTH,
-    ]
-    return printed.Table(name, cells, shown, caption, notes)
-
-
-def _cells(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    frames = []
     for quality in QUALITIES:
         ends = "ci" if quality == "agreement" else quality
-        numbers = {"value": quality, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
-        kept = found[["judge", "n", "n_groups"]]
-        values = {to: found[of] for to, of in numbers.items()}
-        yield kept.assign(quality=quality, **values, source=printed.RUN, mark="")
+        of = {"value": quality, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
+        values = {to: found[column] for to, column in of.items()}
+        kept = found[["judge", "n", "n_groups"]].assign(quality=quality, **values)
+        frames.append(kept.assign(source=printed.RUN, mark=""))
+    cells = pd.concat(frames, ignore_index=True)
+    forms = dict.fromkeys(QUALITIES, printed.share) | {"kappa": printed.signed}
+    shown = beside.layout(cells, {"judge": "Judge"}, QUALITIES, across="quality", forms=forms)
+    counts = found[["n", "undefined", "n_groups"]].astype(int).astype(str).reset_index(drop=True)
+    shown = shown.drop(columns="Source").join(counts)
+    caption = WORDS["agreement"].format(title=title)
+    return printed.Table(name, cells, shown, caption, WORDS["agreement_notes"])
 
 
 def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> str:

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tomlab.errors import InputError
 from tomlab.records.published import Wording
-from tomlab.reporting import charts, plotting, printed
+from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.printed import WORDS
 
 LOOKS = {
     "correct": Look("correct", COLOURS["blue"]),
@@ -26,37 +26,27 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     without outcome rates of the benchmark.
     """
     benchmark = wording.name.lower()
-    rates = printed.of_benchmark(metrics, benchmark).query("metric == 'outcome_rate'")
-    if rates.empty:
-        raise InputError(f"metrics: no rows of benchmark {benchmark!r} with metric 'outcome_rate'")
-    found = dict.fromkeys(rates["method"])
-    asked = [method for method in dict.fromkeys([*wording.methods, *found]) if method in found]
+    rates = beside.of_run(metrics, benchmark).query("metric == 'outcome_rate'")
+    beside.demand_metric(rates, benchmark, "outcome_rate")
+    asked = beside.known_first(wording.methods, rates["method"])
     methods = [wording.methods.get(method, method) for method in asked]
-    models = list(rates["model"].unique())
-    named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
-    figure = _bars(named, models, methods)
-    unit = wording.unit
-    caption = (
-        f"{wording.name}: what became of each {unit} of {', '.join(models)}{wording.by} "
-        f"({', '.join(methods)}), as shares of all n = {printed.span(rates['n'])} {unit}s of a "
-        f"model and method. {wording.kinds} refused = declined to answer; error = the request "
-        "failed."
-    )
+    figure = _bars(rates.assign(method=rates["method"].replace(dict(wording.methods))), methods)
+    told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
     unscored = printed.unscored(rates) if wording.tells_unscored else []
+    caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
     return figure, " ".join([caption, *notes, *unscored])
 
 
-def _bars(rates: pd.DataFrame, models: list[str], methods: list[str]) -> Figure:
+def _bars(rates: pd.DataFrame, methods: list[str]) -> Figure:
     """`rates` has model, method, condition (an outcome), value and n; one without a row is 0."""
-    shares = rates.pivot(index=["model", "method"], columns="condition", values="value")
-    shares = shares.reindex(columns=list(LOOKS)).fillna(0)
-    blocks = {model: [m for m in methods if (model, m) in shares.index] for model in models}
+    of_models = rates.groupby("model", sort=False)["method"]
+    blocks = {model: beside.known_first(methods, own) for model, own in of_models}
     positions = plotting.row_positions(blocks)
-    shares = shares.reindex([key for key in positions.index if key[1]])
+    y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
+    shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
+    shares = shares.reindex(columns=list(LOOKS)).fillna(0)
+    n = rates["n"].groupby(y).max()
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
-    counts = rates.groupby(["model", "method"])["n"].max()[shares.index]
-    n = pd.Series(counts.to_numpy(), positions[shares.index])
-    shares = shares.set_axis(n.index)
     size = {"row_height": row_height, "extra": 0.9}
     return charts.bars({"": shares}, positions, LOOKS, "Share of answers", n={"": n}, **size)

@@ -21,6 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from tomlab.reporting.printed import share
+
 # Written out, like its style below: to import seaborn takes two seconds in every notebook.
 COLOURS = {
     "blue": "#0173b2",
@@ -41,15 +43,13 @@ WIDTH = 7.0  # inches: the text width of a page
 LINE_GAP = 0.6  # inches between two lines of panels, for the upper's x axis and the lower's title
 MARK = "*"
 
-# What `save` must not write into a file: a date or a version would differ from run to run.
 DPI = 200
-_NO_METADATA = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
-_STYLE = matplotlib.rc_params_from_file(
-    Path(__file__).with_name("plain.mplstyle"), use_default_template=False
-)
+SHOWN = 780  # pixels: a figure's width in a notebook
+# What `save` must not write into a file: a date or a version would differ from run to run.
+_VARYING = {"png": ["Software"], "pdf": ["CreationDate", "Creator", "Producer"]}
+_CENTRED = {"ha": "center", "va": "center"}
+_SHEET = Path(__file__).with_name("plain.mplstyle")
+_STYLE = matplotlib.rc_params_from_file(_SHEET, use_default_template=False)
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,17 @@ def panels(
     height = extra + lines * row_height * len(positions) + (lines - 1) * LINE_GAP
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     all_axes = list(figure.subplots(lines, columns, sharey=True, squeeze=False).flat)
-    for unused in all_axes[len(titles) :]:
-        unused.remove()
-    del all_axes[len(titles) :]
+    while len(all_axes) > len(titles):
+        all_axes.pop().remove()
+    rows = positions.index.get_level_values("row")
     for axes, title in zip(all_axes, titles, strict=True):
         axes.set_title(title)
-        _draw_rows(axes, positions)
+        for y in positions[rows != ""].iloc[::2]:
+            axes.axhspan(y - 0.5, y + 0.5, color=BAND, linewidth=0, zorder=0)
+        for y in positions[rows == ""].iloc[1:]:
+            axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
+        axes.set_ylim(len(positions) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
     all_axes[0].set_yticks(positions, labels=[row or block for block, row in positions.index])
     for axes in all_axes[::columns]:  # the others have no labels
         for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
@@ -111,58 +116,26 @@ def panels(
     return figure, all_axes
 
 
-def _draw_rows(axes: Axes, positions: pd.Series) -> None:
-    rows = positions.index.get_level_values("row")
-    for y in positions[rows != ""].iloc[::2]:
-        axes.axhspan(y - 0.5, y + 0.5, color=BAND, linewidth=0, zorder=0)
-    for y in positions[rows == ""].iloc[1:]:
-        axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
-    axes.set_ylim(len(positions) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-
-
 def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
-    """One series as dots: filled on a bar from ci_low to ci_high, hollow where there is no interval.
+    """One series as dots: filled on a bar from ci_low to ci_high, hollow where these are unknown.
 
     `points` has y, value, ci_low, ci_high and mark, and one row a dot. A mark is written beside
     its dot, on the inner side near the right edge. The artists' `gid`s begin with the look's label.
     """
     with_bar = points[points["ci_low"].notna()]
     hollow = points[points["ci_low"].isna()]
-    axes.hlines(
-        with_bar["y"] + look.dodge,
-        with_bar["ci_low"],
-        with_bar["ci_high"],
-        color=look.colour,
-        linewidth=1.2,
-        gid=f"{look.label} intervals",
-    )
+    y, gid = with_bar["y"] + look.dodge, f"{look.label} intervals"
+    axes.hlines(y, with_bar["ci_low"], with_bar["ci_high"], look.colour, linewidth=1.2, gid=gid)
     for part, face, kind in ((with_bar, look.colour, "filled"), (hollow, "white", "hollow")):
-        axes.plot(
-            part["value"],
-            part["y"] + look.dodge,
-            look.marker,
-            markersize=DOT,
-            markerfacecolor=face,
-            markeredgecolor=look.colour,
-            linestyle="none",
-            clip_on=False,
-            in_layout=not part.empty,  # without points it would count as one in the page's corner
-            zorder=3,
-            gid=f"{look.label} {kind}",
-        )
+        dot = {"ms": DOT, "mfc": face, "mec": look.colour, "linestyle": "none", "zorder": 3}
+        dot |= {"clip_on": False, "gid": f"{look.label} {kind}"}
+        # Without points it would count as one in the page's corner.
+        dot["in_layout"] = not part.empty
+        axes.plot(part["value"], part["y"] + look.dodge, look.marker, **dot)
     for point in points[points["mark"] != ""].itertuples():
-        axes.annotate(
-            point.mark,
-            (point.value, point.y + look.dodge),
-            xytext=(-6 if point.value > 0.9 else 6, -1.5),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=10,
-            color=INK,
-            gid=f"{look.label} mark",
-        )
+        at, beside = (point.value, point.y + look.dodge), (-6 if point.value > 0.9 else 6, -1.5)
+        text = {"fontsize": 10, "color": INK, "gid": f"{look.label} mark"}
+        axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 
 
 def reference_line(axes: Axes, value: float, dash: str, gid: str = "chance") -> None:
@@ -172,59 +145,38 @@ def reference_line(axes: Axes, value: float, dash: str, gid: str = "chance") -> 
 
 def chance_in_rows(axes: Axes, chances: pd.Series, dash: str) -> None:
     """Chance levels that differ by row: a line across each row. `chances` is indexed by y."""
-    y = chances.index.to_numpy()
-    grey = COLOURS["grey"]
-    axes.vlines(
-        chances, y - 0.5, y + 0.5, grey, linestyle=dash, linewidth=1, zorder=1, gid="chance"
-    )
+    y, line = chances.index.to_numpy(), {"color": COLOURS["grey"], "linestyle": dash}
+    axes.vlines(chances, y - 0.5, y + 0.5, **line, linewidth=1, zorder=1, gid="chance")
 
 
-def share_axis(axes: Axes, name: str) -> None:
-    """An x axis from 0 to 1, named, with a little room for dots at its ends."""
-    axes.set(xlim=(-0.03, 1.03), xlabel=name)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", ".25", ".5", ".75", "1"])
+def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
+    """An x axis from 0 to 1 (differences: -1 to 1, with a line at 0), with room at its ends."""
+    least, room = (-1, 0.06) if is_difference else (0, 0.03)
+    labels = ["−1", "−.5", "0", ".5", "1"] if is_difference else ["0", ".25", ".5", ".75", "1"]
+    axes.set(xlim=(least - room, 1 + room), xlabel=name)
+    axes.set_xticks(np.linspace(least, 1, 5), labels=labels)
     axes.tick_params(axis="x", bottom=True, length=2.5)
+    if is_difference:
+        reference_line(axes, 0, "solid", "zero")
 
 
-def difference_axis(axes: Axes, name: str) -> None:
-    """An x axis for differences of shares, from -1 to 1, named, with a line at no difference."""
-    axes.set(xlim=(-1.06, 1.06), xlabel=name)
-    axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
-    axes.tick_params(axis="x", bottom=True, length=2.5)
-    reference_line(axes, 0, "solid", "zero")
+def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least: float) -> None:
+    """A stacked bar for each row of `shares`, indexed by y; a part for each column of `looks`.
 
-
-def stacked_bars(
-    axes: Axes, shares: pd.DataFrame, y: np.ndarray, looks: dict[str, Look], least: float = 0.06
-) -> None:
-    """A stacked bar for each row of `shares`, a part for each column, drawn as `looks` says.
-
-    A part of `least` or more bears its number.
+    A part of `least` or more has room for its number.
     """
-    left = np.zeros(len(shares))
+    y, left = shares.index.to_numpy(), np.zeros(len(shares))
     for part, widths in shares.items():
         look = looks[part]
-        bars = axes.barh(y, widths, 0.8, left, color=look.colour, hatch=look.hatch, zorder=2)
-        bars.set_label(part)
-        for bar, width in zip(bars, widths, strict=True):
-            bar.set(edgecolor=INK if look.hatch else "white", linewidth=0.4 * (width > 0))
-            if width >= least:  # narrower parts have no room for their number
-                _number(axes, bar, width, look)
+        edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
+        fill = {"color": look.colour, "hatch": look.hatch, "zorder": 2, "label": part}
+        bars = axes.barh(y, widths, 0.8, left, **fill, **edge)
+        is_dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
+        text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
+        numbers = [share(width) if width >= least else "" for width in widths]
+        axes.bar_label(bars, numbers, label_type="center", **text)
         left += widths.to_numpy()
-
-
-def _number(axes: Axes, bar: Patch, width: float, look: Look) -> None:
-    dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
-    axes.text(
-        bar.get_x() + width / 2,
-        bar.get_y() + bar.get_height() / 2,
-        f"{width:.2f}".removeprefix("0"),
-        ha="center",
-        va="center",
-        fontsize=6.5,
-        color="white" if dark else INK,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None,
-    )
 
 
 def dot_handles(looks: dict[str, Look]) -> dict[str, Line2D]:
@@ -260,17 +212,15 @@ def source_handles(
     run: str = "this run, 95 % interval",
 ) -> dict[str, Line2D]:
     """Legend entries for what is drawn of `points`: hollow, with an interval, marked."""
-    present = {
-        paper: (HOLLOW, points["ci_low"].isna().any()),
-        run: (INTERVAL, points["ci_low"].notna().any()),
-        "fails a check, see caption": (MARKED, points["mark"].ne("").any()),
-    }
-    return {name: handle for name, (handle, is_drawn) in present.items() if is_drawn}
+    is_hollow, is_marked = points["ci_low"].isna(), points["mark"].ne("")
+    present = [(paper, HOLLOW, is_hollow), (run, INTERVAL, ~is_hollow)]
+    present += [("fails a check, see caption", MARKED, is_marked)]
+    return {name: handle for name, handle, is_drawn in present if is_drawn.any()}
 
 
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     """A word in a row that has no point."""
-    axes.text(x, y, what, ha="center", va="center", color="#6b6b6b", fontsize=7)
+    axes.text(x, y, what, **_CENTRED, color="#6b6b6b", fontsize=7)
 
 
 # Of unlike length, so that colour and marker together stay distinct.
@@ -302,12 +252,6 @@ def dots_legend(
     legend_below(figure, dot_handles(looks) | more, columns)
 
 
-def bars_legend(figure: Figure, looks: dict[str, Look]) -> None:
-    """A legend of the parts of stacked bars, in one line."""
-    handles = {look.label: bar_handle(look) for look in looks.values()}
-    legend_below(figure, handles, columns=len(handles))
-
-
 def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:
     """A legend under all panels, outside them, so that it hides nothing."""
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
@@ -329,17 +273,17 @@ def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Pa
 
 def show(figure: Figure, caption: str) -> None:
     """Display a figure in a notebook as it is saved, its caption below."""
-    display(Image(_rendered(figure, "png"), width=780), Markdown(caption))
+    display(Image(_rendered(figure, "png"), width=SHOWN), Markdown(caption))
 
 
 def draw(folder: Path | str, name: str, figure: Figure, caption: str) -> None:
-    """Save a figure into `folder` and display it, its caption below."""
-    save(figure, folder, name, caption)
-    show(figure, caption)
+    """Save a figure into `folder` and display what was saved, its caption below."""
+    png, *_ = save(figure, folder, name, caption)
+    display(Image(png.read_bytes(), width=SHOWN), Markdown(caption))
 
 
 def _rendered(figure: Figure, kind: str) -> bytes:
     buffer = BytesIO()
     with style():
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=_NO_METADATA[kind])
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=dict.fromkeys(_VARYING[kind]))
     return buffer.getvalue()

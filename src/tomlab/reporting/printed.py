@@ -9,16 +9,17 @@ from html import escape
 from pathlib import Path
 
 import pandas as pd
+import yaml
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
-from tomlab.errors import InputError
 from tomlab.records.published import CREDIT
 from tomlab.records.tidy import OUTCOMES
 
 PAPER, RUN = "paper", "this run"  # who reports a number
 TIDY_COLUMNS = ("source", "value", "ci_low", "ci_high", "n", "n_groups", "mark")
 ABSENT = "–"
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 # More printed lines than this do not fit on a page, where a `table` float cannot break.
 PAGE_LINES = 45
 WIDE_COLUMNS = 6
@@ -31,6 +32,7 @@ _LATEX = str.maketrans(
     | {"†": r"\textsuperscript{\dag}", "‡": r"\textsuperscript{\ddag}"}
     | {"–": "--", "—": "---", "…": r"\dots{}", "§": r"\S{}", "≤": r"$\leq$", "≥": r"$\geq$"}
 )
+_FLOAT = {"position": "tbp", "position_float": "centering"}
 _CSS = [
     {"selector": "", "props": "border-collapse:collapse; border-bottom:1.5px solid; font-size:90%"},
     {"selector": "caption", "props": "caption-side:top; text-align:left; padding-bottom:.5em"},
@@ -48,7 +50,7 @@ class Table:
     `tidy` has one row a number, with `TIDY_COLUMNS` at least: `source` says who reports it, ci_*
     and n_groups are empty where nobody does, `mark` is what stands beside the number in print.
     `printed` holds strings, laid out as in the paper; a line break in a cell is "\\n", and a row
-    whose first cell is not blank begins a block, if some are blank. Both are written without their index.
+    whose first cell is not blank begins a block, if some are blank. Both are written without index.
     """
 
     name: str
@@ -74,11 +76,7 @@ def one_decimal(value: float) -> str:
 
 
 def cell(
-    value: float,
-    ci_low: float,
-    ci_high: float,
-    mark: str = "",
-    form: Callable[[float], str] = share,
+    value: float, ci_low: float, ci_high: float, mark: str = "", form: Callable = share
 ) -> str:
     """A number with its interval if it has one, and its mark: ".52 [.31, .72]", ".61*".
 
@@ -111,10 +109,8 @@ def grid(
 def span(values: pd.Series) -> str:
     """The whole numbers in `values` as a range: "25" or "18–25"; missing ones are left out."""
     known = values.dropna().astype(int)
-    if known.empty:
-        return ABSENT
-    low, high = known.min(), known.max()
-    return f"{low}" if low == high else f"{low}–{high}"
+    ends = dict.fromkeys([known.min(), known.max()])
+    return ABSENT if known.empty else "–".join(map(str, ends))
 
 
 def signed(value: float) -> str:
@@ -123,7 +119,7 @@ def signed(value: float) -> str:
 
 
 def p_value(p: float, is_bound: bool = False) -> str:
-    """A p value as the papers print it: ".620", "< .001"; `is_bound` where only a bound is known."""
+    """A p value as the papers print it: ".620", "< .001"; `is_bound` if only a bound is known."""
     digits = f"{max(p, P_FLOOR):.3f}".removeprefix("0")
     return f"< {digits}" if is_bound or p < P_FLOOR else digits
 
@@ -141,20 +137,13 @@ def once(rows: pd.DataFrame, levels: list[list[str]]) -> pd.DataFrame:
     return printed
 
 
-def of_benchmark(metrics: pd.DataFrame, benchmark: str) -> pd.DataFrame:
-    """The rows of one benchmark; InputError says which there are where it has none."""
-    rows = metrics[metrics["benchmark"] == benchmark]
-    if rows.empty:
-        there = ", ".join(metrics["benchmark"].unique()) or "none"
-        raise InputError(f"metrics: no rows of benchmark {benchmark!r}; benchmarks there: {there}")
-    return rows
-
-
 def unscored(rates: pd.DataFrame) -> list[str]:
     """One sentence: each model's share of answers without a verdict, over the methods in `rates`.
 
     `rates` are rows of the metrics table with metric outcome_rate; without any, no sentence.
     """
+    if rates.empty:
+        return []
     lost = rates[rates["condition"].isin(OUTCOMES[2:])]
     shares = lost.groupby(["model", "method"])["value"].sum()
     told = []
@@ -163,23 +152,7 @@ def unscored(rates: pd.DataFrame) -> list[str]:
         ends = dict.fromkeys([share(known.min()), share(known.max())])
         told.append(f"{model} {'–'.join(ends)}")
     kinds = ", ".join(OUTCOMES[2:])
-    sentence = f"{CREDIT}; share of answers that were not scored ({kinds}): {', '.join(told)}."
-    return [sentence] if told else []
-
-
-def tidy_coefficients(rows: pd.DataFrame) -> pd.DataFrame:
-    """A `Table`'s tidy frame of a regression: a row for each b and one for each p.
-
-    `rows` has source, term, b, se, p, p_relation ("<" or "="), n and n_groups. b has its 95 % Wald
-    interval where se is known.
-    """
-    half = 1.96 * rows["se"]
-    low, high = rows["b"] - half, rows["b"] + half
-    b = rows.assign(statistic="b", value=rows["b"], ci_low=low, ci_high=high)
-    p = rows.assign(statistic="p", value=rows["p"])
-    columns = ["term", "statistic", "p_relation", *TIDY_COLUMNS]
-    tidy = pd.concat([b.drop(columns="p_relation"), p]).assign(mark="").reindex(columns=columns)
-    return tidy.astype({"n": "Int64", "n_groups": "Int64"})
+    return [f"{CREDIT}; share of answers that were not scored ({kinds}): {', '.join(told)}."]
 
 
 def save(table: Table, folder: Path | str) -> list[Path]:
@@ -187,10 +160,9 @@ def save(table: Table, folder: Path | str) -> list[Path]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"csv": table.tidy.to_csv(index=False), "tex": latex(table), "html": html(table)}
-    paths = [folder / f"{table.name}.{suffix}" for suffix in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        path.write_text(text, encoding="utf-8")
-    return paths
+    for suffix, text in texts.items():
+        (folder / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
+    return [folder / f"{table.name}.{suffix}" for suffix in texts]
 
 
 def tabulate(folder: Path | str, table: Table) -> HTML:
@@ -215,26 +187,12 @@ def latex(table: Table) -> str:
     cells = table.printed.map(_latex_cell)
     starts = _block_starts(table.printed)[1:]
     cells.iloc[starts, 0] = "\\midrule\n" + cells.iloc[starts, 0]
-    long = _printed_lines(table.printed) > PAGE_LINES
-    body = (
-        Styler(cells)
-        .hide(axis="index")
-        .format_index(_latex_text, axis="columns")
-        .to_latex(
-            hrules=True,
-            environment="longtable" if long else None,
-            position=None if long else "tbp",
-            position_float=None if long else "centering",
-            column_format="l" * cells.shape[1],
-            caption=_latex_text(table.caption),
-            label=f"tab:{table.name}",
-        )
-    )
-    return _around(body, table, long)
-
-
-def _around(body: str, table: Table, long: bool) -> str:
-    """The Styler's LaTeX with type size, column gaps and the notes under the table."""
+    heights = table.printed.map(lambda text: text.count("\n") + 1).max(axis=1)
+    long = heights.sum() > PAGE_LINES
+    styler = Styler(cells).hide(axis="index").format_index(_latex_text, axis="columns")
+    about = {"caption": _latex_text(table.caption), "label": f"tab:{table.name}", "hrules": True}
+    kind = {"environment": "longtable"} if long else _FLOAT
+    body = styler.to_latex(column_format="l" * cells.shape[1], **about, **kind)
     size = r"\scriptsize" if table.printed.shape[1] > WIDE_COLUMNS else r"\small"
     setting = f"{size}\n\\setlength{{\\tabcolsep}}{{3pt}}\n"
     notes = "\\par\n".join(_latex_text(note) for note in table.notes)
@@ -250,20 +208,14 @@ def _latex_text(text: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    lines = [_latex_text(line) for line in text.split("\n")]
-    if len(lines) == 1:
-        return lines[0]
-    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(lines) + r"\end{tabular}"
+    lines = _latex_text(text).replace("\n", r" \\ ")
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{lines}\end{{tabular}}" if "\n" in text else lines
 
 
 def _block_starts(printed: pd.DataFrame) -> list[int]:
     """Rows with a label in the first column; the first alone where no label is ever repeated."""
     starts = [row for row, text in enumerate(printed.iloc[:, 0]) if text]
     return starts if len(starts) < len(printed) else starts[:1]
-
-
-def _printed_lines(printed: pd.DataFrame) -> int:
-    return int(printed.map(lambda text: text.count("\n") + 1).max(axis=1).sum())
 
 
 # ---- HTML ----------------------------------------------------------------------------------------

@@ -37,14 +37,11 @@ def readings(
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     answers = responses.merge(scores[added], on=KEY).to_dict("records")
     answers = [answer | {"rule": rule(by_id[answer["item_id"]], answer)} for answer in answers]
-    chosen = [
-        _row(by_id[answer["item_id"]], answer, keys) for answer in _of_kinds(answers, n, seed)
-    ]
-    columns = ["question", "options", "gold", "answer", "verdict", "rule"]
-    if not any(row["options"] for row in chosen):
-        columns.remove("options")
-    table = pd.DataFrame(chosen, columns=["item", "method", *columns])
-    return table.set_index(["item", "method"])
+    chosen = _of_kinds(answers, n, seed)
+    rows = [_row(by_id[answer["item_id"]], answer, keys) for answer in chosen]
+    columns = ["item", "method", "question", "options", "gold", "answer", "verdict", "rule"]
+    table = pd.DataFrame(rows, columns=columns).set_index(["item", "method"])
+    return table if table["options"].any() else table.drop(columns="options")
 
 
 def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
@@ -69,22 +66,20 @@ def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:
     letters = dict(zip(item["choices"], keys, strict=False))
     options = [f"{letter}) {shortened(text)}" for text, letter in letters.items()]
     gold = item["answer"]
+    if pd.notna(answer["error"]) or pd.isna(answer["response"]):
+        said = f"[no answer: {shortened(str(answer['error']))}]"
+    else:
+        said = shortened(answer["response"]) or "[an empty answer]"
     return {
         "item": item["item_id"],
         "method": answer["method"],
         "question": shortened(item["question"]),
         "options": "\n".join(options),
         "gold": shortened(f"{letters[gold]}) {gold}" if gold in letters else gold),
-        "answer": _as_it_came(answer),
+        "answer": said,
         "verdict": answer["outcome"],
         "rule": answer["rule"],
     }
-
-
-def _as_it_came(answer: Mapping) -> str:
-    if pd.notna(answer["error"]) or pd.isna(answer["response"]):
-        return f"[no answer: {shortened(str(answer['error']))}]"
-    return shortened(answer["response"]) or "[an empty answer]"
 
 
 def shortened(text: str, limit: int = SHOWN) -> str:
@@ -96,7 +91,7 @@ def shortened(text: str, limit: int = SHOWN) -> str:
 def show(table: pd.DataFrame) -> HTML:
     """The table for a notebook's output. What models wrote is shown as text, never as markup."""
     style = table.reset_index().style.hide(axis="index").format(escape="html")
-    style.set_table_styles(_CSS).set_uuid("readings")
     # Without the class, what stands between two dollar signs would be set as a formula.
-    style.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
+    attributes = 'class="tex2jax_ignore mathjax_ignore"'
+    style.set_table_styles(_CSS).set_uuid("readings").set_table_attributes(attributes)
     return HTML(style.to_html())

@@ -1,7 +1,4 @@
-"""From an answer's text to an option or to the reason why there is none.
-
-The outcomes of `tables.OUTCOMES` are told apart here, the same way for every benchmark.
-"""
+"""From an answer's text to an option or one of `tidy.OUTCOMES`, alike for every benchmark."""
 
 import random
 import re
@@ -26,33 +23,28 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
 
 
 def visible(text: str) -> tuple[str, bool]:
-    """`text` without `<think>` blocks, and whether such a block was left open.
-
-    What stands in an open block, or before a closing tag that no tag opened, is thinking, never an
-    answer.
+    """`text` without `<think>` blocks, and whether one was left open. An open one, and what stands
+    before a closing tag that no tag opened, is never an answer.
     """
     closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))
     return _OPEN_THOUGHT.sub("", closed).strip(), bool(_OPEN_THOUGHT.search(closed))
 
 
 def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
-    """The outcome of an answer in which no option was found; the first that holds.
-
-    refused: the provider said so; truncated: the token limit cut it off, or the thinking never
-    ended; refused: the text opens as a refusal; unparsed: anything else, an empty answer included.
+    """The outcome of an answer in which no option was found; the first that holds: refused by the
+    provider; truncated (the token limit, or thinking that never ended); refused in the text's
+    opening; unparsed (an empty answer, too).
     """
     if finish_reason == "refusal":
         return "refused"
     if finish_reason == "length" or open_thought:
         return "truncated"
-    if _REFUSAL.match(text):
-        return "refused"
-    return "unparsed"
+    return "refused" if _REFUSAL.match(text) else "unparsed"
 
 
+_NEEDED = ("item_id", "model", "method", "response")
 # What responses from elsewhere may leave out.
 _DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None, "completion_tokens": 0}
-_NEEDED = ("item_id", "model", "method", "response")
 
 
 def pairs(
@@ -60,8 +52,8 @@ def pairs(
 ) -> list[tuple[dict, dict]]:
     """Each response with its item, in the order of the responses.
 
-    responses: a responses table, or just its columns `item_id, model, method, response`.
-    Errors: `InputError` for missing columns, unknown items, unknown methods and doubled rows.
+    responses: of any models, or just their columns `item_id, model, method, response`. Errors:
+    `InputError` for missing columns, unknown items or methods and doubled rows.
     """
     if missing := [name for name in _NEEDED if name not in responses]:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
@@ -78,15 +70,10 @@ def pairs(
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """The option that each baseline chooses: the right one, the one that fits the world as it is,
-    and one at random, drawn by `seed`, method and item.
-    """
-    guess = random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    return {
-        "gold": item["answer"],
-        "omniscient": item["reality"],
-        "random": guess.choice(list(item["choices"])),
-    }
+    """Each baseline's option: the right one, what fits the world as it is, and one at random."""
+    draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
+    guess = draw.choice(list(item["choices"]))
+    return {"gold": item["answer"], "omniscient": item["reality"], "random": guess}
 
 
 def failed(response: dict) -> bool:

@@ -8,15 +8,11 @@ from tomlab.scoring.answers import failed, unanswered
 
 
 class Reading(NamedTuple):
-    """How an answer was read.
+    """How an answer was read."""
 
-    outcome: "answered", or of `tables.OUTCOMES`; key: of the option it names, None if it names
-    none; rule: what decided, in words.
-    """
-
-    outcome: str
-    key: str | None
-    rule: str
+    outcome: str  # "answered", or of `tidy.OUTCOMES`
+    key: str | None  # of the option it names
+    rule: str  # what decided, in words
 
 
 def no_option(text: str, finish_reason: str, open_thought: bool, why: str) -> Reading:
@@ -33,9 +29,8 @@ def judged(
     read: Callable[[str, str, bool], Reading],
     cot: bool,
 ) -> Reading:
-    """The verdict on one response: `read` with "answered" made correct or wrong.
-
-    keys: the letters of options; read: takes text, finish reason and `cot` (it was to reason first).
+    """The verdict on one response: `read`, of text, finish reason and `cot` (it was to reason
+    first), with "answered" made correct or wrong. keys: the letters of options.
     """
     if failed(response):
         return Reading("error", None, "the request failed")
@@ -55,16 +50,11 @@ def scored(
     keys: Sequence[str],
     conditions: Sequence[str],
 ) -> dict:
-    """A row of the scores table: whose answer, the item's `conditions`, the verdict, and `chosen`
-    (the option's text, None if none).
-    """
-    return {
-        **{name: response[name] for name in ("item_id", "model", "method", "sample")},
-        **{name: item[name] for name in conditions},
-        "outcome": verdict.outcome,
-        "score": float(verdict.outcome == "correct"),
-        "chosen": None if verdict.key is None else item["choices"][keys.index(verdict.key)],
-    }
+    """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
+    whose = {name: response[name] for name in ("item_id", "model", "method", "sample")}
+    told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
+    chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
+    return whose | {name: item[name] for name in conditions} | told | {"chosen": chosen}
 
 
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:

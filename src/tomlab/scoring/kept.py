@@ -21,25 +21,18 @@ def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> n
 
 
 def share_kept(
-    units: pd.DataFrame,
-    kept: np.ndarray,
-    *,
-    by: str,
-    group: str,
-    names: tuple[str, ...],
-    **options: int,
+    units: pd.DataFrame, kept: np.ndarray, *, by: str, group: str, names: tuple, **options: int
 ) -> pd.DataFrame:
     """The share of units that are kept, by column `by`, its values in the order of first sight.
 
-    kept: of `survives`. group: the column whose groups are resampled as a whole. names: what the
-    counts of units and (if a second is given) of groups are called. options: `resamples`, `seed`.
-    Columns: `by`, `names`, kept, share, ci_low, ci_high, ci_method.
+    kept: of `survives`. group: the column whose groups are resampled. names: of the counts of units
+    and, if there is a second, of groups. options: `resamples`, `seed`.
     """
     rows = []
     for value, part in units.assign(kept=kept).groupby(by, sort=False):
         found = vars(cluster_interval(part["kept"], part[group], **options))
         counts = dict(zip(names, (found["n"], found["n_groups"]), strict=False))
-        counts |= {"kept": int(part["kept"].sum()), "share": found["value"]}
-        rows.append({**found, by: value, **counts})
+        own = {by: value, "kept": int(part["kept"].sum()), "share": found["value"]}
+        rows.append(found | own | counts)
     columns = [by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
     return pd.DataFrame(rows, columns=columns)

@@ -1,10 +1,9 @@
 """Which of the options (A), (B), … an answer names: SimpleToM's questions, OmniToM's linked ones.
 
-The rule: the last "answer is" or "answer:" opens the answer. A key that leads it settles it, unless
-it leads a question, a denial or a list of options; otherwise the answer must name exactly one key,
-those that it denies aside. Chain of thought needs such an opening, or be a bare key. What was cut
-off at the token limit counts only if a key leads it; cut-off chain of thought, only behind
-"Therefore, the answer is".
+The last "answer is" or "answer:" opens the answer. A key that leads it settles it, unless it leads
+a question, a denial or a list of options; else the answer must name exactly one key, those that it
+denies aside. Chain of thought needs such an opening, or be a bare key. What was cut off counts only
+if a key leads it; cut-off chain of thought, only behind "Therefore, the answer is".
 """
 
 import re
@@ -20,18 +19,16 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     *_, opening = [None, *(_CLOSING if cot and cut_off else _OPENING).finditer(said)]
     answer, where = (said[opening.end() :], ' behind "answer is"') if opening else (said, "")
     if open_thought or (cot and not opening and (cut_off or not _ALONE.fullmatch(answer))):
-        why = 'reasons without "the answer is"'
-    elif key := _leading_key(answer):
+        return no_option(said, finish_reason, open_thought, 'reasons without "the answer is"')
+    if key := _leading_key(answer):
         return Reading("answered", key, f"leads with the key{where}")
-    else:
-        keys = _named_keys(answer)
-        if len(keys) == 1 and not cut_off:
-            return Reading("answered", keys.pop(), f"the only key named{where}")
-        why = "names several options" if keys else "names no option"
-        if not keys and _NAMED.search(answer):
-            why = "denies all it names"
-        why += where
-    return no_option(said, finish_reason, open_thought, why)
+    # The keys that are named and not denied.
+    named = {key.upper() for hit in _NAMED.findall(_DENIED.sub("", answer)) for key in hit if key}
+    if len(named) == 1 and not cut_off:
+        return Reading("answered", named.pop(), f"the only key named{where}")
+    why = "denies all it names" if _NAMED.search(answer) else "names no option"
+    why = "names several options" if named else why
+    return no_option(said, finish_reason, open_thought, why + where)
 
 
 # "The answer is" or "Answer:", but not "This answer is …" and "The answer would be …", which stand
@@ -62,9 +59,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # Another key beside it: "(A), (B)" on its line, or "A B" and nothing more
-_BESIDE = [
-    re.compile(pattern, re.IGNORECASE) for pattern in (r"[^\w\n]*([A-D])\)", r"\W*([A-D])\W*\Z")
-]
+_BESIDE = [re.compile(key, re.IGNORECASE) for key in (r"[^\w\n]*([A-D])\)", r"\W*([A-D])\W*\Z")]
 
 
 def _leading_key(answer: str) -> str | None:
@@ -95,14 +90,8 @@ _NAMED = re.compile(_KEY)
 _NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)"
 _NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"
 _REJECTED = r"(?i:wrong|incorrect|ruled out|excluded|un\w+|im\w+)"
-_DENIALS = (
-    rf"{_NOT}\s+{_KEY}(?:\s+n?or\s+{_KEY})?",  # "not (A)", "neither (A) nor (B)"
-    rf"{_KEY}\)?[\s*]*{_NEGATED}\b",  # "(A) isn't", "(A) cannot"
-    rf"{_KEY}\)?[\s*]*(?i:is|was|would be|can be)\s+{_REJECTED}\b",  # "(A) is unlikely"
+_DENIED = re.compile(
+    rf"{_NOT}\s+{_KEY}(?:\s+n?or\s+{_KEY})?"  # "not (A)", "neither (A) nor (B)"
+    rf"|{_KEY}\)?[\s*]*{_NEGATED}\b"  # "(A) isn't", "(A) cannot"
+    rf"|{_KEY}\)?[\s*]*(?i:is|was|would be|can be)\s+{_REJECTED}\b"  # "(A) is unlikely"
 )
-_DENIED = re.compile("|".join(_DENIALS))
-
-
-def _named_keys(answer: str) -> set[str]:
-    """The keys that an answer names and does not deny."""
-    return {key.upper() for hit in _NAMED.findall(_DENIED.sub("", answer)) for key in hit if key}

@@ -31,9 +31,7 @@ def rows(series: Iterable[Series], whose: Mapping, *, resamples: int, seed: int)
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:
-    """Over all answers of a model and method: the share of each outcome, and accuracy by the
-    released code's reading, what it leaves to a grader counting as wrong.
-    """
+    """The share of each outcome, and accuracy as the release reads (left to a grader: wrong)."""
     for outcome in OUTCOMES:
         yield Series("outcome_rate", outcome, part["outcome"] == outcome, part["group_id"])
     yield Series("released_rule", "all", part["by_released_rule"].eq(True), part["group_id"])

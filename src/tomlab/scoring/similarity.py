@@ -1,6 +1,4 @@
-"""How alike two texts are: word by word, by shared words, by sentence vectors (OmniToM, App. C.4, and
-the graders of free answers).
-"""
+"""How alike two texts are: by words, shared words, vectors (OmniToM, App. C.4; graders)."""
 
 import re
 import unicodedata
@@ -33,35 +31,29 @@ def similarity(
 ) -> np.ndarray:
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
-    kind: exact (equal but for case, spaces and punctuation: 1 or 0), token_f1 (of the words, with
-    repeats; 0 to 1), embedding (cosine; `vectors` holds one vector of length 1 a text).
-    Errors: `InputError` for another kind or a text without a vector.
+    kind: exact (equal as `plain`: 1 or 0), token_f1 (of the words, with repeats), embedding (cosine
+    of `vectors`, of length 1). Errors: `InputError` for another kind or a text without a vector.
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
-    shape = (len(predicted_texts), len(gold_texts))
-    if 0 in shape:
-        return np.zeros(shape)
+    both = (predicted_texts, gold_texts)
+    if not all(map(len, both)):
+        return np.zeros((len(predicted_texts), len(gold_texts)))
     if kind == "embedding":
-        return _vectors(predicted_texts, vectors) @ _vectors(gold_texts, vectors).T
+        left, right = (_vectors(texts, vectors or {}) for texts in both)
+        return left @ right.T
+    left, right = ([plain(text) for text in texts] for texts in both)
     if kind == "exact":
-        left, right = ([plain(t) for t in texts] for texts in (predicted_texts, gold_texts))
         return np.array([[a == b for b in right] for a in left], dtype=float)
-    left, right = ([Counter(plain(t).split()) for t in ts] for ts in (predicted_texts, gold_texts))
-    return np.array([[_token_f1(a, b) for b in right] for a in left])
+    left, right = ([Counter(text.split()) for text in texts] for texts in (left, right))
+    shares = [[2 * (a & b).total() / max(a.total() + b.total(), 1) for b in right] for a in left]
+    return np.array(shares)
 
 
-def _token_f1(left: Counter, right: Counter) -> float:
-    return 2 * (left & right).total() / max(left.total() + right.total(), 1)
-
-
-def _vectors(texts: Sequence[str], vectors: Mapping[str, np.ndarray] | None) -> np.ndarray:
-    missing = [text for text in texts if text not in (vectors or {})]
-    if missing:
-        raise InputError(
-            f"alignment: no vector for {missing[0]!r} and {len(missing) - 1} more texts; expected "
-            "one for each of `texts_to_embed`"
-        )
+def _vectors(texts: Sequence[str], vectors: Mapping[str, np.ndarray]) -> np.ndarray:
+    if missing := [text for text in texts if text not in vectors]:
+        more = f"{len(missing) - 1} more texts; expected one for each of `texts_to_embed`"
+        raise InputError(f"alignment: no vector for {missing[0]!r} and {more}")
     return np.array([vectors[text] for text in texts])
 
 

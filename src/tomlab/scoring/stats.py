@@ -32,28 +32,24 @@ def cluster_interval(
 ) -> Interval:
     """The mean of bounded values with a percentile interval from resampling whole groups.
 
-    values, groups: Series of one length; groups may differ in size. bounds: the least and greatest
-    possible value, 0 and 1 for shares, -1 and 1 for differences of them, None for counts. Where
-    resampling can't move the mean (one group, or all groups alike, such as 24 of 24 right), the
-    bootstrap would claim certainty; there the interval is Clopper-Pearson's for as many trials as
-    there are groups, and for counts the range of the values.
+    values, groups: of one length. bounds: the least and greatest possible value, 0 and 1 for
+    shares, -1 and 1 for differences of them, None for counts. Where resampling can't move the mean
+    (one group, or all groups alike), the bootstrap would claim certainty; there the interval is
+    Clopper-Pearson's for as many trials as there are groups, and for counts the values' range.
     """
-    by_group = pd.DataFrame({"value": values.to_numpy(float), "group": groups.to_numpy()})
-    sums = by_group.groupby("group", sort=True)["value"].agg(["sum", "count"])
-    total, count = sums["sum"].to_numpy(), sums["count"].to_numpy()
-    mean = float(total.sum() / count.sum())
-    method = "cluster bootstrap"
+    own = pd.Series(values.to_numpy(float))
+    total, count = own.groupby(groups.to_numpy(), sort=True).agg(["sum", "count"]).to_numpy().T
+    mean, method = float(total.sum() / count.sum()), "cluster bootstrap"
     if not np.allclose(total / count, mean):
-        options = {"paired": True, "vectorized": True}
-        low, high = _percentile((total, count), _pooled, resamples, seed, **options)
+        low, high = _percentile((total, count), _pooled, resamples, seed, paired=True)
     elif bounds is None:
-        low, high = by_group["value"].min(), by_group["value"].max()
+        low, high = own.min(), own.max()
     else:
         least, width = bounds[0], bounds[1] - bounds[0]
-        exact = clopper_pearson((mean - least) / width * len(sums), len(sums))
+        exact = clopper_pearson((mean - least) / width * len(total), len(total))
         low, high = (least + width * end for end in exact)
         method = "Clopper-Pearson"
-    return Interval(mean, float(low), float(high), method, len(by_group), len(sums))
+    return Interval(mean, float(low), float(high), method, len(own), len(total))
 
 
 def _pooled(total: np.ndarray, count: np.ndarray, axis: int) -> np.ndarray:
@@ -63,18 +59,10 @@ def _pooled(total: np.ndarray, count: np.ndarray, axis: int) -> np.ndarray:
 def _percentile(
     data: tuple, statistic: Callable, resamples: int, seed: int, **options: bool
 ) -> tuple[float, float]:
-    """The percentile bootstrap interval of a statistic of `data`, as scipy takes them."""
     from scipy.stats import bootstrap  # takes a second to import, which most notebooks never use
 
-    drawn = bootstrap(
-        data,
-        statistic,
-        n_resamples=resamples,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-        **options,
-    )
+    options |= {"n_resamples": resamples, "confidence_level": CONFIDENCE, "method": "percentile"}
+    drawn = bootstrap(data, statistic, rng=np.random.default_rng(seed), **options)
     return tuple(map(float, drawn.confidence_interval))
 
 
@@ -92,8 +80,7 @@ def cluster_statistic(
     sums: one row a group, the counts that the statistic is made of in its columns. statistic: from
     counts of shape (..., columns) to shares of shape (...), nan where it is not defined; resamples
     without a value are left out. strata: one label a group; groups are then drawn within theirs.
-    n: the number of answers, for the record. Where resampling can't move the value, the interval is
-    Clopper-Pearson's for as many trials as there are groups, as in `cluster_interval`.
+    n: the number of answers. Where resampling can't move the value, see `cluster_interval`.
     """
     counts = sums.to_numpy(float)
     value = float(statistic(counts.sum(axis=0)))
@@ -134,26 +121,23 @@ def clopper_pearson(successes: float, trials: int) -> tuple[float, float]:
 def mean_interval(values: pd.Series, *, resamples: int = 2000, seed: int = 0) -> tuple:
     """Mean and percentile bootstrap interval (low, high) of ratings on any scale."""
     data = values.to_numpy(float)
-    if len(data) < 2 or np.ptp(data) == 0:
-        return float(data.mean()), float("nan"), float("nan")
-    return float(data.mean()), *_percentile((data,), np.mean, resamples, seed)
+    moves = len(data) > 1 and np.ptp(data) > 0
+    ends = _percentile((data,), np.mean, resamples, seed) if moves else (np.nan, np.nan)
+    return float(data.mean()), *ends
 
 
 def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
     """Percent agreement and Krippendorff's alpha.
 
-    ratings: one row a unit, one column a rater, missing where a rater gave none.
-    level: "nominal", "ordinal" or "interval". Percent agreement counts the units that two or more
-    rated on which all are equal; alpha is nan where all ratings are alike.
+    ratings: one row a unit, one column a rater, missing where a rater gave none. level: "nominal",
+    "ordinal" or "interval". Of the units that two or more rated; alpha is nan where all are alike.
     """
     rated = ratings[ratings.notna().sum(axis=1) >= 2]
-    if rated.empty:
-        return {"units": 0, "percent_agreement": float("nan"), "alpha": float("nan")}
-    equal = rated.nunique(axis=1) == 1
     values = rated.to_numpy(float).T
+    equal = float((rated.nunique(axis=1) == 1).mean())
     alike = len(np.unique(values[~np.isnan(values)])) < 2
-    alpha = float("nan") if alike else krippendorff.alpha(values, level_of_measurement=level)
-    return {"units": len(rated), "percent_agreement": float(equal.mean()), "alpha": float(alpha)}
+    alpha = np.nan if alike else krippendorff.alpha(values, level_of_measurement=level)
+    return {"units": len(rated), "percent_agreement": equal, "alpha": float(alpha)}
 
 
 def alpha_interval(
@@ -162,13 +146,12 @@ def alpha_interval(
     """The interval of Krippendorff's alpha from resampling groups of units.
 
     ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
-    unit, each unit a group of its own if not given; options: `resamples` and `seed`. nan where
-    resampling cannot move alpha.
+    unit, each its own if not given; options: `resamples`, `seed`. nan where alpha cannot move.
     """
-    used, nan = (ratings.notna().sum(axis=1) >= 2).to_numpy(), float("nan")
+    used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
     values = ratings[used].to_numpy(float)
     if not len(values):
-        return nan, nan
+        return np.nan, np.nan
     counts = np.stack([(values == code).sum(axis=1) for code in np.unique(values[values >= 0])], 1)
     # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
@@ -177,7 +160,7 @@ def alpha_interval(
     sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(labels).sum()
     found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), **options)
     moved = found.ci_method == "cluster bootstrap"
-    return (found.ci_low, found.ci_high) if moved else (nan, nan)
+    return (found.ci_low, found.ci_high) if moved else (np.nan, np.nan)
 
 
 def _alpha(sums: np.ndarray, level: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring
 from tomlab.benchmarks.bigtom.items.compose import VARIABLES
 from tomlab.benchmarks.bigtom.items.templates import template_table
-from tomlab.benchmarks.bigtom.metrics import PAIRS, cell_name, circularity
+from tomlab.benchmarks.bigtom.metrics import circularity
 from tomlab.errors import InputError
 from tomlab.records import tidy
 from tomlab.records.tidy import OUTCOMES
@@ -976,10 +976,3 @@ def test_rule_is_the_one_that_gave_the_outcome(mei, text, method, finish, outcom
     assert bigtom.score(pd.DataFrame([item]), responses)["outcome"].item() == expected
     assert scoring.verdict(item, response)[::2] == (expected, rule)
     assert bigtom.rule(item, response) == rule
-
-
-def test_cells_are_called_in_one_way():
-    assert cell_name("forward_belief", "true_belief", 0) == "forward_belief/true_belief/0"
-    assert (
-        cell_name("backward_belief", PAIRS["control"], 1) == "backward_belief/control_tb_and_fb/1"
-    )

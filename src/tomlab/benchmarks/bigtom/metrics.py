@@ -29,31 +29,17 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
 
 def _series(part: pd.DataFrame) -> Iterator[Series]:
-    """The series behind each metric of one model and method: values with their templates."""
     for cell, own in part.groupby(["variable", "condition", "initial_belief"], sort=False):
-        yield Series("accuracy", cell_name(*cell), own["score"], own["group_id"])
+        yield Series("accuracy", "/".join(map(str, cell)), own["score"], own["group_id"])
     for (variable, initial), own in part.groupby(["variable", "initial_belief"], sort=False):
+        wide = own.pivot(index=["group_id", "sample"], columns="condition", values="score")
         for pair, name in PAIRS.items():
-            if both := _both(own, pair):
-                yield Series("tb_and_fb", cell_name(variable, name, initial), *both)
+            # Only templates of which both versions were asked: 1 where both are right, else 0.
+            both = wide.reindex(columns=[f"true_{pair}", f"false_{pair}"]).dropna().min(axis=1)
+            if len(both):
+                groups = both.index.get_level_values("group_id").to_series()
+                yield Series("tb_and_fb", f"{variable}/{name}/{initial}", both, groups)
     yield from over_all(part)
-
-
-def cell_name(variable: str, condition: str, initial_belief: int) -> str:
-    """How a cell is called in the metrics table, such as forward_belief/true_belief/0."""
-    return f"{variable}/{condition}/{initial_belief}"
-
-
-def _both(cell: pd.DataFrame, pair: str) -> tuple[pd.Series, pd.Series] | None:
-    """1 where the true and the false version of a template are both right, else 0.
-
-    Only templates of which both versions were asked.
-    """
-    wanted = cell[cell["condition"].isin([f"true_{pair}", f"false_{pair}"])]
-    wide = wanted.pivot(index=["group_id", "sample"], columns="condition", values="score").dropna()
-    if wide.shape[1] < 2 or wide.empty:
-        return None
-    return wide.min(axis=1), pd.Series(wide.index.get_level_values("group_id"))
 
 
 def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
@@ -65,27 +51,23 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     that was always right, always wrong or never asked on one source.
     """
     main = scores["condition"].isin(["true_belief", "false_belief"])
-    main &= scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")
-    data = scores[main]
+    data = scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]
     if data["model"].nunique() < 2 or data["source"].nunique() < 2:
         return "it needs items from two data sources and two models"
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
     if stuck := share.index[share.isna() | share.isin([0.0, 1.0])].tolist():
         model, source = stuck[0]
-        return (
-            f"{model} is always right, always wrong or never asked on {source}, so that the "
-            "regression has no finite solution"
-        )
+        what = f"{model} is always right, always wrong or never asked on {source}"
+        return f"{what}, so that the regression has no finite solution"
     # Imported here: it takes two seconds, and one table needs it.
     import statsmodels.formula.api as smf
 
     clusters = data["group_id"].astype("category").cat.codes
-    fit = smf.logit("score ~ model * source", data).fit(
-        disp=False, cov_type="cluster", cov_kwds={"groups": clusters}
-    )
+    options = {"disp": False, "cov_type": "cluster", "cov_kwds": {"groups": clusters}}
+    fit = smf.logit("score ~ model * source", data).fit(**options)
     found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": fit.pvalues}
-    table = pd.DataFrame(found).assign(n=len(data), n_groups=data["group_id"].nunique())
-    return table.reset_index(drop=True)
+    found |= {"n": len(data), "n_groups": data["group_id"].nunique()}
+    return pd.DataFrame(found).reset_index(drop=True)
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

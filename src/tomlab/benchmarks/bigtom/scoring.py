@@ -28,10 +28,9 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for item, response in pairs(items, responses, METHODS):
         row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        row["by_released_rule"], key = None, key_of(item, item["answer"], KEYS)
-        if not failed(response):
-            row["by_released_rule"] = released_rule(response["response"], key, response["method"])
-        rows.append(row)
+        asked = response["response"], key_of(item, item["answer"], KEYS), response["method"]
+        released = None if failed(response) else released_rule(*asked)
+        rows.append({**row, "by_released_rule": released})
     return check(pd.DataFrame(rows), "scores", "bigtom scores")
 
 
@@ -47,9 +46,7 @@ def rule(item: Mapping, response: Mapping) -> str:
 
 _OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
 # "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
-_LEADING_KEY = re.compile(
-    r"[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))", re.IGNORECASE
-)
+_LEADING_KEY = re.compile(r"(?i)[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))")
 _ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
 _LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
 

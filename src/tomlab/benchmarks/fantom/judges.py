@@ -43,16 +43,13 @@ def distance_scores(
     if isinstance(vectors, str):
         if vectors != "token_f1":
             raise InputError(f"distance: found {vectors!r}, expected 'token_f1' or vectors")
+    elif missing := [t for t in texts_to_embed(table, items) if t not in vectors]:
+        raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
 
-        def alike(text: str, answer: str) -> float:
+    def alike(text: str, answer: str) -> float:
+        if isinstance(vectors, str):
             return token_f1(answer.lower(), text.lower())
-
-    else:
-        if missing := [t for t in texts_to_embed(table, items) if t not in vectors]:
-            raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
-
-        def alike(text: str, answer: str) -> float:
-            return float(vectors[embedded_part(text)] @ vectors[embedded_part(answer)])
+        return float(vectors[embedded_part(text)] @ vectors[embedded_part(answer)])
 
     scores = [
         alike(text, right) - alike(text, wrong) if text else np.nan
@@ -76,29 +73,25 @@ def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossVa
     return cross_validated(known, folds)
 
 
-def to_decisions(
-    table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int | None = None
-) -> pd.DataFrame:
+def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int) -> pd.DataFrame:
     """The decisions of each candidate on `constructed` answers, for `judging`: `judge, group, unit,
     truth, decision`; missing where there is no score.
 
     scores: `distance_scores` by the candidate's name. Judges are "<name>, margin 0", the paper's
-    rule, and with `folds` also "<name>, margin chosen", each answer judged by the margin of a fold
-    without its conversation.
+    rule, and "<name>, margin chosen", each answer judged by the margin of a fold without its
+    conversation.
     """
     known = table[["group", "unit", "truth"]].reset_index(drop=True)
     parts = []
     for name, score in scores.items():
         decision = (score > PAPERS_MARGIN).astype("boolean").mask(score.isna()).array
+        chosen = chosen_margin(table, score, folds).decisions
         parts.append(known.assign(judge=f"{name}, margin 0", decision=decision))
-        if folds is not None:
-            found = chosen_margin(table, score, folds).decisions
-            parts.append(found.assign(judge=f"{name}, margin chosen"))
+        parts.append(chosen.assign(judge=f"{name}, margin chosen"))
     return pd.concat(parts, ignore_index=True)[["judge", *known, "decision"]]
 
 
 # ---- What a margin does to a run -----------------------------------------------------------------
-
 
 _ANSWER = ("item_id", "model", "method", "sample")
 

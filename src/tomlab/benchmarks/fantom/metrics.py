@@ -5,6 +5,7 @@ resample whole conversations, whose sets share their text.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -16,15 +17,11 @@ from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import COUNT, Series, rows
 from tomlab.scoring.stats import cluster_statistic, ratio
 
-_KINDS = {family: (f"{family}_list", f"{family}_yn") for family in FAMILIES}
-_ALL = ("belief_choice", *_KINDS["answerability"], *_KINDS["infoaccess"])
+_BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
+_ALL = ("belief_choice", *chain(*_BOTH.values()))
 # Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
 # which people were not asked), and both kinds of one family.
-CONJUNCTIONS = {
-    "all_star": ("belief_dist", *_ALL),
-    "all": _ALL,
-    **{f"{family}_all": kinds for family, kinds in _KINDS.items()},
-}
+CONJUNCTIONS = {"all_star": ("belief_dist", *_ALL), "all": _ALL, **_BOTH}
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
 _LEVELS = {"": "group_id", "part": "part_id", "conversation": "conversation_id"}
 _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEVANT}
@@ -34,7 +31,7 @@ def condition(scenario: str, *parts: str) -> str:
     """What a metric is of: the scenario, then where it has them the level of a conjunction, the
     order of belief, or the family and kind of an error, such as "inaccessible/part".
     """
-    return "/".join(part for part in (scenario, *parts) if part)
+    return "/".join(filter(None, (scenario, *parts)))
 
 
 def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -42,7 +39,7 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
     types right, by set, `/part` and (full context) `/conversation`. belief_choice, belief_dist,
-    *_list: accuracy; belief_f1: token F1 over answers right by distance, no row without any; *_yn: F1
+    *_list: accuracy; belief_f1: token F1 over answers right by distance, if there are any; *_yn: F1
     of yes and no weighted by their counts, an answer that is neither being a third label; fact_f1:
     token F1, the same in both scenarios. all_characters, consistency: Table 3; belief_order: Table
     4, accuracy by distance; list_error, yn_error: Fig. 4-5, shares of all such questions.
@@ -73,8 +70,8 @@ def _rows(part: pd.DataFrame, whose: Mapping, **options: int) -> Iterator[dict]:
         Series("outcome_rate", outcome, tom["outcome"] == outcome, tom["conversation_id"])
         for outcome in OUTCOMES
     ]
-    for kind, cell in part.groupby("question_type", sort=False):
-        others.append(_mean("doubtful", kind, cell, "doubtful"))
+    by_kind = part.groupby("question_type", sort=False)
+    others += [_mean("doubtful", kind, cell, "doubtful") for kind, cell in by_kind]
     tokens = _mean("completion_tokens", "all", tom, "completion_tokens")
     yield from rows([*others, tokens._replace(bounds=COUNT)], whose, **options)
 
@@ -111,18 +108,13 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
 def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     lists, answers = (own[own["question_type"] == f"{family}_{kind}"] for kind in ("list", "yn"))
     excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
-    made = {
-        "did_both": excluded & included,
-        "excluded_aware": excluded & ~included,
-        "included_unaware": ~excluded & included,
-    }
-    for error, values in made.items():
-        of = condition(scenario, family, error)
-        yield Series("list_error", of, values, lists["conversation_id"])
-    for error, said in _YN_ERRORS.items():
-        values = ~answers["right"] & (answers["yn"] == said)
-        of = condition(scenario, family, error)
-        yield Series("yn_error", of, values, answers["conversation_id"])
+    of_lists = {"did_both": excluded & included, "excluded_aware": excluded & ~included}
+    of_lists |= {"included_unaware": ~excluded & included}
+    of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
+    for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
+        for error, values in made.items():
+            of = condition(scenario, family, error)
+            yield Series(metric, of, values, cell["conversation_id"])
 
 
 def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, object, int]]:
@@ -150,12 +142,13 @@ def weighted_f1(counts: np.ndarray) -> np.ndarray:
 
     counts: (..., 6), of gold yes answered yes, no, neither, then of gold no answered the same.
     """
-    yes_yes, yes_no, yes_other, no_yes, no_no, no_other = np.moveaxis(np.asarray(counts), -1, 0)
-    yeses, nos = yes_yes + yes_no + yes_other, no_yes + no_no + no_other
+    counts = np.asarray(counts)
+    counts = counts.reshape(*counts.shape[:-1], 2, 3)
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    gold, said = counts.sum(axis=-1), counts.sum(axis=-2)[..., :2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        f1_yes = np.nan_to_num(2 * yes_yes / (yeses + yes_yes + no_yes))
-        f1_no = np.nan_to_num(2 * no_no / (nos + no_no + yes_no))
-        return (yeses * f1_yes + nos * f1_no) / (yeses + nos)
+        f1 = np.nan_to_num(2 * right / (gold + said))
+        return (gold * f1).sum(axis=-1) / gold.sum(axis=-1)
 
 
 def by_character(own: pd.DataFrame) -> pd.DataFrame:
@@ -165,30 +158,22 @@ def by_character(own: pd.DataFrame) -> pd.DataFrame:
     it names them exactly if they know. consistent: the yes/no answers and both lists say the same
     of the character; missing where none of these was asked about them.
     """
-    answers = own[own["question_type"].isin([f"{f}_yn" for f in FAMILIES])]
-    lists = own[own["question_type"].isin([f"{f}_list" for f in FAMILIES])]
+    kind = own["question_type"].str
+    own = own.assign(family=kind.split("_").str[0])
+    answers, lists = own[kind.endswith("_yn")], own[kind.endswith("_list")]
+    beliefs = own[kind.startswith("belief") & (own["character"] != "")]
     keys = ["conversation_id", "group_id", "sample"]
-    family = {"family": lambda table: table["question_type"].str.split("_").str[0]}
-    told = answers.assign(**family).merge(
-        lists.assign(**family)[[*keys, "family", "named"]],
-        on=[*keys, "family"],
-        suffixes=("", "_list"),
-    )
+    named = lists[[*keys, "family", "named"]]
+    told = answers.merge(named, on=[*keys, "family"], suffixes=("", "_list"))
     in_list = [c in names for c, names in zip(told["character"], told["named_list"], strict=True)]
-    told = told.assign(said=np.array(in_list, dtype=int), right=told["is_yes"] == in_list)
-    beliefs = own[own["question_type"].str.startswith("belief") & (own["character"] != "")]
+    told = told.assign(yn=np.array(in_list, dtype=int), right=told["is_yes"] == in_list)
     who = [*keys, "character"]
-    every = pd.concat([answers[[*who, "right"]], beliefs[[*who, "right"]], told[[*who, "right"]]])
-    said = pd.concat([answers.assign(said=answers["yn"])[[*who, "said"]], told[[*who, "said"]]])
-    return pd.DataFrame(
-        {
-            "all_right": every.groupby(who, sort=False)["right"].all(),
-            "consistent": said.groupby(who, sort=False)["said"].nunique() == 1,
-        }
-    )
+    all_right = pd.concat([answers, beliefs, told]).groupby(who, sort=False)["right"].all()
+    said = pd.concat([answers, told]).groupby(who, sort=False)["yn"].nunique()
+    return pd.DataFrame({"all_right": all_right, "consistent": said == 1})
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as scenario and part ("" for a scenario as a whole), of errors family and error."""
+    """Conditions as scenario and part ("" for a whole scenario), of errors family and error."""
     levels = r"^(?P<scenario>[^/]*)/?(?P<part>(?P<family>[^/]*)/?(?P<error>.*))$"
     return conditions.str.extract(levels)

@@ -22,12 +22,8 @@ PUBLICATION = Paper(
     },
 )
 
-METHOD_NAMES = {
-    "short": "short",
-    "short-cot": "short + CoT",
-    "full": "full",
-    "full-cot": "full + CoT",
-}
+METHOD_NAMES = {"short": "short", "short-cot": "short + CoT"}
+METHOD_NAMES |= {"full": "full", "full-cot": "full + CoT"}
 METRIC_NAMES = {  # the twelve columns of Table 9, in its order
     "all_star": "All*",
     "all": "All",

@@ -1,9 +1,9 @@
-"""FANToM's beliefs reworded by listed operations: free answers whose meaning is known (Sec. 3.4)."""
+"""FANToM's beliefs reworded by listed operations: answers whose meaning is known (Sec. 3.4)."""
 
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -56,7 +56,10 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """
     draw = random.Random(f"fantom-distance/{seed}")
     asked = items[items["question_type"] == "belief_dist"].to_dict("records")
-    values = _values(asked)
+    values = defaultdict(set)  # the answers to each fact question, whomever it is about
+    for item in asked:
+        _, question, answer = _template(item)
+        values[question].add(answer)
     rows = [row for item in asked for row in _rewritten(item, values, draw)]
     if not rows:
         raise InputError("distance: found no belief items of the forms that can be reworded")
@@ -66,32 +69,17 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
 
 def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[dict]:
+    """Every operation that fits an item; none where its two beliefs are of other forms."""
     is_unaware = _UNAWARE.fullmatch(item["answer"]) is not None
-    fields = _taken_apart(item, is_unaware, values, draw)
-    if fields is None:
-        return
-    shared = {"item_id": item["item_id"], "scenario": item["scenario"]}
-    shared["group"] = item["conversation_id"]
-    for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
-        for operation, wordings in operations.items():
-            if text := _worded(wordings, fields, draw):
-                made = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
-                made["unit"] = f"{item['item_id']}/{operation}/{truth}"
-                yield shared | made
-
-
-def _taken_apart(
-    item: Mapping, is_unaware: bool, values: Mapping, draw: random.Random
-) -> dict[str, str] | None:
-    """The fields of wordings about an item; None where its two beliefs are in other forms."""
-    nothing, full = (item[key] for key in ("answer", "wrong_answer")[:: 1 if is_unaware else -1])
+    right, wrong = item["answer"], item["wrong_answer"]
+    nothing, full = (right, wrong) if is_unaware else (wrong, right)
     missed, known = _UNAWARE.fullmatch(nothing), _KNOWING.fullmatch(full)
     if not (missed and known and missed.group("over", "who") == known.group("over", "who")):
-        return None
+        return
     owner, question, answer = _template(item)
-    others = sorted(values.get(question, set()) - {answer})
+    others = sorted(values[question] - {answer})
     other = draw.choice(others).format(owner).rstrip(".") if others else ""
-    return {
+    fields = {
         "lead": f"{missed['over']} believes that " if missed["over"] else "",
         "who": missed["who"],
         "topic": missed["topic"],
@@ -100,6 +88,13 @@ def _taken_apart(
         "value": _value(item["fact_question"], item["fact_answer"]),
         "other": other if is_unaware else "",
     }
+    item_id, group = item["item_id"], item["conversation_id"]
+    shared = {"item_id": item_id, "scenario": item["scenario"], "group": group}
+    for truth, operations in ((is_unaware, UNAWARE), (not is_unaware, KNOWING)):
+        for operation, wordings in operations.items():
+            if text := _worded(wordings, fields, draw):
+                made = {"text": text, "truth": truth, "operation": operation, "source": KNOWN}
+                yield shared | made | {"unit": f"{item_id}/{operation}/{truth}"}
 
 
 def _template(item: Mapping) -> tuple[str, str, str]:
@@ -115,20 +110,10 @@ def _template(item: Mapping) -> tuple[str, str, str]:
     return owner, *(re.sub(rf"\b{re.escape(owner)}\b", "{}", text) for text in texts)
 
 
-def _values(items: Sequence[Mapping]) -> dict[str, set[str]]:
-    """The answers to each fact question, whomever it is about."""
-    found = defaultdict(set)
-    for item in items:
-        _, question, answer = _template(item)
-        if question:
-            found[question].add(answer)
-    return found
-
-
 def _value(question: str, answer: str) -> str:
     """The longest run of words in the answer that the question lacks: "a golden retriever".
 
-    A word of which the question has a beginning or a longer form is not lacking, as in "ask", "asks".
+    A word of which the question has a beginning or a longer form is not lacking: "ask", "asks".
     """
     asked = [word.lower() for word in re.findall(r"[\w'’-]+", question)]
 

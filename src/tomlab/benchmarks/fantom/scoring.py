@@ -6,7 +6,8 @@ What a rule credits and a reader would doubt is marked `doubtful`.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import chain, compress
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,50 +19,30 @@ from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, embed
 
+YES, NO, IRRELEVANT = 1, 0, -1
+SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
+# Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
+_EMBEDDED_CHARACTERS = 600
+_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
+_CONDITIONS += ["character"]
+# Columns of the scores that a rule may leave as they are.
+_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
+_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False}
+# The outcome, the rule that decided, in words, and the columns of the scores that it sets.
+Verdict = tuple[str, str, dict]
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is said of one answer. rule: which reading decided, in words; details: score columns."""
-
-    outcome: str
-    score: float
-    rule: str
-    details: dict = field(default_factory=dict)
+# ---- One rule a question type --------------------------------------------------------------------
 
 
-def _verdict(item: Mapping, said: "Said | None", nearer: bool) -> Verdict:
-    """By the rule for the question's type. said: None for a failed request; nearer: whether the
-    encoder says so of BeliefQ[Dist.].
+class Said(NamedTuple):
+    """Of one answer the part that is judged, its outcome if nothing can be read of that ("error"
+    for a failed request), why it ended, and whether it is nearer to the right belief.
     """
-    kind = item["question_type"]
-    if said is None:
-        return Verdict("error", 0.0, "the request failed", {"excluded_aware": is_list(kind)})
-    match kind:
-        case "fact":
-            return _fact(item, said)
-        case "belief_dist":
-            return _dist(item, said, nearer)
-        case "belief_choice":
-            return _choice(item, said)
-        case "answerability_list" | "infoaccess_list":
-            return _list(item, said)
-        case "answerability_yn" | "infoaccess_yn":
-            return _yn(item, said)
-    raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
-
-
-@dataclass(frozen=True)
-class Said:
-    """The part of an answer that is judged, why it ended, and whether its thinking never did."""
 
     text: str
-    finish_reason: str
-    open_thought: bool
-
-    @property
-    def unread(self) -> str:
-        """The outcome if nothing can be read of it."""
-        return unanswered(self.text, self.finish_reason, self.open_thought)
+    unread: str
+    finish_reason: str = ""
+    is_nearer: bool = False
 
     @property
     def unlike(self) -> str:
@@ -73,73 +54,75 @@ def _fact(item: Mapping, said: Said) -> Verdict:
     """Token F1 with the full answer, in lower case; any shared word earns its share."""
     overlap = token_f1(item["answer"].lower(), said.text.lower())
     outcome, shared = ("correct", "words") if overlap else (said.unlike, "no word")
-    rule = f"shares {shared} with the right answer"
-    return Verdict(outcome, overlap, rule, {"word_overlap": overlap})
+    details = {"score": overlap, "word_overlap": overlap}
+    return outcome, f"shares {shared} with the right answer", details
 
 
-def _dist(item: Mapping, said: Said, nearer: bool) -> Verdict:
+def _dist(item: Mapping, said: Said) -> Verdict:
     """Nearer to PersonX's belief than to the omniscient one."""
-    details = {"word_overlap": token_f1(item["answer" if nearer else "wrong_answer"], said.text)}
+    nearest = item["answer" if said.is_nearer else "wrong_answer"]
+    details = {"word_overlap": token_f1(nearest, said.text)}
     rule = "nearer to the right belief than to the other"
-    if nearer:
-        return Verdict("correct", 1.0, rule, details)
-    return Verdict(said.unlike, 0.0, f"not {rule}" if said.text else "says nothing", details)
+    if said.is_nearer:
+        return "correct", rule, details
+    return said.unlike, f"not {rule}" if said.text else "says nothing", details
 
 
 def _choice(item: Mapping, said: Said) -> Verdict:
     """The right letter, whatever the answer says of the other one."""
-    right = LETTERS[list(item["choices"]).index(item["answer"])]
-    other = LETTERS[1 - LETTERS.index(right)]
-    is_right, is_other = names_option(said.text, right), names_option(said.text, other)
+    right = list(item["choices"]).index(item["answer"])
+    is_right, is_other = (names_option(said.text, LETTERS[place]) for place in (right, 1 - right))
     if is_right:
         rule = "names both options, which counts" if is_other else "names the right option"
-        return Verdict("correct", 1.0, rule, {"doubtful": is_other})
+        return "correct", rule, {"doubtful": is_other}
     if is_other:
-        return Verdict("wrong", 0.0, "names the other option")
-    return Verdict(said.unread, 0.0, "names no option")
+        return "wrong", "names the other option", {}
+    return said.unread, "names no option", {}
 
 
 def _list(item: Mapping, said: Said) -> Verdict:
     """Every aware name and no unaware one."""
-    found = named(said.text, [*item["aware"], *item["unaware"], *item["characters"]])
+    names = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
+    # A name counts within another word, too.
+    found = [name.lower() for name in names if name.lower() in said.text.lower()]
     excluded = any(name.lower() not in found for name in item["aware"])
     included = any(name.lower() in found for name in item["unaware"])
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
     if not (excluded or included):
-        return Verdict("correct", 1.0, "has every aware name and no unaware one", details)
+        return "correct", "has every aware name and no unaware one", details
     if not found:
-        return Verdict(said.unread, 0.0, "has no name", details)
+        return said.unread, "has no name", details
     errors = {"lacks an aware name": excluded, "has an unaware one": included}
     rule = " and ".join(error for error, made in errors.items() if made)
-    outcome = said.unread if said.finish_reason == "length" else "wrong"
-    return Verdict(outcome, 0.0, rule, details)
+    return said.unread if said.finish_reason == "length" else "wrong", rule, details
 
 
 def _yn(item: Mapping, said: Said) -> Verdict:
     """Signs of "yes" before signs of "no"."""
     read = yes_or_no(said.text)
     if read == IRRELEVANT:
-        return Verdict(said.unread, 0.0, "has no sign of yes or no")
-    both = read == YES and _has_sign(said.text, *_NO_SIGNS)
+        return said.unread, "has no sign of yes or no", {}
+    both = read == YES and _has_sign(said.text, *_SIGNS[NO])
     rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
-    if read == (YES if item["answer"] == "yes" else NO):
-        return Verdict("correct", 1.0, rule, {"yn": read, "doubtful": both})
-    return Verdict("wrong", 0.0, rule, {"yn": read})
+    outcome = "correct" if (read == YES) == (item["answer"] == "yes") else "wrong"
+    return outcome, rule, {"yn": read, "doubtful": both}
+
+
+_RULES = {"fact": _fact, "belief_dist": _dist, "belief_choice": _choice}
+_RULES |= {"answerability_list": _list, "infoaccess_list": _list}
+_RULES |= {"answerability_yn": _yn, "infoaccess_yn": _yn}
+
+
+def _verdict(item: Mapping, said: Said) -> Verdict:
+    item_id, kind = item["item_id"], item["question_type"]
+    if said.unread == "error":
+        return "error", "the request failed", {"excluded_aware": is_list(kind)}
+    if kind not in _RULES:
+        raise InputError(f"items: {item_id}: question_type: found {kind!r}, which has no rule")
+    return _RULES[kind](item, said)
 
 
 # ---- From responses to scores --------------------------------------------------------------------
-
-YES, NO, IRRELEVANT = 1, 0, -1
-SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
-# Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
-_EMBEDDED_CHARACTERS = 600
-_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
-_CONDITIONS += ["character"]
-
-
-# Columns of the scores that a verdict may leave as they are.
-_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
-_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False}
 
 
 def score(
@@ -154,21 +137,16 @@ def score(
     (lists), and `doubtful`: the rule credits an answer that also names the other option, declines,
     or was cut off.
 
-    embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. The responses of the first
-    calls of chain of thought have no verdict and are left out.
-    Errors: `InputError` for responses to unknown items or with an unknown method.
+    embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. First calls of chain of
+    thought are left out. Errors: `InputError` for responses to unknown items or of unknown methods.
     """
-    read = [
-        (item, response, _said(response))
-        for item, response in pairs(items, responses, METHODS)
-        if response["method"] in SCORED
-    ]
+    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in SCORED]
+    read = [(item, response, _said(response)) for item, response in scored]
     nearer = _nearer(
-        [(i, said.text) for i, _, said in read if said and i["question_type"] == "belief_dist"],
-        embedder,
+        [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"], embedder
     )
     rows = [
-        _row(item, response, said, nearer.get((item["item_id"], said.text if said else ""), False))
+        _row(item, response, said._replace(is_nearer=(item["item_id"], said.text) in nearer))
         for item, response, said in read
     ]
     return check(pd.DataFrame(rows), "scores", "fantom scores")
@@ -176,30 +154,29 @@ def score(
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
-    return _verdict(item, _said(scored), nearer=scored["score"] == 1).rule
+    return _verdict(item, _said(scored)._replace(is_nearer=scored["score"] == 1))[1]
 
 
-def _said(response: Mapping) -> Said | None:
+def _said(response: Mapping) -> Said:
     if failed(response):
-        return None
+        return Said("", "error")
     text, open_thought = answer_text(response["response"])
-    return Said(text, response["finish_reason"], open_thought)
+    ended = response["finish_reason"]
+    return Said(text, unanswered(text, ended, open_thought), ended)
 
 
-def _row(item: Mapping, response: Mapping, said: Said | None, nearer: bool) -> dict:
-    verdict = _verdict(item, said, nearer)
-    details = _DETAILS | verdict.details
-    if verdict.outcome == "correct":
-        details["doubtful"] |= said.unread != "unparsed"
+def _row(item: Mapping, response: Mapping, said: Said) -> dict:
+    outcome, _, details = _verdict(item, said)
+    details = {"score": float(outcome == "correct")} | _DETAILS | details
     full = METHODS[response["method"]].context == "full"
     return {
         **{name: response[name] for name in ("item_id", "model", "method", "sample")},
         **{name: item[name] for name in _CONDITIONS},
         "scenario": item["full_scenario" if full else "scenario"],
         "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
-        "outcome": verdict.outcome,
-        "score": verdict.score,
+        "outcome": outcome,
         **details,
+        "doubtful": outcome == "correct" and (details["doubtful"] or said.unread != "unparsed"),
         "completion_tokens": response["completion_tokens"],
     }
 
@@ -209,31 +186,33 @@ def embedded_part(text: str) -> str:
     return text[:_EMBEDDED_CHARACTERS] or "-"
 
 
-def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> dict:
-    """Whether each answer, by item and text, is nearer to the right belief than to the other.
+def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> set[tuple[str, str]]:
+    """Those answers, by item and text, that are nearer to the right belief than to the other.
 
     An answer that is one of the two word by word is nearest to that: no encoder has to say so.
     """
-    found, asked = {}, {}
+    found, asked = set(), {}
     for item, said in answers:
-        right, wrong = item["answer"], item["wrong_answer"]
-        if said in (right, wrong):
-            found[item["item_id"], said] = said == right != wrong
-        elif said:
-            asked[item["item_id"], said] = (said, right, wrong)
+        key, right, wrong = (item["item_id"], said), item["answer"], item["wrong_answer"]
+        if said == right != wrong:
+            found.add(key)
+        elif said and said not in (right, wrong):
+            asked[key] = (said, right, wrong)
     if not asked:
         return found
-    texts = [embedded_part(text) for triple in asked.values() for text in triple]
+    texts = [embedded_part(text) for text in chain(*asked.values())]
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
-    return found | dict(zip(asked, (right > wrong).tolist(), strict=True))
+    return found | set(compress(asked, right > wrong))
 
 
 # ---- How the release reads answers ---------------------------------------------------------------
 
 # What stands anywhere in an answer, and what opens it.
-_YES_SIGNS = (" yes,", " yes ", " yes.", " knows "), ("yes", "true")
-_NO_SIGNS = (" no,", " no ", " no.", " does not know ", " doesn't know "), ("no", "false")
+_SIGNS = {
+    YES: ((" yes,", " yes ", " yes.", " knows "), ("yes", "true")),
+    NO: ((" no,", " no ", " no.", " does not know ", " doesn't know "), ("no", "false")),
+}
 
 
 def answer_text(response: str) -> tuple[str, bool]:
@@ -253,10 +232,8 @@ def names_option(text: str, letter: str) -> bool:
     """Whether an answer names option `letter`: it opens with the letter and one of `) . : ,`, is
     the letter alone, or has "(letter)" anywhere, be it beside the other option.
     """
-    text = text.lower()
-    return text.startswith(tuple(f"{letter}{mark}" for mark in ").:,")) or (
-        f"({letter})" in text or text == letter
-    )
+    text, openings = text.lower(), tuple(f"{letter}{mark}" for mark in ").:,")
+    return text.startswith(openings) or f"({letter})" in text or text == letter
 
 
 def yes_or_no(text: str) -> int:
@@ -265,20 +242,12 @@ def yes_or_no(text: str) -> int:
     The release lacks "does know", which App. A.4 lists, and takes any answer that opens with "no",
     such as "not sure", for a no.
     """
-    if _has_sign(text, *_YES_SIGNS):
-        return YES
-    return NO if _has_sign(text, *_NO_SIGNS) else IRRELEVANT
+    return next((read for read, signs in _SIGNS.items() if _has_sign(text, *signs)), IRRELEVANT)
 
 
 def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
     said = text.lower().strip("'").strip('"')
     return any(sign in said for sign in within) or said.startswith(first)
-
-
-def named(text: str, names: Sequence[str]) -> list[str]:
-    """The names, in lower case, that stand anywhere in an answer, be it within another word."""
-    said = text.lower()
-    return [name.lower() for name in dict.fromkeys(names) if name.lower() in said]
 
 
 def token_f1(reference: str, text: str) -> float:

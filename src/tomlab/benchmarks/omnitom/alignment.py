@@ -18,6 +18,11 @@ from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
+Table = Sequence[Row]
+Vectors = Mapping[str, np.ndarray] | None  # of length 1, by text
+_Pairs = list[tuple[int, int]]
+_Parts = Sequence[range]  # of each row of a table, where among its texts the row's parts stand
+
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
 SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
 
@@ -31,15 +36,14 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Alignment:
-    """MatchCounts of both tables, in the order of their rows.
+    """MatchCounts of both tables, in the order of their rows; None where a judge left it undefined.
 
-    A count is None where a judge left it undefined. pairs: (predicted row, gold row), empty where
-    the judge gives counts alone.
+    pairs: (predicted row, gold row), empty where the judge gives counts alone.
     """
 
     mc_predicted: list[int | None]
     mc_gold: list[int | None]
-    pairs: list[tuple[int, int]]
+    pairs: _Pairs
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
@@ -56,8 +60,8 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
         return known.get("".join(own), WORLD)
     named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
     near = [actor for actor in named if _shortens(own, _words(actor))]
-    alone = not _GROUP.search(name) and not APOSTROPHES.search(name)
-    if alone and all(word[0].isupper() for word in name.split()):
+    several = _GROUP.search(name) or APOSTROPHES.search(name)
+    if not several and all(word[0].isupper() for word in name.split()):
         near += [actor for actor in named if _shortens(_words(actor), own)]
     return near[0] if len(near) == 1 else None
 
@@ -85,18 +89,14 @@ def compound_parts(belief: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def texts_to_embed(tables: Iterable[Sequence[Row]]) -> list[str]:
+def texts_to_embed(tables: Iterable[Table]) -> list[str]:
     """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
     beliefs = [row.belief for table in tables for row in table]
     return list(dict.fromkeys(t for belief in beliefs for t in (belief, *compound_parts(belief))))
 
 
 def align(
-    predicted: Sequence[Row],
-    gold: Sequence[Row],
-    kind: str,
-    threshold: float,
-    vectors: Mapping[str, np.ndarray] | None = None,
+    predicted: Table, gold: Table, kind: str, threshold: float, vectors: Vectors = None
 ) -> Alignment:
     """MatchCounts by a kind of `similarity` and a threshold above 0, at most 1.
 
@@ -111,11 +111,7 @@ def align(
 
 
 def alignments(
-    predicted: Sequence[Row],
-    gold: Sequence[Row],
-    kind: str,
-    thresholds: Sequence[float],
-    vectors: Mapping[str, np.ndarray] | None = None,
+    predicted: Table, gold: Table, kind: str, thresholds: Sequence[float], vectors: Vectors = None
 ) -> list[Alignment]:
     """`align` at each of several thresholds, the similarities computed once.
 
@@ -142,25 +138,23 @@ def alignments(
 class _Actor:
     """The rows of one actor in both tables, and how alike they and their parts are."""
 
-    def __init__(
-        self, key: str, keys: Mapping, tables: tuple, kind: str, vectors: Mapping | None
-    ) -> None:
+    def __init__(self, key: str, keys: Mapping, tables: tuple, kind: str, vectors: Vectors) -> None:
         self.numbers, self.parts, texts = [], [], []
         for table in tables:
-            rows = [(i, row.belief) for i, row in enumerate(table) if keys[row.actor] == key]
+            rows = [(row.belief, i) for i, row in enumerate(table) if keys[row.actor] == key]
             # By their texts, so that ties fall the same way whatever their order in the table.
-            rows.sort(key=lambda row: (plain(row[1]), row[1], row[0]))
-            own, places = [text for _, text in rows], []
-            for _, text in rows:
+            rows.sort(key=lambda row: (plain(row[0]), *row))
+            own, places = [text for text, _ in rows], []
+            for text, _ in rows:
                 first = len(own)
                 own += compound_parts(text)
                 places.append(range(first, len(own)))
-            self.numbers.append([i for i, _ in rows])
+            self.numbers.append([i for _, i in rows])
             self.parts.append(places)
             texts.append(own)
         self.alike = similarity(kind, *texts, vectors)
 
-    def pairs(self, threshold: float) -> list[tuple[int, int]]:
+    def pairs(self, threshold: float) -> _Pairs:
         (predicted, gold), (left, right) = self.numbers, self.parts
         pairs = _assigned(self.alike[: len(left), : len(right)], threshold)
         pairs += _extended(self.alike, left, right, pairs, threshold)
@@ -169,7 +163,7 @@ class _Actor:
         return [(predicted[p], gold[g]) for g, p in turned]
 
 
-def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
+def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
     """The one-to-one pairs at or above the threshold that lie farthest above it in total."""
     from scipy.optimize import linear_sum_assignment  # slow to import, for the evaluation alone
 
@@ -180,16 +174,11 @@ def _assigned(alike: np.ndarray, threshold: float) -> list[tuple[int, int]]:
 
 
 def _extended(
-    alike: np.ndarray,
-    parts: Sequence[range],
-    other_parts: Sequence[range],
-    pairs: Sequence[tuple[int, int]],
-    threshold: float,
-) -> list[tuple[int, int]]:
+    alike: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
+) -> _Pairs:
     """The pairs that compound rows add to `pairs`.
 
-    alike: of the texts of one table (rows, then parts) to those of the other. parts, other_parts:
-    of each row of either table, where in it the row's parts stand.
+    alike: of the texts of one table (rows, then parts) to those of the other.
     """
     partners, taken, added = dict(pairs), {other for _, other in pairs}, []
     for row, own in enumerate(parts):
@@ -234,7 +223,6 @@ def _share(counts: Sequence[int | None]) -> float:
 
 # ---- A language model as the judge (App. C.4) ----------------------------------------------------
 
-
 _LABEL = re.compile(
     r"(?:\d+ )?(?:the )?(?:(predictions?|predicted)|ground ?truth|gold)(?: beliefs?)?(?: table)?"
     r"(?: actor beliefs?(?: order)? match ?count)?"
@@ -243,7 +231,7 @@ _HEADER = re.compile(r"actor beliefs?(?: order)? match ?count")
 _COUNT = re.compile(r'[,|;\t]\s*"?(\d{1,6})(?:\.0+)?"?[\s|]*$')
 
 
-def parse_judgement(text: str, predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment | str:
+def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str:
     """The counts in a judge's two tables, or the reason why there are none.
 
     The tables have a label or at least a header each; commas or pipes, with or without quotes,
@@ -264,8 +252,7 @@ def parse_judgement(text: str, predicted: Sequence[Row], gold: Sequence[Row]) ->
 
 def _said(text: str) -> dict[str, list[tuple[str, int]]]:
     """The lines of both tables: actor and belief as plain text, and the count."""
-    tables: dict[str, list] = {"predicted": [], "gold": []}
-    side, at_top = None, False
+    tables, side, at_top = {"predicted": [], "gold": []}, None, False
     for line in text.splitlines():
         words = plain(line)
         if label := _LABEL.fullmatch(words):
@@ -281,7 +268,7 @@ def _said(text: str) -> dict[str, list[tuple[str, int]]]:
     return tables
 
 
-def _counts(said: Sequence[tuple[str, int]], rows: Sequence[Row], most: int) -> list[int | None]:
+def _counts(said: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
     wanted = [plain(f"{row.actor} {row.belief}") for row in rows]
     place = {i: i for i, text in enumerate(wanted) if i < len(said) and said[i][0] == text}
     for i, text in enumerate(wanted):

@@ -1,4 +1,4 @@
-"""OmniToM's numbers beside its paper's: by stage and prompt level (Sec. 6, App. C), as it prints them."""
+"""OmniToM's numbers beside its paper's, as it prints them: by stage and level (Sec. 6, App. C)."""
 
 from functools import partial
 
@@ -20,11 +20,10 @@ def with_level(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.DataFrame:
-    """The rows of one stage at one prompt level, of rows `with_level`.
+    """The rows of one stage at one prompt level, of rows `with_level`; without any, no rows.
 
     By default that is L3, as in the paper's main results; where a stage was not asked so, L3-json
-    or else the least detailed one. Without an answer of that stage, no rows. InputError: a level
-    that the run has for no stage.
+    or else the least detailed one. InputError: a level that the run has for no stage.
     """
     there = beside.known_first(LEVELS, run.loc[run["stage"].isin(STAGES), "level"])
     if level is not None:

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
-from tomlab.benchmarks.omnitom.alignment import Alignment, alignments
+from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN
@@ -65,9 +64,8 @@ class LabelledTable:
 def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[LabelledTable]:
     """So many edited tables, the records taken in turn, and the profiles with each turn."""
     if not records or tables < 1:
-        raise InputError(
-            f"calibration: found {len(records)} records for {tables} tables, expected some of both"
-        )
+        found = f"{len(records)} records for {tables} tables"
+        raise InputError(f"calibration: found {found}, expected some of both")
     names, made = list(PROFILES), []
     for number in range(tables):
         turn, place = divmod(number, len(records))
@@ -77,13 +75,8 @@ def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[
     return made
 
 
-@dataclass(frozen=True)
-class _Block:
-    """What one operation makes: rows with their MatchCounts."""
-
-    operation: str
-    predicted: list[tuple[Row, int]]
-    gold: list[tuple[Row, int]]
+# What one operation makes: its name, and the predicted and gold rows with their MatchCounts.
+_Block = tuple[str, list[tuple[Row, int]], list[tuple[Row, int]]]
 
 
 def edited(
@@ -92,85 +85,86 @@ def edited(
     """A record's table edited in the manner of a profile: its alignment is known by construction.
 
     others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own
-    `paraphrases`, else made by rule. Near misses, misplaced and foreign beliefs are held against all
+    `paraphrases`, or made by rule. Near misses, misplaced, foreign beliefs are held against all
     beliefs of the actor, so that none states one of them; what only a reader sees, such as
     antonyms, this does not.
     """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
-    story, left = _Story(record, others), list(range(len(record["beliefs"])))
+    story, left = _Story(record, others, draw), list(range(len(record["beliefs"])))
     weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
     blocks = []
     while left:
         first = left.pop(0)
         second = next((i for i in left if story.rows[i].actor == story.rows[first].actor), None)
         wanted = draw.choices(list(weights), list(weights.values()))[0]
-        while (block := story.edit(wanted, first, second, draw)) is None:
+        while (block := story.edit(wanted, first, second)) is None:
             wanted = _INSTEAD[wanted]
         if wanted in ("split", "merge"):
             left.remove(second)
         blocks.append(block)
         if 100 * draw.random() < PROFILES[profile]["foreign"]:
-            blocks += story.foreign(draw)
-    gold = [(row, n, block) for block in blocks for row, n in block.gold]
-    predicted = [(row, n, block) for block in blocks for row, n in block.predicted]
+            blocks += story.foreign()
+    predicted = [(*made, i) for i, (_, said, _) in enumerate(blocks) for made in said]
     predicted.sort(key=lambda made: story.actors.index(made[0].actor))
-
-    def places(block: _Block, table: list) -> tuple[int, ...]:
-        return tuple(i for i, made in enumerate(table) if made[2] is block)
-
+    gold = [(*made, i) for i, (_, _, meant) in enumerate(blocks) for made in meant]
+    sides = predicted, gold
+    beliefs = [tuple(row for row, _, _ in side) for side in sides]
+    counts = [tuple(n for _, n, _ in side) for side in sides]
+    done = []
+    for number, (operation, *_) in enumerate(blocks):
+        places = [tuple(i for i, made in enumerate(s) if made[2] == number) for s in sides]
+        done.append(Edit(operation, *places))
     about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
-    beliefs = [tuple(row for row, _, _ in side) for side in (predicted, gold)]
-    counts = [tuple(n for _, n, _ in side) for side in (predicted, gold)]
-    done = tuple(Edit(b.operation, places(b, predicted), places(b, gold)) for b in blocks)
-    return LabelledTable(*about, *beliefs, *counts, done, KNOWN)
+    return LabelledTable(*about, *beliefs, *counts, tuple(done), KNOWN)
 
 
 class _Story:
     """A record, and what its beliefs can be turned into."""
 
-    def __init__(self, record: Mapping, others: Sequence[Mapping]) -> None:
-        self.rows = rows(record)
+    def __init__(self, record: Mapping, others: Sequence[Mapping], draw: random.Random) -> None:
+        self.rows, self.draw = rows(record), draw
         self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
         self.actors = list(dict.fromkeys(row.actor for row in self.rows))
         self.people = [actor for actor in self.actors if actor != WORLD]
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
         self.places = edits.places([row.belief for row in self.rows])
 
-    def edit(
-        self, operation: str, first: int, second: int | None, draw: random.Random
-    ) -> _Block | None:
+    def edit(self, operation: str, first: int, second: int | None) -> _Block | None:
         """The operation on one belief (or two of one actor); None where there is no way."""
+        if operation in ("split", "merge"):
+            return None if second is None else self._of_two(operation, (first, second))
         row = self.rows[first]
         match operation:
             case "keep":
-                return _Block(operation, [(row, 1)], [(row, 1)])
+                said = [(row, 1)]
             case "paraphrase":
-                return _Block(operation, [(self._other_words(first, draw), 1)], [(row, 1)])
+                said = [(self._other_words(first), 1)]
             case "duplicate":
-                again = self._other_words(first, draw)
-                return _Block(operation, [(row, 1), (again, 0)], [(row, 1)])
+                said = [(row, 1), (self._other_words(first), 0)]
             case "drop":
-                return _Block(operation, [], [(row, 0)])
-            case "split" | "merge":
-                return None if second is None else self._of_two(operation, (first, second), draw)
-        missed = self._misses(operation, first)
-        return _Block(operation, [(draw.choice(missed), 0)], [(row, 0)]) if missed else None
+                said = []
+            case _:
+                missed = self._misses(operation, first)
+                if not missed:
+                    return None
+                said = [(self.draw.choice(missed), 0)]
+        return operation, said, [(row, sum(n for _, n in said))]
 
-    def _of_two(self, operation: str, numbers: Sequence[int], draw: random.Random) -> _Block:
+    def _of_two(self, operation: str, numbers: Sequence[int]) -> _Block:
         as_they_stand = [self.rows[i] for i in numbers]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
-        said = [draw.choice([self.rows[i], self._other_words(i, draw)]) for i in numbers]
+        said = [self.draw.choice([self.rows[i], self._other_words(i)]) for i in numbers]
         joined, single = (said, as_they_stand) if operation == "merge" else (as_they_stand, said)
         first, second = joined
         order = first.order if first.order == second.order else ""
-        both = [(Row(first.actor, edits.joined(first.belief, second.belief, draw), order), 2)]
-        one_by_one = [(row, 1) for row in single]
-        tables = (both, one_by_one) if operation == "merge" else (one_by_one, both)
-        return _Block(operation, *tables)
+        text = edits.joined(first.belief, second.belief, self.draw)
+        both, one_by_one = [(Row(first.actor, text, order), 2)], [(row, 1) for row in single]
+        sides = (both, one_by_one) if operation == "merge" else (one_by_one, both)
+        return operation, *sides
 
     def _misses(self, operation: str, number: int) -> list[Row]:
         """The ways to miss the belief by this operation that state no other belief either."""
-        row = self.rows[number]
+        row, misses = self.rows[number], []
         match operation:
             case "wrong actor":
                 others = [actor for actor in self.actors if actor != row.actor]
@@ -182,9 +176,8 @@ class _Story:
                 # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
                 strangers = [name for name in self.people if name != row.actor]
                 texts = edits.other_people(row.belief, self.people, strangers)
-            case _:
+            case "negation":
                 texts = edits.negations(row.belief)
-        misses = []
         for text in texts:
             # Closer to the belief than to the actor's others, and no other way to say it.
             own = max(similarity.shared(text, wording) for wording in self.wordings[number])
@@ -195,19 +188,20 @@ class _Story:
                 misses.append(replace(row, belief=text))
         return misses
 
-    def foreign(self, draw: random.Random) -> list[_Block]:
+    def foreign(self) -> list[_Block]:
         """A belief of another story under an actor of this one, if a few draws find one."""
-        for other in draw.sample(self.others, min(5, len(self.others))):
-            row, actor = draw.choice(rows(other)), draw.choice(self.actors)
+        for other in self.draw.sample(self.others, min(5, len(self.others))):
+            row, actor = self.draw.choice(rows(other)), self.draw.choice(self.actors)
             names = dict.fromkeys(b["actor"] for b in other["beliefs"] if b["actor"] != WORLD)
             fitted = edits.renamed(row.belief, list(names), self.people)
             if self._nearest(fitted, actor) < _UNLIKE:
-                return [_Block("foreign", [(Row(actor, fitted, row.order, row.labels), 0)], [])]
+                return [("foreign", [(replace(row, actor=actor, belief=fitted), 0)], [])]
         return []
 
-    def _other_words(self, number: int, draw: random.Random) -> Row:
+    def _other_words(self, number: int) -> Row:
         row, own = self.rows[number], self.wordings[number][1:]
-        return replace(row, belief=draw.choice(own) if own else edits.reworded(row.belief, draw))
+        text = self.draw.choice(own) if own else edits.reworded(row.belief, self.draw)
+        return replace(row, belief=text)
 
     def _nearest(self, text: str, actor: str, but: int | None = None) -> float:
         found = [
@@ -238,11 +232,11 @@ _FORM = pa.DataFrameSchema(
 
 
 def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> list[LabelledTable]:
-    """The tables of a CSV of human MatchCounts, one a story and annotator.
+    """The tables of a CSV of human MatchCounts, one a story and annotator, rows in their order.
 
     Columns: story_id, table (prediction or gold), actor, belief, match_count (empty: undecided),
-    annotator; and optionally `system`, which tells several predictions for one story apart. Rows
-    keep their order. stories: texts by story_id, for judges that read them.
+    annotator; and optionally `system`, which tells several predictions for one story apart.
+    stories: texts by story_id, for judges that read them.
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
@@ -281,13 +275,10 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     """
     lines = []
     for table in tables:
-        by_predicted = {i: edit.operation for edit in table.operations for i in edit.predicted}
-        by_gold = {i: edit.operation for edit in table.operations for i in edit.gold}
-        for side, beliefs, counts, made_by in (
-            ("predicted", table.predicted, table.mc_predicted, by_predicted),
-            ("gold", table.gold, table.mc_gold, by_gold),
-        ):
-            for i, (row, n) in enumerate(zip(beliefs, counts, strict=True)):
+        for side in ("predicted", "gold"):
+            made_by = {i: e.operation for e in table.operations for i in getattr(e, side)}
+            counted = zip(getattr(table, side), getattr(table, f"mc_{side}"), strict=True)
+            for i, (row, n) in enumerate(counted):
                 keys = (table.group, f"{table.table_id}/{side}/{i}", table.table_id, side)
                 lines.append((*keys, row.actor, row.belief, n, made_by.get(i, "")))
     columns = ["group", "unit", "table_id", "side", "actor", "belief", "match_count", "operation"]
@@ -299,13 +290,12 @@ def decisions(
     tables: Sequence[LabelledTable], found: Sequence[Alignment | None], judge: str
 ) -> pd.DataFrame:
     """What a judge decided on the rows of `labelled_rows`: `judge, group, unit, truth, decision`.
-
     found: one alignment a table; None where the judge's answer could not be read.
     """
     said: list[int | None] = []
     for table, one in zip(tables, found, strict=True):
-        rows_of_both = len(table.predicted + table.gold)
-        said += [*one.mc_predicted, *one.mc_gold] if one else [None] * rows_of_both
+        undefined = [None] * len(table.predicted + table.gold)
+        said += [*one.mc_predicted, *one.mc_gold] if one else undefined
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
     return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
@@ -315,14 +305,13 @@ def threshold_decisions(
     tables: Sequence[LabelledTable],
     kind: str,
     thresholds: Sequence[float] = THRESHOLDS,
-    vectors: Mapping[str, np.ndarray] | None = None,
+    vectors: Vectors = None,
 ) -> pd.DataFrame:
     """The decisions of a kind of similarity at each threshold, for
     `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
     """
     by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
     decided = labelled_rows(tables)[["group", "unit", "truth"]]
-    # Of each threshold, the alignments of all tables.
     for threshold, found in zip(thresholds, zip(*by_table, strict=True), strict=True):
         decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
     return decided

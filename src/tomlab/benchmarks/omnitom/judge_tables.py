@@ -1,9 +1,10 @@
 """What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 from matplotlib.figure import Figure
 
 from tomlab.benchmarks.omnitom import beside as numbers
@@ -12,15 +13,8 @@ from tomlab.errors import InputError
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.printed import PAPER, RUN
 
-QUALITY = {
-    "agreement": "Agreement",
-    "precision": "Precision",
-    "recall": "Recall",
-    "kappa": "Kappa",
-    "n": "n",
-    "undefined": "Undefined",
-    "n_groups": "Stories",
-}
+WORDS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+QUALITY = WORDS["quality"]  # heads of the columns of `judge_agreement`
 HELD_AGAINST = {PAPER: "people", RUN: "known by construction"}
 # App. B.4, text only: decisions that more than one person took, and how many of them are alike.
 DECIDED, ALIKE = 4451, 3955
@@ -29,41 +23,33 @@ DECIDED, ALIKE = 4451, 3955
 def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
     """App. B.4: how well do judges of matching beliefs agree with what they are held against?
 
-    `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them: judge,
-    agreement, ci_low, ci_high, precision, recall, kappa (with <name>_low and <name>_high if known),
-    n, undefined, n_groups. They are held against alignments known by construction, never against
-    people's. InputError: a column that is missing, or a judge that is there twice.
+    `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them (the
+    ends of precision, recall and kappa if known). They are held against alignments known by
+    construction, never against people's. InputError: a missing column, or a judge twice.
     """
     beside.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
     beside.demand_known(agreements, {"judge": None}, "judges")
     paper = beside.of_paper(PUBLICATION, "judge_agreement", "agreement_percent")
-    paper = paper.assign(judge=paper["model"], column="agreement")
-    cells = numbers.stack(["judge", "level"], paper, *_qualities(agreements))
+    frames = [paper.assign(judge=paper["model"], column="agreement")]
+    for name in QUALITY:
+        ends = "ci" if name == "agreement" else name
+        values = agreements.reindex(columns=[name, f"{ends}_low", f"{ends}_high"])
+        values = values.set_axis(beside.NUMBERS, axis="columns")
+        if name in ("agreement", "precision", "recall"):
+            values = beside.percent(values)
+        own = pd.concat([agreements[["judge", "n", "n_groups"]], values], axis="columns")
+        frames.append(own.assign(column=name, source=RUN))
+    cells = numbers.stack(["judge", "level"], *frames)
     forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], numbers.count)
     shown = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
     shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(HELD_AGAINST))
-    caption = (
-        "OmniToM, App. B.4: agreement of judges with alignments of predicted and gold beliefs, in "
-        "percent: per story, over the decisions that are defined on both sides, averaged over "
-        "stories."
+    counts = PUBLICATION.read("human_matchcount").set_index(["statistic", "matchcount"])["value"]
+    told = ", ".join(f"{matches}: {value:g} %" for matches, value in counts["percent"].items())
+    people = WORDS["people"].format(
+        beliefs=counts["beliefs"].sum(), told=told, alike=100 * ALIKE / DECIDED, decided=DECIDED
     )
-    run = (
-        "This run: alignments known by construction, gold tables edited by listed operations; 95 % "
-        "intervals by story. Precision, recall and kappa (Cohen's) are over all decisions. n: "
-        "decisions; Undefined: those that the judge left open."
-    )
-    counts = PUBLICATION.read("human_matchcount").set_index("matchcount")
-    beliefs, percent = (
-        counts.loc[counts["statistic"] == kind, "value"] for kind in ("beliefs", "percent")
-    )
-    told = ", ".join(f"{matches}: {value:g} %" for matches, value in percent.items())
-    people = (
-        f"The paper's judges, with L4 prompts, are held against people's alignments of "
-        f"{beliefs.sum():,.0f} beliefs, whose MatchCount is {told}; people agree among themselves "
-        f"on {100 * ALIKE / DECIDED:.2f} % of {DECIDED:,} decisions."
-    )
-    about = [*numbers.paper_sentence(cells), people, run]
-    return printed.Table("judge_agreement", cells, shown, caption, about)
+    about = [*numbers.paper_sentence(cells), people, WORDS["run"]]
+    return printed.Table("judge_agreement", cells, shown, WORDS["agreement"], about)
 
 
 def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
@@ -79,8 +65,7 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     if rows.empty:
         raise InputError("judge sensitivity: no rows of a method of stage1")
     beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
-    models = list(rows["model"].unique())
-    looks = plotting.looks(rows["judge"].unique(), spread=0.34)
+    models, looks = list(rows["model"].unique()), plotting.looks(rows["judge"].unique(), 0.34)
     positions = plotting.row_positions({"": models})
     rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
     rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")
@@ -100,30 +85,16 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             for axes in panels[1:]:
                 plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
         plotting.dots_legend(figure, looks, {}, columns)
-    about = (
-        f"OmniToM: F1 of extraction ({', '.join(rows['method'].unique())}) and rank of the models "
-        f"by who says which beliefs match: {', '.join(looks)} (no figure of the paper, which has "
-        f"one judge). n = {printed.span(rows['n'])} outputs a point from "
-        f"{printed.span(rows['n_groups'])} stories; 95 % intervals, by story."
+    about = WORDS["sensitivity"].format(
+        methods=", ".join(rows["method"].unique()),
+        judges=", ".join(looks),
+        counted=beside.counted(rows, "outputs a point", "stories"),
     )
     return figure, f"{about} {_ranking(rows)}"
 
 
-def _qualities(agreements: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """A frame a column of `QUALITY`, shares in percent."""
-    for name in QUALITY:
-        ends = "ci" if name == "agreement" else name
-        known = {"value": name, "ci_low": f"{ends}_low", "ci_high": f"{ends}_high"}
-        values = {to: agreements[of] for to, of in known.items() if of in agreements}
-        if name in ("agreement", "precision", "recall"):
-            values = {to: (100 * of).round(6) for to, of in values.items()}
-        texts = {"column": name, "source": RUN, "mark": ""}
-        yield agreements[["judge", "n", "n_groups"]].assign(**values, **texts)
-
-
 def _ranking(rows: pd.DataFrame) -> str:
     """Which model leads under which judge, and how far the judges' rankings agree."""
-
     wide = rows.pivot(index="model", columns="judge", values="value")[rows["judge"].unique()]
     if min(wide.shape) < 2:
         return "With one judge or one model there is no ranking to compare."
@@ -133,7 +104,5 @@ def _ranking(rows: pd.DataFrame) -> str:
     taus = wide.corr(method="kendall").where(upper).stack().dropna()
     if taus.empty:
         return f"Highest F1: {'; '.join(led)}."
-    least, pair = printed.signed(taus.min()), " and ".join(taus.idxmin())
-    return (
-        f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least} ({pair})."
-    )
+    least = f"{printed.signed(taus.min())} ({' and '.join(taus.idxmin())})"
+    return f"Highest F1: {'; '.join(led)}. Kendall's tau of two rankings: at least {least}."

@@ -1,4 +1,4 @@
-"""OmniToM's judges at work: language models asked to align tables, the best judge, its error (B.4)."""
+"""OmniToM's judges: language models asked to align tables, the best judge, its error (B.4)."""
 
 import csv
 import io
@@ -30,8 +30,7 @@ def requests(
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
     """One request a table, for a language model that judges at a level of detail from L1 to L4,
-    which has examples (App. C.4). replaced: as in `prompts.load`. Errors: `InputError` for another
-    level.
+    which has examples (App. C.4). replaced: as in `prompts.load`. InputError: another level.
     """
     if level not in LEVELS:
         raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
@@ -46,9 +45,9 @@ def requests(
 
 
 def _csv(table: Sequence[Row]) -> str:
-    lines = io.StringIO()
     # One line a row: a judge that copies them gives them back on one line.
     cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
+    lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
     return lines.getvalue().rstrip("\n")
 
@@ -56,9 +55,8 @@ def _csv(table: Sequence[Row]) -> str:
 async def asked(
     tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
 ) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
-    """A language model's alignments, None where its answer could not be read, and its answers.
-
-    how: as in `requests`. Between them, what became of each answer, as in `read`.
+    """A language model's alignments, what became of each answer (both as in `read`), and its
+    answers. how: as in `requests`.
     """
     replies = await ask(requests(tables, level, **how), model, limits=limits)
     found, reasons = read(replies, tables)
@@ -72,18 +70,16 @@ def tables_of(
 
     Outputs that are not usable have no table. The true MatchCounts are not known (None).
     """
-    keys, tables = [], []
+    found = {}
     for item, response in pairs(items, responses, responses["method"].unique()):
         predicted = parsed(response).rows
-        if item["question_type"] != "extraction" or not predicted:
-            continue
-        key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
-        sides = tuple(predicted), tuple(gold_rows(item))
-        unknown = ((None,) * len(side) for side in sides)
-        about = "/".join(map(str, key)), item["group_id"], item["story"]
-        tables.append(LabelledTable(*about, *sides, *unknown, (), "not known"))
-        keys.append(key)
-    return keys, tables
+        if item["question_type"] == "extraction" and predicted:
+            key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
+            sides = tuple(predicted), tuple(gold_rows(item))
+            unknown = ((None,) * len(side) for side in sides)
+            about = "/".join(map(str, key)), item["group_id"], item["story"]
+            found[key] = LabelledTable(*about, *sides, *unknown, (), "not known")
+    return list(found), list(found.values())
 
 
 def read(
@@ -100,7 +96,7 @@ def read(
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
-    """Answers of a judge, their tokens and their list price in US dollars (nan if none is declared)."""
+    """A judge's answers, their tokens and list price in US dollars (nan if none is declared)."""
     replies = [response.reply for response in responses if response.reply is not None]
     tokens = {"prompt_tokens": sum(reply.prompt_tokens for reply in replies)}
     tokens["completion_tokens"] = sum(reply.completion_tokens for reply in replies)
@@ -125,16 +121,15 @@ def sensitivity(
     scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
     """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
-
     scored: the scores of extraction by each judge.
     """
     if not scored:
         raise InputError("judges: found no scores, expected those by one judge at least")
     by_judge = {judge: metrics(s, resamples=resamples, seed=seed) for judge, s in scored.items()}
-    rows = pd.concat(by_judge, names=["judge"]).reset_index("judge").reset_index(drop=True)
+    rows = pd.concat(by_judge, names=["judge"]).reset_index("judge")
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    whole = (rows["metric"] == "f1") & (rows["condition"] == "all")
-    return rows.loc[whole, columns].reset_index(drop=True)
+    rows = rows.query("metric == 'f1' and condition == 'all'")
+    return rows[columns].reset_index(drop=True)
 
 
 def with_error(

@@ -6,6 +6,7 @@ resample whole stories.
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +19,14 @@ from tomlab.scoring import series
 from tomlab.scoring.series import COUNT, Series
 from tomlab.scoring.stats import cluster_statistic, ratio
 
-UNUSABLE = OUTCOMES[2:]
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
 MATCH_COUNTS = ("0", "1", "2", "3+")
+# Scores of a label, from how often it is gold, rightly given, and given.
+BALANCED = {
+    "macro_f1": lambda gold, right, said: 2 * right / (gold + said),
+    "balanced_accuracy": lambda gold, right, said: right / gold,
+}
 
 
 class Statistic(NamedTuple):
@@ -45,13 +50,14 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
     Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
     a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
-    majority_baseline by dimension. An unusable output counts as 0; under conditions that end in
-    "/usable" it is left out. unusable, outcome_rate: over all outputs.
+    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1.
+    An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
+    outcome_rate: over all outputs.
     """
     options, found = {"resamples": resamples, "seed": seed}, []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         whose = {"benchmark": NAME, "model": model, "method": method}
-        for one in _found(part.assign(usable=~part["outcome"].isin(UNUSABLE))):
+        for one in _found(part.assign(usable=~part["outcome"].isin(OUTCOMES[2:]))):
             if isinstance(one, Series):
                 found += series.rows([one], whose, **options)
             else:
@@ -62,7 +68,8 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
 
 def _found(part: pd.DataFrame) -> Found:
-    yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
+    of_stage = (partial(_macro, "linked_accuracy", column="score"), _extraction, _labelling)
+    yield from of_stage[part["stage"].iloc[0]](part)
     groups = part["group_id"]
     yield Series("unusable", "all", ~part["usable"], groups)
     for outcome in OUTCOMES:
@@ -72,13 +79,18 @@ def _found(part: pd.DataFrame) -> Found:
 
 def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
     """A score by story: its mean over stories, over categories, and in each category."""
-    for suffix, rows in (("", part), ("/usable", part[part["usable"]])):
-        if rows.empty:
-            continue
-        yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
-        yield _category_mean(metric, f"categories{suffix}", rows, column)
-        for code, cell in rows.groupby("category"):
-            yield Series(metric, f"{code}{suffix}", cell[column], cell["group_id"])
+    for suffix, rows in {"": part, "/usable": part[part["usable"]]}.items():
+        if len(rows):
+            yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
+            yield _category_mean(metric, f"categories{suffix}", rows, column)
+            yield from _each(metric, rows, column, "category", after=suffix)
+
+
+def _each(
+    metric: str, rows: pd.DataFrame, column: str, by: str, before: str = "", after: str = ""
+) -> Found:
+    for level, cell in rows.groupby(by):
+        yield Series(metric, f"{before}{level}{after}", cell[column], cell["group_id"])
 
 
 def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
@@ -95,33 +107,25 @@ def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str)
     return Statistic(metric, condition, pd.DataFrame(sums), mean_of_means, len(rows), category)
 
 
-def _linked(part: pd.DataFrame) -> Found:
-    """Accuracy on the ToMBench questions that the stories come from."""
-    return _macro("linked_accuracy", part, "score")
-
-
 # ---- Extraction ----------------------------------------------------------------------------------
 
 
 def _extraction(part: pd.DataFrame) -> Found:
     for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
         yield from _macro(metric, part, column)
-    for bucket, cell in f1_by_order(part).groupby("bucket"):
-        yield Series("f1", bucket, cell["f1"], cell["group_id"])
+    yield from _each("f1", f1_by_order(part), "f1", "bucket")
     yield Series("beliefs_per_story", "all", part["n_predicted"], part["group_id"], COUNT)
-    rows = belief_rows(part)
-    predicted = rows[rows["side"] == "predicted"]
-    if len(predicted):
-        for number, level in enumerate(MATCH_COUNTS):
-            hit = predicted["match_count"].clip(upper=3) == number
-            yield Series("matchcount", level, hit, predicted["group_id"])
+    predicted = belief_rows(part).query("side == 'predicted'")
+    for number, level in enumerate(MATCH_COUNTS if len(predicted) else ()):
+        hit = predicted["match_count"].clip(upper=3) == number
+        yield Series("matchcount", level, hit, predicted["group_id"])
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """One row a belief of a table, predicted or gold: side, actor, belief, order, match_count.
 
-    match_count is nan where the judge gave none. scores: of extraction. Outputs that are not usable
-    have their gold beliefs, unmatched.
+    match_count is nan where the judge gave none. scores: of extraction; unusable outputs have their
+    gold beliefs, unmatched.
     """
     kept = ["item_id", "group_id", "category", "model", "method", "sample"]
     rows = [
@@ -147,18 +151,17 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["item_id", "group_id", "model", "method", "sample", "bucket"]
     shares = rows.pivot_table(index=keys, columns="side", values="matched", aggfunc="mean")
     shares = shares.reindex(columns=["predicted", "gold"]).dropna(subset=["gold"]).fillna(0.0)
-    total = shares["predicted"] + shares["gold"]
-    product = 2 * shares["predicted"] * shares["gold"]
-    return (product / total.where(total > 0, 1)).rename("f1").reset_index()
+    total = shares.sum(axis=1)
+    f1 = 2 * shares["predicted"] * shares["gold"] / total.where(total > 0, 1)
+    return f1.rename("f1").reset_index()
 
 
 # ---- Labelling -----------------------------------------------------------------------------------
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension: order, dimension, gold, predicted (None if no legal label).
-
-    scores: of labelling. An unusable output has no predicted label at all.
+    """One row a gold belief and dimension of labelling: order, dimension, gold, and predicted (None
+    if no legal label, or in an unusable output).
     """
     kept = ["group_id", "category", "model", "method", "sample", "usable"]
     rows = [
@@ -172,67 +175,44 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _labelling(part: pd.DataFrame) -> Found:
     labels = label_rows(part)
-    labels = labels.assign(right=labels["gold"] == labels["predicted"])
+    labels["right"] = labels["gold"] == labels["predicted"]
+    labels["bucket"] = labels["order"].map(BUCKETS)
     keys = ["group_id", "category", "sample", "usable"]
     stories = labels.groupby([*keys, "dimension"], sort=False)["right"].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
     wide = stories.assign(all=stories.mean(axis=1)).reset_index()
     usable = wide[wide["usable"]]
     yield from _macro("accuracy", wide, "all")
-    yield from _in_categories("all", wide)
+    yield from _each("accuracy", wide, "all", "category", "all/")
     for dimension in DIMENSIONS:
         yield Series("accuracy", dimension, wide[dimension], wide["group_id"])
-        yield from _in_categories(dimension, wide)
+        yield from _each("accuracy", wide, dimension, "category", f"{dimension}/")
         if len(usable):
-            name = f"{dimension}/usable"
-            yield Series("accuracy", name, usable[dimension], usable["group_id"])
+            yield Series("accuracy", f"{dimension}/usable", usable[dimension], usable["group_id"])
         yield from _beyond_accuracy(labels[labels["dimension"] == dimension], dimension)
-    labels = labels.assign(bucket=labels["order"].map(BUCKETS))
     for dimension in (*DIMENSIONS, "all"):
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
         by_story = own.groupby(["group_id", "sample", "bucket"])["right"].mean().reset_index()
-        for bucket, cell in by_story.groupby("bucket"):
-            yield Series("accuracy", f"{dimension}/{bucket}", cell["right"], cell["group_id"])
-
-
-def _in_categories(column: str, stories: pd.DataFrame) -> Found:
-    for code, cell in stories.groupby("category"):
-        yield Series("accuracy", f"{column}/{code}", cell[column], cell["group_id"])
+        yield from _each("accuracy", by_story, "right", "bucket", f"{dimension}/")
 
 
 def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:
-    """Of one dimension: macro-F1, balanced accuracy, and what the commonest gold label would score."""
+    """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
     legal = list(DIMENSIONS[dimension])
     # No legal label: a column of its own, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(legal), "")
-    sums = pd.crosstab(own["group_id"], [own["gold"], predicted]).reindex(
-        index=own["group_id"].unique(),
-        columns=pd.MultiIndex.from_product([legal, [*legal, ""]]),
-        fill_value=0,
-    )
-    yield Statistic("macro_f1", dimension, sums, _macro_f1, len(own))
-    yield Statistic("balanced_accuracy", dimension, sums, _balanced_accuracy, len(own))
+    columns = pd.MultiIndex.from_product([legal, [*legal, ""]])
+    sums = pd.crosstab(own["group_id"], [own["gold"], predicted])
+    sums = sums.reindex(index=own["group_id"].unique(), columns=columns, fill_value=0)
+    for metric, score in BALANCED.items():
+        yield Statistic(metric, dimension, sums, partial(_over_labels, score), len(own))
     majority = own["gold"] == own["gold"].mode().iloc[0]
     by_story = majority.groupby([own["group_id"], own["sample"]]).mean().reset_index()
     yield Series("majority_baseline", dimension, by_story["gold"], by_story["group_id"])
 
 
-def _macro_f1(counts: np.ndarray) -> np.ndarray:
-    """Mean F1 of the labels that occur in gold; `counts` as for `_confused`."""
-    gold, right, said = _confused(counts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nanmean(np.where(gold > 0, 2 * right / (gold + said), np.nan), axis=-1)
-
-
-def _balanced_accuracy(counts: np.ndarray) -> np.ndarray:
-    """Mean recall of the labels that occur in gold; `counts` as for `_confused`."""
-    gold, right, _ = _confused(counts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nanmean(right / gold, axis=-1)
-
-
-def _confused(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How often each label is gold, rightly given, and given, shape (..., labels) each.
+def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
+    """The mean score of the labels that occur in gold.
 
     counts: (..., labels * (labels + 1)), by gold label and within it by predicted one, the last for
     predictions that are no legal label.
@@ -240,7 +220,9 @@ def _confused(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     size = int(counts.shape[-1] ** 0.5)
     table = counts.reshape(*counts.shape[:-1], size, size + 1)
     right = np.diagonal(table, axis1=-2, axis2=-1)
-    return table.sum(axis=-1), right, table[..., :-1].sum(axis=-2)
+    gold, said = table.sum(axis=-1), table[..., :-1].sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nanmean(np.where(gold > 0, score(gold, right, said), np.nan), axis=-1)
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

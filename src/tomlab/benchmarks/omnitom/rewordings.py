@@ -1,4 +1,4 @@
-"""OmniToM's beliefs rewritten by rule, for judges' calibration (App. B.4): in other words, joined, or
+"""OmniToM's beliefs rewritten by rule, to calibrate judges (App. B.4): in other words, joined, or
 turned into a near miss. The wordings stand in `rewordings.yaml`.
 """
 
@@ -67,11 +67,10 @@ def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
 
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
-    """The belief with one of `strangers` whom it does not name in the place of somebody it names."""
+    """The belief with one of `strangers`, whom it does not name, for somebody it names."""
     # "Ana" is not named in "Ana's father", who may be an actor as well.
-    named = {
-        name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in (*people, *strangers)
-    }
+    names = (*people, *strangers)
+    named = {name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in names}
     return [
         belief[: named[name].start()] + other + belief[named[name].end() :]
         for name in people
@@ -82,9 +81,7 @@ def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -
 
 
 def negations(belief: str) -> list[str]:
-    """The belief denied, in a list; empty where it is hedged or negative already, or no verb of a
-    short list stands in it.
-    """
+    """The belief denied, in a list; empty if hedged, negative or without a verb of a short list."""
     verb = _VERB.search(belief)
     if verb is None or _HEDGED.search(belief):
         return []

@@ -1,4 +1,4 @@
-"""OmniToM's verdicts: extracted tables against gold tables, given labels against gold labels (Sec. 5)."""
+"""OmniToM's verdicts: extracted tables against gold tables, labels against gold labels (Sec. 5)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.alignment import (
-    Alignment,
-    align,
-    precision_recall_f1,
-    texts_to_embed,
-)
+from tomlab.benchmarks.omnitom import alignment
+from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import KEYS, gold_rows
 from tomlab.benchmarks.omnitom.items.labels import labels_for
 from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
@@ -39,8 +35,7 @@ class Judge:
 def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
     """By the rule for the question's type: `outcome`, `score`, their details, and `rule`, in words.
 
-    said: the table in the answer; aligned: by key, the alignment of an extracted table with the
-    gold one and the judge that made it.
+    aligned: by key, an extracted table's alignment with the gold one and the judge that made it.
     """
     if item["question_type"] == "linked":
         read = judged(item, response, KEYS, read_answer, cot=False)
@@ -51,7 +46,7 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
         found = _extraction(said, gold, *aligned[_key(response)])
     else:
         found = _labelling(said, gold)
-    found |= {"n_gold": len(gold)}
+    found["n_gold"] = len(gold)
     if failed(response):
         return found | {"outcome": "error", "rule": "the request failed"}
     if not said.rows:
@@ -65,53 +60,31 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
 
 def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
     """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
-    precision, recall, f1 = precision_recall_f1(aligned)
+    precision, recall, f1 = alignment.precision_recall_f1(aligned)
     sides = {"predicted": (said.rows, aligned.mc_predicted), "gold": (gold, aligned.mc_gold)}
-    detail = {
-        side: [
-            [row.actor, row.belief, normal_label("order", row.order) or "", count]
-            for row, count in zip(rows, counts, strict=True)
-        ]
-        for side, (rows, counts) in sides.items()
-    }
-    predicted, expected = (
-        f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}"
-        for rows, counts in sides.values()
-    )
-    return {
-        "rule": f"with a match: {predicted} rows, {expected} gold beliefs (judge: {judge})",
-        "stage": 1,
-        "score": f1,
-        "precision": precision,
-        "recall": recall,
-        "detail": json.dumps(detail, ensure_ascii=False),
-        "judge": judge,
-    }
+    detail, matched = {}, []
+    for side, (rows, counts) in sides.items():
+        orders = [normal_label("order", row.order) or "" for row in rows]
+        lines = zip(rows, orders, counts, strict=True)
+        detail[side] = [[row.actor, row.belief, order, count] for row, order, count in lines]
+        matched.append(f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}")
+    told = f"{matched[0]} rows, {matched[1]} gold beliefs (judge: {judge})"
+    found = {"stage": 1, "rule": f"with a match: {told}", "detail": detail, "judge": judge}
+    return found | {"score": f1, "precision": precision, "recall": recall}
 
 
 def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
     """The share of the labels of gold beliefs that are given as they are (Stage 2)."""
-    labelled = labels_for(gold, said.rows)
-    detail = [
-        [own.labels["order"], {name: [own.labels[name], _label(row, name)] for name in DIMENSIONS}]
-        for own, row in zip(gold, labelled, strict=True)
-    ]
+    labelled, detail = labels_for(gold, said.rows), []
+    for own, row in zip(gold, labelled, strict=True):
+        given = {} if row is None else {**row.labels, "order": row.order}
+        said_so = {name: normal_label(name, given.get(name, "")) for name in DIMENSIONS}
+        labels = {name: [own.labels[name], label] for name, label in said_so.items()}
+        detail.append([own.labels["order"], labels])
     right = [gold == given for _, labels in detail for gold, given in labels.values()]
-    found = sum(row is not None for row in labelled)
-    return {
-        "rule": f"{found} of {len(gold)} given beliefs have a row, "
-        f"{sum(right)} of {len(right)} labels are right",
-        "stage": 2,
-        "score": float(np.mean(right)),
-        "detail": json.dumps(detail, ensure_ascii=False),
-    }
-
-
-def _label(row: Row | None, dimension: str) -> str | None:
-    if row is None:
-        return None
-    text = row.order if dimension == "order" else row.labels.get(dimension, "")
-    return normal_label(dimension, text)
+    found = f"{sum(row is not None for row in labelled)} of {len(gold)} given beliefs have a row"
+    told = f"{found}, {sum(right)} of {len(right)} labels are right"
+    return {"stage": 2, "rule": told, "score": float(np.mean(right)), "detail": detail}
 
 
 # ---- From responses to scores --------------------------------------------------------------------
@@ -128,7 +101,7 @@ def score(
     judged: Mapping[tuple, Alignment] | None = None,
     embedder: ModelSpec = MINILM,
 ) -> pd.DataFrame:
-    """One row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
+    """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
     1 for a linked question answered right.
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
@@ -144,23 +117,18 @@ def score(
     known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
     both = pairs(items, responses, known)
     for item, response in both:
-        kind = item["question_type"]
-        if not response["method"].startswith(_STAGES[kind]):
-            raise InputError(
-                f"responses: {item['item_id']} is a question of {kind}, found method "
-                f"{response['method']!r}, expected {_STAGES[kind]}…"
-            )
+        kind, method = item["question_type"], response["method"]
+        if not method.startswith(_STAGES[kind]):
+            found = f"{item['item_id']} is a question of {kind}, found method {method!r}"
+            raise InputError(f"responses: {found}, expected {_STAGES[kind]}…")
     read = [(item, response, parsed(response)) for item, response in both]
     aligned = _alignments(read, judge or Judge(), judged or {}, embedder)
-    rows = [
-        _row(item, response, said, _verdict(item, response, said, aligned))
-        for item, response, said in read
-    ]
+    rows = [_row(*each, _verdict(*each, aligned)) for each in read]
     return check(pd.DataFrame(rows), "scores", "omnitom scores")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    """How an answer was read and what decided, in words. scored: a response with its row of `score`."""
+    """How an answer was read, what decided. scored: a response with its row of `score`."""
     aligned = {}
     if item["question_type"] == "extraction":
         counts = json.loads(scored["detail"])
@@ -189,30 +157,33 @@ def _alignments(
     }
     vectors = None
     if judge.kind == "embedding":
-        texts = texts_to_embed(rows for pair in tables.values() for rows in pair)
+        texts = alignment.texts_to_embed(rows for pair in tables.values() for rows in pair)
         vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
     found = {}
     for key, (predicted, gold) in tables.items():
         own, by = judged.get(key), "llm"
-        if own is None or np.isnan(precision_recall_f1(own)).any():
-            own, by = align(predicted, gold, judge.kind, judge.threshold, vectors), judge.kind
+        if own is None or np.isnan(alignment.precision_recall_f1(own)).any():
+            by, how = judge.kind, (judge.kind, judge.threshold, vectors)
+            own = alignment.align(predicted, gold, *how)
         found[key] = own, by
     return found
 
 
 # Of a linked question, of which no table was asked, and of what a stage does not have.
 _DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
-_DETAILS |= {"n_gold": 1, "detail": "{}", "judge": ""}
+_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
 
 
 def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> dict:
     if item["question_type"] == "linked":
         said = Parsed([], [], "")
+    details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
+    details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
         **{name: response[name] for name in _KEYS},
         **{name: item[name] for name in ("group_id", "source", "question_type", "category")},
         "outcome": verdict["outcome"],
-        **{name: verdict.get(name, default) for name, default in _DETAILS.items()},
+        **details,
         "n_predicted": len(said.rows),
         "rows_lost": len(said.lost),
         "cut_off": response["finish_reason"] == "length",

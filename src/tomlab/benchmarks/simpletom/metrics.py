@@ -29,21 +29,15 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
 
 def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
-    """The series behind each metric of one model and method: values with their sets."""
     for (kind, variant), cell in part.groupby(["question_type", "variant"], sort=False):
-        yield Series(
-            "accuracy",
-            kind if variant == MAIN else f"{kind}:{variant}",
-            cell["score"],
-            cell["group_id"],
-        )
+        name = kind if variant == MAIN else f"{kind}:{variant}"
+        yield Series("accuracy", name, cell["score"], cell["group_id"])
     main = part[part["variant"] == MAIN]
     for column, level_name in (("scenario", "{}/{}"), ("severity", "{}/severity {}")):
         for key, cell in main.groupby(["question_type", column], sort=False):
             yield Series("accuracy", level_name.format(*key), cell["score"], cell["group_id"])
     for kind, cell in part.groupby("question_type", sort=False):
-        tokens = cell["completion_tokens"]
-        yield Series("completion_tokens", kind, tokens, cell["group_id"], COUNT)
+        yield Series("completion_tokens", kind, cell["completion_tokens"], cell["group_id"], COUNT)
     if not METHODS[method].wordings:
         yield from _paired(method, part, plain)
     yield from over_all(part)
@@ -59,10 +53,9 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
         for level in (*QUESTIONS, "none"):
             hit = failed == level
             yield Series("first_failure", level, hit, groups)
-            for scenario, cell in triads.groupby("scenario", sort=False):
-                yield Series(
-                    "first_failure", f"{level}/{scenario}", hit[cell.index], cell["group_id"]
-                )
+            for scenario, own in triads.groupby("scenario", sort=False):
+                part_of = f"{level}/{scenario}"
+                yield Series("first_failure", part_of, hit[own.index], own["group_id"])
         for kind in QUESTIONS[1:]:
             yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
     if method == "none":
@@ -85,7 +78,7 @@ def by_story(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_failure(triads: pd.DataFrame) -> pd.Series:
-    """The first question that failed, in the order of Fig. 3, or "none"; one a row of `by_story`."""
+    """The first question that failed, as ordered in Fig. 3, or "none"; one a row of `by_story`."""
     right = triads[list(QUESTIONS)] == 1
     return right.idxmin(axis=1).where(~right.all(axis=1), "none")
 

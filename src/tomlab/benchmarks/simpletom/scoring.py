@@ -16,8 +16,7 @@ from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.choices import Reading, judged, key_of, scored
 from tomlab.scoring.options import read_answer
 
-_CONDITIONS = ("group_id", "source", "question_type", "variant")
-_CONDITIONS += ("scenario", "severity", "story_id")
+_CONDITIONS = ("group_id", "source", "question_type", "variant", "scenario", "severity", "story_id")
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
@@ -29,13 +28,10 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for item, response in pairs(items, responses, METHODS):
         row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        row["by_released_rule"], key = None, key_of(item, item["answer"], KEYS)
-        if not failed(response):
-            row["by_released_rule"] = released_rule(
-                response["response"], key, METHODS[response["method"]].cot
-            )
-        row["completion_tokens"] = response["completion_tokens"]
-        rows.append(row)
+        right, cot = key_of(item, item["answer"], KEYS), METHODS[response["method"]].cot
+        released = None if failed(response) else released_rule(response["response"], right, cot)
+        tokens = response["completion_tokens"]
+        rows.append({**row, "by_released_rule": released, "completion_tokens": tokens})
     return check(pd.DataFrame(rows), "scores", "simpletom scores")
 
 

@@ -32,23 +32,15 @@ def figure3(
     Returns the figure and its caption. InputError: a method or initial belief that neither the
     paper nor the run has, or metrics without BigToM.
     """
-    known = answered(metrics)
-    demand_level("method", method, known["method"])
-    demand_level("initial_belief", initial_belief, known["initial_belief"])
-    cells = known.query("method == @method and initial_belief == @initial_belief")
-    people = _people().query("initial_belief == @initial_belief")
-    points = pd.concat([people, cells], ignore_index=True)
-    points, positions = beside.in_rows(points)
+    cells = answered(metrics)
+    demand_level("method", method, cells["method"])
+    demand_level("initial_belief", initial_belief, cells["initial_belief"])
+    points = pd.concat([_people(), cells.query("method == @method")], ignore_index=True)
+    points, positions = beside.in_rows(points.query("initial_belief == @initial_belief"))
     titles = {v: f"[{place}] {VARIABLES[v][0]}" for place, v in zip("abc", VARIABLES, strict=True)}
+    panels, series, axis = ("variable", titles), ("contingency", LOOKS), "Accuracy (share correct)"
     figure = charts.dots(
-        points,
-        positions,
-        ("variable", titles),
-        ("contingency", LOOKS),
-        "Accuracy (share correct)",
-        lines=CHANCE,
-        empty="no number",
-        empty_x=0.75,
+        points, positions, panels, series, axis, lines=CHANCE, empty="no number", empty_x=0.75
     )
     return figure, _caption3(points, metrics, method, initial_belief)
 
@@ -57,12 +49,11 @@ def _caption3(points: pd.DataFrame, metrics: pd.DataFrame, method: str, belief: 
     inferences = ", ".join(title.lower() for title, _ in VARIABLES.values())
     told = {"method": method, "belief": BELIEF_WORDS[belief], "inferences": inferences}
     lines = "; ".join(f"{dash} = {name}" for dash, (_, name) in CHANCE.items())
-    models = points.query("model != 'people'")
-    run = run_sentences(models, metrics)
-    paper = paper_sentence(models, "table7_models")
-    people = _people_sentence(points.query("model == 'people'"))
-    about = WORDS["figure3"].format(**told)
-    return " ".join([about, *run, paper, people, f"Lines: {lines}.", *failing(points)])
+    people = points.query("model == 'people'")
+    models = points.drop(people.index)
+    sentences = [*run_sentences(models, metrics), paper_sentence(models, "table7_models")]
+    sentences += [_people_sentence(people), f"Lines: {lines}.", *failing(points)]
+    return " ".join([WORDS["figure3"].format(**told), *sentences])
 
 
 def _people() -> pd.DataFrame:

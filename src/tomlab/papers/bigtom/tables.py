@@ -1,8 +1,8 @@
 """BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
 
-Each public `table…` is one table. It takes the metrics table of a run (see
-`tomlab.records.tidy`; InputError: one without BigToM), sets the paper's published numbers beside
-it, and computes every number in its caption and notes. Source: Gandhi et al. (2023), and `tomlab.records.published` for its printed values.
+Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`;
+InputError: one without BigToM), sets the paper's published numbers beside it, and computes every
+number in its caption and notes. Source: Gandhi et al. (2023); `tomlab.records.published` reads it.
 """
 
 import re
@@ -21,26 +21,15 @@ from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER, RUN
 
 TEMPLATES = 200  # Sec. 3.3; one item of each condition a template, so n of each published number
-VARIABLES = {
-    "forward_belief": ("Forward belief", "Fwd. Belief"),
-    "forward_action": ("Forward action", "Fwd. Action"),
-    "backward_belief": ("Backward belief", "Bwd. Belief"),
-}
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+VARIABLES = WORDS["variables"]
 LOOKS = {
     "true_belief": Look("TB", COLOURS["blue"], "o", dodge=-0.28),
     "false_belief": Look("FB", COLOURS["orange"], "s"),
     "tb_and_fb": Look("TB ∧ FB", INK, "D", dodge=0.28),
 }
 CONTROLS = dict(zip(["true_control", "false_control", "control_tb_and_fb"], LOOKS, strict=True))
-BELIEF_MARKS = {0: "†", 1: "‡"}
-BELIEF_WORDS = {0: "without initial belief", 1: "with initial belief"}
-TERMS = {  # whether a term names the data source, and the model
-    (False, False): "Intercept",
-    (True, False): "Data source",
-    (False, True): "Model type",
-    (True, True): "Data source × model type",
-}
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+BELIEF_MARKS, BELIEF_WORDS = "†‡", WORDS["beliefs"]  # without, with
 TIDY = ["model", "variable", "contingency", "initial_belief", "method"]
 TIDY += [*printed.TIDY_COLUMNS, "ci_method", "reason"]
 
@@ -70,7 +59,7 @@ def table9(metrics: pd.DataFrame) -> printed.Table:
     levels = {"variable": "percept_to_belief", "contingency": "true_belief", "initial_belief": 0}
     run = _run(metrics).query("variable == 'percept_to_belief' and method == '0-shot'")
     cells = beside.stack(TIDY, _published(published).assign(**levels), run)
-    shown = cells[["model"]].rename(columns={"model": "Model"})
+    shown = pd.DataFrame({"Model": cells["model"]})
     shown["0-shot"] = [beside.text_of(number) for number in cells.itertuples()]
     shown = shown.assign(n=cells["n"].astype(str), Source=cells["source"])
     return printed.Table("table9", cells, shown, WORDS["table9"], _notes(cells, metrics, published))
@@ -88,26 +77,19 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
         frames.append(regression.assign(source=RUN))
         n, groups = printed.span(regression["n"]), printed.span(regression["n_groups"])
         note = WORDS["circularity_run"].format(n=n, groups=groups)
-    rows = pd.concat(frames, ignore_index=True).reindex(
-        columns=["source", "term", "b", "se", "p_relation", "p", "n", "n_groups"]
-    )
+    columns = ["source", "term", "b", "se", "p_relation", "p", "n", "n_groups"]
+    rows = pd.concat(frames, ignore_index=True).reindex(columns=columns)
     rows["kind"], rows["level"] = zip(*rows["term"].map(_term), strict=True)
-    rows = beside.in_order(rows, "kind", TERMS.values())
+    rows = beside.in_order(rows, "kind", WORDS["terms"])
     bounds = rows["p_relation"] == "<"
-    shown = pd.DataFrame(
-        {
-            "Term": rows["kind"],
-            "Level": rows["level"],
-            "b": rows["b"].map(printed.signed),
-            "SE": rows["se"].map(printed.signed),
-            "p": [printed.p_value(p, is_bound=b) for p, b in zip(rows["p"], bounds, strict=True)],
-            "n": [printed.span(pd.Series([n])) for n in rows["n"]],
-            "Source": rows["source"],
-        }
-    )
+    shown = rows[["kind", "level"]].set_axis(["Term", "Level"], axis=1)
+    shown["b"], shown["SE"] = rows["b"].map(printed.signed), rows["se"].map(printed.signed)
+    shown["p"] = list(map(printed.p_value, rows["p"], bounds))
+    shown["n"] = [printed.span(pd.Series([n])) for n in rows["n"]]
+    shown = printed.once(shown.assign(Source=rows["source"]), [["Term"]])
     source = PUBLICATION.source("circularity_regression")
     notes = [WORDS["circularity_paper"].format(source=source), note]
-    shown, tidy = printed.once(shown, [["Term"]]), printed.tidy_coefficients(rows)
+    tidy = _tidy(rows)
     return printed.Table("circularity", tidy, shown, WORDS["circularity"], notes)
 
 
@@ -130,6 +112,15 @@ def _run(metrics: pd.DataFrame) -> pd.DataFrame:
 def _published(table: str) -> pd.DataFrame:
     rows = beside.of_paper(PUBLICATION, table, "accuracy")
     return rows.assign(n=TEMPLATES, n_groups=TEMPLATES)
+
+
+def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each b of a regression, with its 95 % Wald interval, and one for each p."""
+    half = 1.96 * rows["se"]
+    b = rows.drop(columns="p_relation").assign(statistic="b", value=rows["b"])
+    b = b.assign(ci_low=rows["b"] - half, ci_high=rows["b"] + half)
+    both = pd.concat([b, rows.assign(statistic="p", value=rows["p"])]).assign(mark="")
+    return beside.stack(["term", "statistic", "p_relation", *printed.TIDY_COLUMNS], both)
 
 
 # ---- printed cells -------------------------------------------------------------------------------
@@ -156,19 +147,20 @@ def _by_condition(
 
 
 def _pair(numbers: pd.DataFrame) -> str:
-    """A cell: the number without (†) and with (‡) initial belief, on two lines if with intervals."""
-    numbers = numbers.sort_values("initial_belief")
-    marked = [(beside.text_of(each), each.initial_belief) for each in numbers.itertuples()]
-    texts = [text + BELIEF_MARKS[belief] for text, belief in marked]
+    """A cell: a number without (†) and with (‡) initial belief; two lines with intervals."""
+    ordered = numbers.sort_values("initial_belief").itertuples()
+    texts = [beside.text_of(each) + BELIEF_MARKS[each.initial_belief] for each in ordered]
     gap = "\n" if numbers["ci_low"].notna().any() else " "
     return gap.join(texts) or printed.ABSENT
 
 
 def _term(term: str) -> tuple[str, str]:
-    """The term's name in App. F's words and its levels, from "model[T.gpt-4]:source[T.authored]"."""
+    """A term's name in App. F's words and its levels, from "model[T.gpt-4]:source[T.authored]"."""
     level = r"\[T\.(.*?)\](?=:|$)"  # a level may hold a colon itself
     bare = re.sub(level, "", term)
-    kind = TERMS["source" in bare, "model" in bare]
+    intercept, source, model, both = WORDS["terms"]
+    names = {(True, False): source, (False, True): model, (True, True): both}
+    kind = names.get(("source" in bare, "model" in bare), intercept)
     return kind, " × ".join(re.findall(level, term)) or printed.ABSENT
 
 
@@ -194,17 +186,16 @@ def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame) -> list[str]:
     single = run.drop(both.index)
     parts = [beside.counted(single, "answers to items", "templates")] if len(single) else []
     parts += [f"for TB ∧ FB n = {printed.span(both['n'])} pairs"] if len(both) else []
-    rates = beside.of_run(metrics, "bigtom").query("metric == 'outcome_rate'")
-    rates = rates[rates["method"].isin(run["method"])]
+    rates = beside.rates(metrics, "bigtom", run["method"])
     return beside.run_sentences(run, rates, ", ".join(parts))
 
 
 def failing(cells: pd.DataFrame) -> list[str]:
     """One sentence a reason why published numbers are marked, and which they are."""
-    return beside.failing(cells, lambda rows: map(_where, rows.itertuples()))
 
+    def where(number) -> str:
+        condition, contingency = VARIABLES[number.variable][1], LOOKS[number.contingency].label
+        belief = BELIEF_WORDS[number.initial_belief]
+        return f"{number.model}, {condition}, {contingency}, {number.method}, {belief}"
 
-def _where(number) -> str:
-    condition, contingency = VARIABLES[number.variable][1], LOOKS[number.contingency].label
-    belief = BELIEF_WORDS[number.initial_belief]
-    return f"{number.model}, {condition}, {contingency}, {number.method}, {belief}"
+    return beside.failing(cells, lambda rows: map(where, rows.itertuples()))

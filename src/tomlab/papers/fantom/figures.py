@@ -5,6 +5,8 @@ InputError: one without FANToM or without what is drawn) and returns the figure 
 whose numbers are computed. Source: Kim et al. (2023), and `tables`.
 """
 
+from collections.abc import Iterable
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,36 +18,7 @@ from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import NUMBERS, demand_metric
 from tomlab.reporting.plotting import COLOURS, INK, Look
 
-PROMPTS = {
-    "none": Look("as asked", COLOURS["blue"], "o", dodge=-0.27),
-    "cot": Look("chain of thought (CoT)", COLOURS["orange"], "s"),
-    "ft": Look("fine-tuned (FT)", COLOURS["green"], "D", dodge=0.27),
-}
-FACT_AND_BELIEF = {
-    "fact_f1": Look("FactQ, token F1", COLOURS["blue"], "s", dodge=-0.2),
-    "belief_dist": Look("BeliefQ [Dist.], accuracy", COLOURS["orange"], "o", dodge=0.2),
-}
-LIST_ERRORS = {
-    "excluded_aware": Look("leaves out who knows", COLOURS["orange"], hatch="////"),
-    "included_unaware": Look("names who does not know", COLOURS["pink"], hatch="...."),
-    "did_both": Look("both errors", INK),
-    "correct": Look("correct", COLOURS["blue"]),
-}
-YN_ERRORS = {
-    "false_positive": Look("false yes", COLOURS["pink"], hatch="...."),
-    "false_negative": Look("false no", COLOURS["orange"], hatch="////"),
-    "irrelevant": Look("neither yes nor no", "#d9d9d9", hatch="\\\\\\\\"),
-    "correct": Look("correct", COLOURS["blue"]),
-}
-LEVELS = {
-    "": Look("question set", COLOURS["blue"], "o", dodge=-0.32),
-    "part": Look("part of a conversation", COLOURS["orange"], "s"),
-    "conversation": Look("whole conversation", COLOURS["pink"], "D", dodge=0.32),
-}
-TASKS = {
-    "inaccessible": Look("X lacks the information", COLOURS["orange"], "o", dodge=-0.18),
-    "accessible": Look("X has it (control)", COLOURS["blue"], "s", dodge=0.18),
-}
+_COLOURS = COLOURS | {"ink": INK, "pale": "#d9d9d9"}
 CHANCE = 0.5  # of two options (App. B)
 BY_SOURCE = {"row_height": 0.24, "extra": 1.6}
 
@@ -56,18 +29,12 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
     The paper draws some models; all of its Table 9 are here.
     """
     kinds = ["belief_choice", "answerability_list", "infoaccess_list", "all"]
-    points = _short_scores(metrics, kinds)
-    points, positions = beside.in_rows(points)
-    figure = charts.dots(
-        points,
-        positions,
-        ("column", {kind: METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds}),
-        ("prompting", _drawn(PROMPTS, points["prompting"])),
-        "Share correct",
-        lines={"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")},
-        lined={kinds[0]},
-        **BY_SOURCE,
-    )
+    points, positions = beside.in_rows(_short_scores(metrics, kinds))
+    panels = ("column", {kind: METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds})
+    series = ("prompting", _looks("prompting", points["prompting"]))
+    chance = {"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")}
+    options = {"lines": chance, "lined": kinds[:1]} | BY_SOURCE
+    figure = charts.dots(points, positions, panels, series, "Share correct", **options)
     about = WORDS["figure2"].format(kinds=", ".join(METRIC_NAMES[kind] for kind in kinds[:-1]))
     line = WORDS["figure2_chance"].format(chance=printed.share(CHANCE))
     return figure, " ".join([about, *_sentences(points, metrics, kinds), line])
@@ -75,41 +42,32 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
 
 def figure3(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Figure 3: token F1 on facts against accuracy on beliefs (Dist.), short context, by model."""
-    kinds = list(FACT_AND_BELIEF)
-    points = _short_scores(metrics, kinds)
-    tuned = points["prompting"].where(points["prompting"] == "ft", "none")
-    points["row"] = points["model"] + tuned.map(PROMPTING)
+    looks = _looks("fact_and_belief")
+    points = _short_scores(metrics, list(looks))
+    points["row"] = points["model"] + points["prompting"].map({"ft": PROMPTING["ft"]}).fillna("")
     points["is_cot"] = points["prompting"] == "cot"
     points, positions = beside.in_rows(points, "row")
-    figure = charts.dots(
-        points,
-        positions,
-        ("is_cot", {False: "without CoT", True: "with CoT"}),
-        ("column", FACT_AND_BELIEF),
-        "Token F1 or accuracy (shares)",
-        also=_connect,
-        empty="no number",
-        **BY_SOURCE,
-    )
-    return figure, " ".join([WORDS["figure3"], *_sentences(points, metrics, kinds)])
+    panels, series = ("is_cot", {False: "without CoT", True: "with CoT"}), ("column", looks)
+    axis, options = "Token F1 or accuracy (shares)", {"also": _connect, "empty": "no number"}
+    figure = charts.dots(points, positions, panels, series, axis, **options, **BY_SOURCE)
+    return figure, " ".join([WORDS["figure3"], *_sentences(points, metrics, looks)])
 
 
 def figure4(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Figure 4: errors on list questions, as shares of all of them, by model and method."""
-    return _errors("figure4", metrics, "list", LIST_ERRORS, "Share of list questions")
+    return _errors("figure4", metrics, "list", "Share of list questions")
 
 
 def figure5(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Figure 5: errors on yes/no questions, as shares of all of them, by model and method."""
-    return _errors("figure5", metrics, "yn", YN_ERRORS, "Share of yes/no questions")
+    return _errors("figure5", metrics, "yn", "Share of yes/no questions")
 
 
 def aggregation(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """All* and All when a set, a part or a conversation must be right (no figure of the paper)."""
     kinds = ["all_star", "all"]
-    by_kind = {kind: _rows(metrics, kind).query("part in @LEVELS") for kind in kinds}
-    rows = pd.concat([demand_metric(own, "fantom", kind) for kind, own in by_kind.items()])
-    looks = _drawn(LEVELS, rows["part"])
+    rows = pd.concat([_rows(metrics, kind) for kind in kinds])
+    looks = _looks("part", rows["part"])
     figure = _method_dots(rows, kinds, ("part", looks), "Share of units right")
     about = WORDS["aggregation"].format(parts=", ".join(look.label for look in looks.values()))
     run = numbers.run_sentences(rows, metrics, "sets, parts or conversations a point")
@@ -117,20 +75,14 @@ def aggregation(metrics: pd.DataFrame) -> tuple[Figure, str]:
 
 
 def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
-    """Beliefs of who lacks the information and, as control, of who has it (no figure of the paper)."""
+    """Beliefs of who lacks the information and, as control, who has it (no figure of the paper)."""
     kinds = ["belief_choice", "belief_dist"]
-    run = numbers.of_run(metrics)
-    rows = run[run["metric"].isin(kinds) & run["part"].eq("") & run["scenario"].isin(TASKS)]
-    demand_metric(rows, "fantom", " or ".join(kinds))
+    rows = numbers.of_run(metrics).query("metric in @kinds")
+    rows = demand_metric(rows, "fantom", " or ".join(kinds))
     chance = printed.share(CHANCE)
-    figure = _method_dots(
-        rows,
-        kinds,
-        ("scenario", _drawn(TASKS, rows["scenario"])),
-        "Accuracy (share correct)",
-        lines={"dashed": (CHANCE, f"chance ({chance})")},
-        lined=kinds[:1],
-    )
+    series, axis = ("scenario", _looks("scenario", rows["scenario"])), "Accuracy (share correct)"
+    lines = {"dashed": (CHANCE, f"chance ({chance})")}
+    figure = _method_dots(rows, kinds, series, axis, lines=lines, lined=kinds[:1])
     sentences = numbers.run_sentences(rows, metrics, "answers a point")
     line = WORDS["chance_alone"].format(chance=chance)
     return figure, " ".join([WORDS["scenarios"], *sentences, line])
@@ -151,8 +103,15 @@ def _rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     return demand_metric(rows, "fantom", metric)
 
 
-def _drawn(looks: dict[str, Look], found: pd.Series) -> dict[str, Look]:
-    return {name: look for name, look in looks.items() if name in set(found)}
+def _looks(series: str, found: Iterable[str] | None = None) -> dict[str, Look]:
+    """How the levels of a series are drawn: those that were found, by default all."""
+    levels = WORDS["looks"][series]
+    known = levels if found is None else set(found)
+    return {
+        level: Look(**look | {"colour": _COLOURS[look["colour"]]})
+        for level, look in levels.items()
+        if level in known
+    }
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -160,11 +119,11 @@ def _drawn(looks: dict[str, Look], found: pd.Series) -> dict[str, Look]:
 
 def _in_method_rows(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Rows with their y, and the positions: a row a method below each model."""
-    groups = rows.groupby("model", sort=False)["method"]
-    asked = {model: beside.known_first(METHOD_NAMES, own) for model, own in groups}
-    named = {model: [METHOD_NAMES.get(m, m) for m in methods] for model, methods in asked.items()}
-    positions = plotting.row_positions(named)
-    keys = zip(rows["model"], rows["method"].replace(METHOD_NAMES), strict=True)
+    named = rows.assign(method=rows["method"].replace(METHOD_NAMES))
+    groups = named.groupby("model", sort=False)["method"]
+    known = METHOD_NAMES.values()
+    positions = plotting.row_positions({m: beside.known_first(known, own) for m, own in groups})
+    keys = zip(named["model"], named["method"], strict=True)
     return rows.assign(y=[positions[key] for key in keys]), positions
 
 
@@ -173,11 +132,10 @@ def _by_method(positions: pd.Series, row_height: float) -> dict[str, float]:
     return {"row_height": min(row_height, max(8 / len(positions), 0.17)), "extra": 1.3}
 
 
-def _errors(
-    name: str, metrics: pd.DataFrame, kind: str, looks: dict[str, Look], axis: str
-) -> tuple[Figure, str]:
+def _errors(name: str, metrics: pd.DataFrame, kind: str, axis: str) -> tuple[Figure, str]:
     """Errors as stacked bars, a panel a family; what is no error counts as correct."""
     rows, positions = _in_method_rows(_rows(metrics, f"{kind}_error"))
+    looks = _looks(f"{kind}_error")
     shares, n = {}, {}
     for family, own in rows.groupby("family", sort=False):
         parts = own.pivot(index=["model", "method", "y"], columns="error", values="value")
@@ -187,11 +145,10 @@ def _errors(
         shares[title], n[title] = parts, own.groupby("y")["n"].max()[parts.index]
     drawn = {e: look for e, look in looks.items() if any(p[e].gt(0).any() for p in shares.values())}
     shares = {title: parts[list(drawn)] for title, parts in shares.items()}
-    size = _by_method(positions, 0.24)
-    figure = charts.bars(shares, positions, drawn, axis, n=n, least=0.1, **size)
-    about = WORDS[name].format(unprinted=WORDS["unprinted"])
-    unit, interval = "questions a bar", "intervals that are not drawn"
-    return figure, " ".join([about, *numbers.run_sentences(rows, metrics, unit, interval)])
+    options = {"n": n, "least": 0.1} | _by_method(positions, 0.24)
+    figure = charts.bars(shares, positions, drawn, axis, **options)
+    told = numbers.run_sentences(rows, metrics, "questions a bar", "intervals that are not drawn")
+    return figure, " ".join([WORDS[name].format(unprinted=WORDS["unprinted"]), *told])
 
 
 def _method_dots(
@@ -206,17 +163,16 @@ def _method_dots(
 
 def _connect(axes: Axes, points: pd.DataFrame) -> None:
     """A thin line between the two dots of each row of one panel."""
+    looks = _looks("fact_and_belief")
     ends = points.pivot(index="y", columns="column", values="value").dropna()
     for y, values in ends.iterrows():
-        heights = [y + look.dodge for look in FACT_AND_BELIEF.values()]
-        axes.plot(
-            values[list(FACT_AND_BELIEF)], heights, color="#c8c8c8", linewidth=0.9, gid="pair"
-        )
+        heights = [y + look.dodge for look in looks.values()]
+        axes.plot(values[list(looks)], heights, color="#c8c8c8", linewidth=0.9, gid="pair")
 
 
 # ---- sentences -----------------------------------------------------------------------------------
 
 
-def _sentences(points: pd.DataFrame, metrics: pd.DataFrame, kinds: list[str]) -> list[str]:
+def _sentences(points: pd.DataFrame, metrics: pd.DataFrame, kinds: Iterable[str]) -> list[str]:
     names = {kind: METRIC_NAMES[kind] for kind in kinds}
     return [WORDS["hollow"], *numbers.notes(points, metrics, names, "sets or questions a point")]

@@ -1,10 +1,12 @@
-"""FANToM's tables: Tables 1 to 4, 8 and 9 and the counts of Sec. 3.5, this run's beside the paper's.
+"""FANToM's Tables 1 to 4, 8 and 9 and the counts of Sec. 3.5, this run's beside the paper's.
 
 Each public `table…` and `dataset_counts` is one table. It takes the metrics table of a run (see
 `tomlab.records.tidy`; InputError: one without FANToM), or counts, and computes every number in its
-caption and notes. Percentages have one decimal, as in the paper. Source: Kim et al. (2023), and `tomlab.records.published` for printed values.
+caption and notes. Percentages have one decimal, as in the paper. Source: Kim et al. (2023), and
+`tomlab.records.published` for printed values.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +20,6 @@ from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import demand_level, in_order
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
 
-CONTEXTS = ("short", "full")
 PROMPTING = {"none": "", "cot": " + CoT", "ft": " + FT"}
 # What fits above one of twelve columns.
 _SHORTER = {"AnswerabilityQ": "Answ.", "InfoAccessQ": "Access", "Q ": " ", r"token |\[|\]": ""}
@@ -26,6 +27,7 @@ HEADS = pd.Series(METRIC_NAMES).replace(_SHORTER, regex=True).to_dict()
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 STATISTICS = WORDS["statistics"]
 ITEMS = WORDS["items"] | METRIC_NAMES
+_NAMES = METRIC_NAMES | WORDS["characters"] | WORDS["orders"]
 # Tables 3 and 4 do not state their context.
 _CONTEXT = {"table1_headline": "short", "table2_yn": "short"}
 _TIDY = ["source", "context", "model", "prompting", "column", *printed.TIDY_COLUMNS[1:]]
@@ -36,25 +38,22 @@ _COUNTS = "counts of FANToM's sets"
 def table1(metrics: pd.DataFrame) -> printed.Table:
     """Table 1: All and the All of both list-and-y/n questions, short context."""
     columns = ["all", "answerability_all", "infoaccess_all"]
-    heads = {column: METRIC_NAMES[column] for column in columns}
-    return _short("table1", metrics, "table1_headline", heads, "question sets")
+    return _short("table1_headline", metrics, columns, "question sets")
 
 
 def table2(metrics: pd.DataFrame) -> printed.Table:
     """Table 2: weighted F1 on yes/no questions, short context."""
-    heads = {column: METRIC_NAMES[column] for column in ("answerability_yn", "infoaccess_yn")}
-    return _short("table2", metrics, "table2_yn", heads, "questions")
+    return _short("table2_yn", metrics, ["answerability_yn", "infoaccess_yn"], "questions")
 
 
 def table3(metrics: pd.DataFrame) -> printed.Table:
     """Table 3: accuracy and consistency of the answers about a character."""
-    heads, unit = WORDS["characters"], "characters of question sets"
-    return _short("table3", metrics, "table3_characters", heads, unit)
+    return _short("table3_characters", metrics, WORDS["characters"], "characters of question sets")
 
 
 def table4(metrics: pd.DataFrame) -> printed.Table:
     """Table 4: accuracy on BeliefQ [Dist.] by order of belief."""
-    table = _short("table4", metrics, "table4_order", WORDS["orders"], "questions")
+    table = _short("table4_order", metrics, WORDS["orders"], "questions")
     table.notes.append(f"Checked: {PUBLICATION.checked('table9_all', 'belief_dist_from_orders')}")
     return table
 
@@ -69,8 +68,8 @@ def table9(metrics: pd.DataFrame, scenario: str = "inaccessible") -> printed.Tab
     labels = {"context": "Context", "model": "Model"}
     shown = beside.layout(_named(cells), labels, HEADS, is_wide=True)
     shown = printed.once(shown, [["Source", "Context"]])
-    about = notes(cells, metrics, METRIC_NAMES, "sets or questions")
     name = "table9" if scenario == SCENARIOS[0] else "table9_accessible"
+    about = notes(cells, metrics, METRIC_NAMES, "sets or questions")
     about = [WORDS["columns"], *about, *_n_by_column(cells)]
     return printed.Table(name, cells, shown, WORDS[name], about)
 
@@ -86,14 +85,12 @@ def table8(statistics: pd.DataFrame) -> printed.Table:
     run = statistics.assign(source=RUN, dataset="FANToM, sets of this run")
     form = {"total_questions": "{:,.0f}"}
     text = [form.get(row.statistic, "{:.1f}").format(row.value) for row in run.itertuples()]
-    rows = pd.concat([paper, run.assign(value_as_printed=text)], ignore_index=True)
-    rows = rows.dropna(subset="value")
-    wide = rows.pivot(index=["dataset", "source"], columns="statistic", values="value_as_printed")
-    wide = wide.reindex(index=pd.MultiIndex.from_frame(rows[["dataset", "source"]]).unique())
-    wide = wide.reindex(columns=list(STATISTICS)).fillna(ABSENT)
-    shown = {"Dataset": wide.index.get_level_values("dataset")}
-    shown |= {STATISTICS[name]: list(wide[name]) for name in wide}
-    shown = pd.DataFrame(shown | {"Source": wide.index.get_level_values("source")})
+    rows = pd.concat([paper, run.assign(value_as_printed=text)]).dropna(subset="value")
+    keys = ["dataset", "source"]
+    wide = rows.pivot(index=keys, columns="statistic", values="value_as_printed")
+    wide = wide.reindex(pd.MultiIndex.from_frame(rows[keys]).unique(), columns=list(STATISTICS))
+    names = {"dataset": "Dataset"} | STATISTICS | {"source": "Source"}
+    shown = wide.fillna(ABSENT).reset_index()[list(names)].rename(columns=names)
     note = WORDS["thousands"].format(source=PUBLICATION.source("table8_statistics"))
     cells = rows.assign(mark="").reindex(columns=["dataset", "statistic", *printed.TIDY_COLUMNS])
     return printed.Table("table8", cells, shown, WORDS["table8"], [note])
@@ -144,13 +141,12 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def of_paper(table: str) -> pd.DataFrame:
     """A published table in percent; a cell that fails a check has mark and reason."""
-    rows = beside.of_paper(PUBLICATION, table).rename(
-        columns={"metric": "column", "order": "column"}
-    )
+    rows = beside.of_paper(PUBLICATION, table)
+    rows = rows.rename(columns={"metric": "column", "order": "column"})
     return rows.assign(
         context=rows.get("context", _CONTEXT.get(table, "")),
         column=rows["column"].replace(WORDS["printed_as"]),
-        n=rows["model"].map({"Human": _published_count("human_sets")}),
+        n=rows["model"].map({"Human": _sets_of_people()}),
     )
 
 
@@ -165,7 +161,7 @@ def scores(metrics: pd.DataFrame, scenario: str = "inaccessible") -> pd.DataFram
     both = beside.stack(_TIDY, paper, _percent(of_run(metrics), list(METRIC_NAMES), scenario))
     if both.empty:
         raise InputError(f"metrics: no scores of benchmark 'fantom' in scenario {scenario!r}")
-    return in_order(both, "context", CONTEXTS)
+    return in_order(both, "context", ["short", "full"])
 
 
 def _percent(run: pd.DataFrame, columns: list[str], scenario: str) -> pd.DataFrame:
@@ -175,26 +171,25 @@ def _percent(run: pd.DataFrame, columns: list[str], scenario: str) -> pd.DataFra
     return beside.percent(rows)
 
 
-def _published_count(item: str) -> int:
-    return int(PUBLICATION.read("dataset_counts").set_index("item").loc[item, "count"])
+def _sets_of_people() -> int:
+    counts = PUBLICATION.read("dataset_counts").set_index("item")["count"]
+    return int(counts["human_sets"])
 
 
 # ---- printed cells -------------------------------------------------------------------------------
 
 
-def _short(
-    name: str, metrics: pd.DataFrame, table: str, heads: dict[str, str], unit: str
-) -> printed.Table:
+def _short(table: str, metrics: pd.DataFrame, columns: Iterable[str], unit: str) -> printed.Table:
     """The layout of Tables 1 to 4: the paper's rows, then this run's with the short context.
 
-    `heads` names the columns, `unit` says in words what n counts.
+    `table` is the published one, `unit` says in words what n counts.
     """
+    name, heads = table.partition("_")[0], {column: _NAMES[column] for column in columns}
     run = _percent(of_run(metrics), list(heads), SCENARIOS[0]).query("context == 'short'")
     cells = beside.stack(_TIDY, of_paper(table), run)
     shown = beside.layout(_named(cells), {"model": "Model"}, heads, n=True)
     about = notes(cells, metrics, heads, unit)
-    if table not in _CONTEXT:
-        about.append(WORDS["no_context"])
+    about += [] if table in _CONTEXT else [WORDS["no_context"]]
     return printed.Table(name, cells, shown, WORDS[name], about)
 
 
@@ -213,17 +208,14 @@ def notes(
 
     `names` are those of the columns; n counts each `unit`.
     """
-    return [paper_sentence(cells), *run_sentences(cells, metrics, unit), *failing(cells, names)]
-
-
-def paper_sentence(cells: pd.DataFrame) -> str:
-    """Where published numbers are from, who the people are, and that no interval is known."""
     paper = cells[cells["source"] == PAPER]
-    if paper.empty:
-        return "The paper prints no numbers of this task."
-    human = WORDS["human"].format(sets=_published_count("human_sets"))
-    human = human if "Human" in set(paper["model"]) else ""
-    return WORDS["paper"].format(places=", ".join(paper["printed_in"].unique()), human=human)
+    about = "The paper prints no numbers of this task."
+    if len(paper):
+        human = WORDS["human"].format(sets=_sets_of_people())
+        human = human if "Human" in set(paper["model"]) else ""
+        places = ", ".join(paper["printed_in"].unique())
+        about = WORDS["paper"].format(places=places, human=human)
+    return [about, *run_sentences(cells, metrics, unit), *_failing(cells, names)]
 
 
 def run_sentences(
@@ -233,44 +225,34 @@ def run_sentences(
 
     `rows` are of this run, others are left out; n counts each `unit`.
     """
-    run = rows[rows["source"] == RUN]
+    run, method = rows[rows["source"] == RUN], ["context", "prompting"]
     rates = of_run(metrics).query("metric == 'outcome_rate'")
-    asked = pd.MultiIndex.from_frame(run[["context", "prompting"]])
-    rates = rates[pd.MultiIndex.from_frame(rates[["context", "prompting"]]).isin(asked)]
+    rates = rates.merge(run[method].drop_duplicates())
     told = beside.counted(run, unit, "conversations")
     return beside.run_sentences(run, rates, told, interval, by="conversation")
 
 
-def failing(cells: pd.DataFrame, names: dict[str, str]) -> list[str]:
-    """One sentence a reason why published numbers are marked, and which they are.
+def _failing(cells: pd.DataFrame, names: dict[str, str]) -> list[str]:
+    """Which published numbers are marked and why; a row marked in all columns is told once."""
 
-    `names` are those of the columns; a row marked in all of them is told once.
-    """
-
-    def where(found: pd.DataFrame) -> list[str]:
+    def where(found: pd.DataFrame) -> Iterator[str]:
         rows = found.groupby(["model", "prompting", "context"], sort=False)["column"]
-        return [_where(key, [names[each] for each in own], len(names)) for key, own in rows]
+        for (model, prompting, context), own in rows:
+            columns = "all columns" if len(own) == len(names) else ", ".join(own.map(names))
+            yield f"{model}{PROMPTING[prompting]}{context and f', {context}'} ({columns})"
 
-    return beside.failing(
-        cells.assign(reason=cells["reason"].str.split("; ")).explode("reason"), where
-    )
-
-
-def _where(row: tuple[str, str, str], columns: list[str], most: int) -> str:
-    model, prompting, context = row
-    name = f"{model}{PROMPTING[prompting]}" + (f", {context}" if context else "")
-    return f"{name} ({'all columns' if len(columns) == most else ', '.join(columns)})"
+    reasons = cells.assign(reason=cells["reason"].str.split("; ")).explode("reason")
+    return beside.failing(reasons, where)
 
 
 def _n_by_column(cells: pd.DataFrame) -> list[str]:
     """A sentence a context: n of this run, which differs by column and may differ by model."""
     sentences = []
     for context, run in cells[cells["source"] == RUN].groupby("context", sort=False):
-        by_n = run.groupby("column", sort=False)["n"].apply(printed.span)
-        columns = [column for column in METRIC_NAMES if column in by_n]
+        n = run.groupby("column")["n"].apply(printed.span).reindex(list(METRIC_NAMES)).dropna()
         told = [
-            f"{', '.join(HEADS[c] for c in columns if by_n[c] == n)} {n}"
-            for n in by_n[columns].unique()
+            f"{', '.join(map(HEADS.get, own))} {each}"
+            for each, own in n.groupby(n, sort=False).groups.items()
         ]
         sentences.append(f"n of this run, {context} context: {'; '.join(told)}.")
     return sentences

@@ -1,8 +1,9 @@
 """OmniToM's figures: Fig. 4, 5 and 8, and beyond the paper judges and balanced scores.
 
-Each public function is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`), or
-what its docstring says, and returns the figure and its caption, whose numbers are computed. Source:
-Bawatneh et al. (2026), and `tables`.
+Each public function is one figure. It takes the metrics table of a run (see `records.tidy`), or
+what its docstring says, and returns the figure and its caption, whose numbers are computed. level:
+of prompts, see `beside.at_level`. InputError: an unknown level, or metrics without what is drawn.
+Source: Bawatneh et al. (2026), and `tables`.
 """
 
 from collections import Counter
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
-from tomlab.papers.omnitom import tables as numbers
+from tomlab.papers.omnitom import tables
 from tomlab.papers.omnitom.judge_tables import volume_of_paper
 from tomlab.papers.omnitom.tables import DIMENSION_NAMES, WORDS
 from tomlab.reporting import beside, charts, plotting, printed
@@ -35,7 +36,6 @@ LABELLING_BY_ORDER = {
     ("representation", "order 1"): 0.573,
     ("all", "order 2+"): 0.744,
 }
-TEXT = "text of Sec. 6"
 PANELS = {"extraction": "[a] Extraction, F1", "all": "[b] All dimensions"} | {
     dimension: f"[b] {name}" for dimension, name in DIMENSION_NAMES.items()
 }
@@ -53,7 +53,6 @@ COLUMNS = (
 )
 BAR = Look("this run", COLOURS["sky"])
 ENDS = ["ci_low", "ci_high"]
-NARROW = 28  # characters of a model's name that leave room for four panels beside it
 
 
 def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
@@ -62,7 +61,12 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
     `distribution`: as `records.label_distribution` has it: dimension, label, count, share.
     InputError: a label that is unknown, missing or there twice.
     """
-    _check_labels(distribution)
+    beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
+    times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
+    known = Counter((name, label) for name, labels in DIMENSIONS.items() for label in labels)
+    found = [(*key, times[key], known[key]) for key in known | times if times[key] != known[key]]
+    told = [f"{name} {label!r}: found {n} times, expected {one}" for name, label, n, one in found]
+    refuse(told, "labels")
     paper = PUBLICATION.read("order_distribution").set_index("order")["percent"] / 100
     with plotting.style():
         figure = Figure(figsize=(plotting.WIDTH, 4.6), layout="constrained")
@@ -82,52 +86,28 @@ def figure4(distribution: pd.DataFrame) -> tuple[Figure, str]:
         plotting.legend_below(figure, handles, columns=2)
     beliefs = distribution.groupby("dimension")["count"].sum().max()
     orders = ", ".join(f"{order}: {printed.share(value)}" for order, value in paper.items())
-    caption = WORDS["figure4"].format(
-        beliefs=beliefs,
-        labels=distribution["count"].sum(),
-        orders=orders,
-        source=PUBLICATION.source("order_distribution"),
-    )
-    return figure, caption
+    labels, source = distribution["count"].sum(), PUBLICATION.source("order_distribution")
+    told = {"beliefs": beliefs, "labels": labels, "orders": orders, "source": source}
+    return figure, WORDS["figure4"].format(**told)
 
 
 def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model.
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without scores by belief order.
-    """
+    """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model."""
     points, positions = beside.in_rows(_by_order(metrics, level))
-    shown = [panel for panel in PANELS if panel in set(points["panel"])]
-    panels = {panel: PANELS[panel] for panel in shown}
-    figure = charts.dots(
-        points,
-        positions,
-        ("panel", panels),
-        ("bucket", ORDERS),
-        "Share",
-        empty="no number",
-        **_in_lines(panels, positions, columns=3),
-    )
-    told = [
-        f"{DIMENSION_NAMES.get(panel, 'all dimensions')}, {bucket}: {printed.share(value)}"
-        for (panel, bucket), value in LABELLING_BY_ORDER.items()
-    ]
-    about = WORDS["figure5"].format(told="; ".join(told))
-    run = numbers.run_sentences(points, metrics, "outputs a point")
-    return figure, " ".join([about, *run])
+    panels = {panel: name for panel, name in PANELS.items() if panel in set(points["panel"])}
+    shown, size = [("panel", panels), ("bucket", ORDERS)], _in_lines(panels, positions, columns=3)
+    figure = charts.dots(points, positions, *shown, "Share", empty="no number", **size)
+    names = DIMENSION_NAMES | {"all": "all dimensions"}
+    numbers = LABELLING_BY_ORDER.items()
+    told = [f"{names[panel]}, {order}: {printed.share(value)}" for (panel, order), value in numbers]
+    run = tables.run_sentences(points, metrics, "outputs a point")
+    return figure, " ".join([WORDS["figure5"].format(told="; ".join(told)), *run])
 
 
 def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Figure 8: extracted beliefs a story against precision, recall and F1, by model.
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without extraction.
-    """
+    """Figure 8: extracted beliefs a story against precision, recall and F1, by model."""
     wanted = [volume := "beliefs_per_story", *VOLUME]
-    rows = numbers.at_level(numbers.of_run(metrics), "stage1", level)
-    rows = rows[rows["metric"].isin(wanted) & rows["condition"].eq("all")]
-    _demand(rows, wanted)
+    rows = _of_metrics(tables.of_stage(metrics, "stage1", level), wanted, ["all"])
     wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
     wide, paper = wide.loc[rows["model"].unique()], volume_of_paper()
     looks = plotting.looks(wide.index)
@@ -145,29 +125,22 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         _hollow(panels[-1], paper["volume"], paper["f1"])
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
-        plotting.dots_legend(
-            figure, looks, {"paper, computed (see caption)": plotting.HOLLOW}, columns
-        )
+        computed = {"paper, computed (see caption)": plotting.HOLLOW}
+        plotting.dots_legend(figure, looks, computed, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
-    about = WORDS["figure8"].format(told="; ".join(told))
-    run = numbers.run_sentences(rows, metrics, "outputs a point")
-    return figure, " ".join([about, *run])
+    run = tables.run_sentences(rows, metrics, "outputs a point")
+    return figure, " ".join([WORDS["figure8"].format(told="; ".join(told)), *run])
 
 
 def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper).
-
-    `level`: of prompts, see `tables.at_level`. InputError: an unknown level, or metrics
-    without such scores.
-    """
+    """Accuracy of labelling beside scores that weigh all labels alike (no figure of the paper)."""
     wanted = [*BEYOND, "majority_baseline"]
-    rows = numbers.at_level(numbers.of_run(metrics), "stage2", level)
-    rows = rows[rows["metric"].isin(wanted) & rows["condition"].isin(DIMENSIONS)]
-    _demand(rows, wanted)
+    rows = _of_metrics(tables.of_stage(metrics, "stage2", level), wanted, DIMENSIONS)
     positions = plotting.row_positions({"": list(rows["model"].unique())})
     rows = rows.assign(y=rows["model"].map(positions[""]))
     majority = rows[rows["metric"] == "majority_baseline"]
-    columns = 4 if rows["model"].str.len().max() <= NARROW else 3
+    # A longer name leaves no room for four panels beside it.
+    columns = 4 if rows["model"].str.len().max() <= 28 else 3
 
     def majority_lines(axes: Axes, own: pd.DataFrame) -> None:
         frequent = own[own["metric"] == "majority_baseline"].set_index("y")["value"]
@@ -187,50 +160,35 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
     ends = majority.groupby("condition")["value"].agg(["min", "max"]).map(printed.share)
     told = [f"{DIMENSION_NAMES[d]} {'–'.join(dict.fromkeys(ends.loc[d]))}" for d in DIMENSIONS]
     about = WORDS["beyond_accuracy"].format(majority=MAJORITY, told=", ".join(told))
-    run = numbers.run_sentences(rows.drop(majority.index), metrics, "outputs or beliefs a point")
+    run = tables.run_sentences(rows.drop(majority.index), metrics, "outputs or beliefs a point")
     return figure, " ".join([about, *run])
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
-def _check_labels(distribution: pd.DataFrame) -> None:
-    beside.demand_columns(distribution, ["dimension", "label", "count", "share"], "labels")
-    times = Counter(zip(distribution["dimension"], distribution["label"], strict=True))
-    known = Counter(
-        (dimension, each) for dimension, labels in DIMENSIONS.items() for each in labels
-    )
-    problems = [
-        f"{key[0]} {key[1]!r}: found {times[key]} times, expected {known[key]}"
-        for key in known | times
-        if times[key] != known[key]
-    ]
-    refuse(problems, "labels")
-
-
 def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
     """Scores by belief order, the paper's first; panel and bucket say where a point stands."""
-    run = numbers.of_run(metrics)
-    extraction = numbers.at_level(run, "stage1", level).query("metric == 'f1'")
+    extraction = tables.of_stage(metrics, "stage1", level).query("metric == 'f1'")
     extraction = extraction.assign(panel="extraction", bucket=extraction["subject"])
-    labelling = numbers.at_level(run, "stage2", level).query("metric == 'accuracy'")
+    labelling = tables.of_stage(metrics, "stage2", level).query("metric == 'accuracy'")
     labelling = labelling.assign(panel=labelling["subject"], bucket=labelling["within"])
     rows = pd.concat([extraction, labelling])
     rows = rows[rows["bucket"].isin(ORDERS)]
     if rows.empty:
         raise InputError("metrics: no f1 or accuracy of benchmark 'omnitom' by belief order")
-    paper = pd.DataFrame(
-        {"panel": panel, "bucket": bucket, "value": value, "model": TEXT, "source": PAPER}
-        for (panel, bucket), value in LABELLING_BY_ORDER.items()
-    )
+    paper = pd.Series(LABELLING_BY_ORDER, name="value").rename_axis(["panel", "bucket"])
+    paper = paper.reset_index().assign(model="text of Sec. 6", source=PAPER)
     paper = paper[paper["panel"].isin(rows["panel"])]
     both = pd.concat([paper, rows], ignore_index=True)
     return both.fillna({"mark": "", "method": "", "ci_method": ""})
 
 
-def _demand(rows: pd.DataFrame, metrics: list[str]) -> None:
+def _of_metrics(rows: pd.DataFrame, metrics: list[str], conditions: Collection) -> pd.DataFrame:
+    rows = rows[rows["metric"].isin(metrics) & rows["condition"].isin(conditions)]
     missing = [metric for metric in metrics if metric not in set(rows["metric"])]
     refuse([f"no rows of benchmark 'omnitom' with metric {each!r}" for each in missing], "metrics")
+    return rows
 
 
 # ---- drawing -------------------------------------------------------------------------------------

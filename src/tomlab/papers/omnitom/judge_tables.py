@@ -7,37 +7,34 @@ construction. Source: Bawatneh et al. (2026), and `tomlab.records.published` for
 
 import pandas as pd
 
+from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.errors import refuse
-from tomlab.papers.omnitom import tables as numbers
-from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, WORDS, count
-from tomlab.reporting import printed
-from tomlab.reporting.beside import known_first
+from tomlab.papers.omnitom import tables
+from tomlab.papers.omnitom.tables import DIMENSION_NAMES, STAGES, TOTAL, WORDS, of_paper
+from tomlab.reporting import beside, printed
 from tomlab.reporting.printed import PAPER, RUN
 
 TASKS = {"stage1": STAGES["stage1"], "judge": "Judge: agreement", "stage2": STAGES["stage2"]}
 RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
-ALL = "All models"
 
 
 def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
     """Table 5: which model should write the gold? Both stages on the calibration stories.
 
     `metrics_of_candidates`: the metrics table of this run's candidates, if it compared any.
-    InputError: such metrics without OmniToM.
     """
-    paper = numbers.of_paper("table5_calibration_models")
+    paper = of_paper("table5_calibration_models")
     stage = paper["metric"].replace({"stage1_f1": "stage1", "stage2_accuracy": "stage2"})
-    frames = [paper.assign(stage=stage, level="L4")]
-    if metrics_of_candidates is not None:
-        run = numbers.main_scores(numbers.of_run(metrics_of_candidates))
-        frames.append(numbers.percent(run))
-    cells, shown = _by_stage(*frames)
+    paper = paper.assign(stage=stage, level="L4")
     if metrics_of_candidates is None:
+        cells, shown = _by_stage(paper)
         about = [*numbers.paper_sentence(cells), "This run compared no candidates."]
     else:
-        about = numbers.notes(cells, metrics_of_candidates, "outputs")
+        run = tables.main_scores(tables.of_run(metrics_of_candidates))
+        cells, shown = _by_stage(paper, beside.percent(run))
+        about = tables.notes(cells, metrics_of_candidates, "outputs")
     return printed.Table("table5", cells, shown, WORDS["table5"], about)
 
 
@@ -50,13 +47,18 @@ def table6(agreement: pd.DataFrame | None = None) -> printed.Table:
     InputError: an unknown dimension or one that is there twice, or an agreement that is no share.
     """
     names = DIMENSION_NAMES | {"overall": "Overall"}
-    paper = numbers.of_paper("table6_reliability")
-    frames = [paper.assign(column=paper["statistic"])]
+    frames = [of_paper("table6_reliability").rename(columns={"statistic": "column"})]
     if agreement is not None:
         frames += _reliability(agreement, list(names))
-    cells, forms = numbers.stack(["dimension"], *frames), {"n": count, "agree": count}
-    cells, shown = numbers.in_blocks(cells, "dimension", names, RELIABILITY, forms=forms)
-    run = f"This run: {_annotators(agreement)}."
+    cells = numbers.stack(["dimension"], *frames)
+    forms = dict.fromkeys(["n", "agree"], numbers.count)
+    cells, shown = tables.in_blocks(cells, "dimension", names, RELIABILITY, {}, forms=forms)
+    annotators = ["no annotations"]
+    if agreement is not None and len(agreement):
+        kinds = agreement["annotator_type"].unique() if "annotator_type" in agreement else []
+        # In the words of the file alone.
+        annotators = ["its annotation file", *(f"annotators of type {kind}" for kind in kinds)]
+    run = f"This run: {', '.join(annotators)}."
     about = [*numbers.paper_sentence(cells), WORDS["people"], run]
     return printed.Table("table6", cells, shown, WORDS["table6"], about)
 
@@ -65,58 +67,51 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed
     """Table 9: how much should a prompt say? Scores of stages and judges by prompt level.
 
     `judges`: agreement of this run's judges that are language models, one row a judge and level
-    (judge, level, agreement, ci_low, ci_high, n, n_groups; shares). InputError: metrics without
-    OmniToM, or `judges` without a column, or with a judge and level twice.
+    (judge, level, agreement, ci_low, ci_high, n, n_groups; shares). InputError: `judges` without a
+    column, or with a judge and level twice.
     """
-    run = numbers.main_scores(numbers.of_run(metrics))
-    frames = [numbers.of_paper("table9_teler"), numbers.percent(run.assign(task=run["stage"]))]
+    run = tables.main_scores(tables.of_run(metrics))
+    frames = [of_paper("table9_teler"), beside.percent(run.assign(task=run["stage"]))]
     if judges is not None:
-        frames.append(_judges_by_level(judges))
-    frames = [frame.assign(column=frame["level"]) for frame in frames]
+        needed = ["judge", "level", "agreement", "ci_low", "ci_high", "n", "n_groups"]
+        beside.demand_columns(judges, needed, "judges")
+        beside.demand_known(judges, {"judge": None, "level": None}, "judges")
+        rows = judges.rename(columns={"judge": "model", "agreement": "value"})
+        frames.append(beside.percent(rows.assign(task="judge", source=RUN)))
     cells = numbers.stack(["task", "level", "model", "method"], *frames)
-    heads = {level: level for level in known_first(LEVELS, cells["column"])}
-    cells, shown = numbers.in_blocks(cells, "task", TASKS, heads, {"model": "Model"}, n=True)
+    cells = cells.assign(column=cells["level"])
+    heads = {level: level for level in beside.known_first(LEVELS, cells["column"])}
+    cells, shown = tables.in_blocks(cells, "task", TASKS, heads, {"model": "Model"}, n=True)
     held = "The paper's judges are held against people's alignments"
     held += "." if judges is None else ", this run's against alignments known by construction."
-    about = [WORDS["levels"], held, *numbers.notes(cells, metrics, "outputs")]
+    about = [WORDS["levels"], held, *tables.notes(cells, metrics, "outputs")]
     return printed.Table("table9", cells, shown, WORDS["table9"], about)
 
 
 def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
-    """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount.
-
-    `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an
-    unknown level.
-    """
-    run = numbers.at_level(numbers.of_run(metrics), "stage1", level)
-    run = run[run["metric"] == "matchcount"]
-    run = numbers.percent(run.assign(column=run["condition"], statistic="percent"))
-    counts = numbers.of_paper("table11_matchcount", "count")
+    """Table 11: how many gold beliefs does a predicted belief match? Shares by MatchCount."""
+    run = tables.of_stage(metrics, "stage1", level).query("metric == 'matchcount'")
+    run = beside.percent(run.assign(column=run["condition"], statistic="percent"))
+    counts = of_paper("table11_matchcount", "count")
     counts = counts.assign(column=counts["matchcount"], statistic="count", level="L3")
     keys = ["model", "method", "level", "statistic"]
     cells = numbers.stack(keys, counts, _shares_of_paper(counts), run)
     heads = {matches: f"MC {matches}" for matches in MATCH_COUNTS}
     shares = cells[cells["statistic"] == "percent"]
     shown = numbers.layout(shares, {"model": "Model"}, heads, n=True)
-    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: ALL}})
-    about = [WORDS["table11_computed"], *numbers.notes(shares, metrics, "predicted beliefs")]
+    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: "All models"}})
+    about = [WORDS["table11_computed"], *tables.notes(shares, metrics, "predicted beliefs")]
     return printed.Table("table11", cells, shown, WORDS["table11"], about)
 
 
 def table12(metrics: pd.DataFrame) -> printed.Table:
-    """Table 12: how many outputs hold no row of a table? By stage and prompt level.
-
-    InputError: metrics without OmniToM.
-    """
-    run = numbers.of_run(metrics)
+    """Table 12: how many outputs hold no row of a table? By stage and prompt level."""
+    run = tables.of_run(metrics)
     run = run[run["stage"].isin(STAGES)].query("metric == 'unusable' and condition == 'all'")
-    paper = numbers.of_paper("table12_unusable", "unusable_percent").assign(level="L3")
-    cells, shown = _by_stage(paper, numbers.percent(run))
-    about = numbers.notes(cells, metrics, "outputs")
+    paper = of_paper("table12_unusable", "unusable_percent").assign(level="L3")
+    cells, shown = _by_stage(paper, beside.percent(run))
+    about = tables.notes(cells, metrics, "outputs")
     return printed.Table("table12", cells, shown, WORDS["table12"], about)
-
-
-# ---- the numbers ---------------------------------------------------------------------------------
 
 
 def volume_of_paper() -> pd.DataFrame:
@@ -134,8 +129,8 @@ def volume_of_paper() -> pd.DataFrame:
 
 def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy and printed: a row a model and prompt level, a column a stage."""
-    frames = [frame.assign(column=frame["stage"]) for frame in frames]
     cells = numbers.stack(["stage", "level", "model", "method"], *frames)
+    cells = cells.assign(column=cells["stage"])
     heads = {stage: name.partition(":")[0] for stage, name in STAGES.items()}
     labels = {"model": "Model", "level": "Prompt"}
     return cells, numbers.layout(cells, labels, heads, n=True)
@@ -143,30 +138,17 @@ def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _reliability(agreement: pd.DataFrame, names: list[str]) -> list[pd.DataFrame]:
     """A frame a statistic of this run's annotators."""
-    numbers.demand_columns(agreement, ["dimension", "n", "agree", "agreement"], "agreement")
-    numbers.demand_known(agreement, {"dimension": names}, "agreement")
-    refuse(
-        [
-            f"{row.dimension}: found agreement {row.agreement}, expected a share from 0 to 1"
-            for row in agreement.itertuples()
-            if not (pd.isna(row.agreement) or 0 <= row.agreement <= 1)
-        ],
-        "agreement",
-    )
-    rows = agreement.assign(source=RUN, mark="", value=agreement["agreement"])
-    rows = rows.reindex(columns=["dimension", "source", "mark", "value", "ci_low", "ci_high"])
-    shares = numbers.percent(rows).assign(column="agreement_percent")
-    bare = rows[["dimension", "source", "mark"]]
-    counts = [bare.assign(column=name, value=agreement[name]) for name in ("n", "agree")]
-    return [*counts, shares]
-
-
-def _judges_by_level(judges: pd.DataFrame) -> pd.DataFrame:
-    needed = ["agreement", "ci_low", "ci_high", "n", "n_groups"]
-    numbers.demand_columns(judges, ["judge", "level", *needed], "judges")
-    numbers.demand_known(judges, {"judge": None, "level": None}, "judges")
-    rows = judges.rename(columns={"judge": "model", "agreement": "value"})
-    return numbers.percent(rows.assign(task="judge", source=RUN, mark=""))
+    beside.demand_columns(agreement, ["dimension", "n", "agree", "agreement"], "agreement")
+    beside.demand_known(agreement, {"dimension": names}, "agreement")
+    wrong = agreement[agreement["agreement"].notna() & ~agreement["agreement"].between(0, 1)]
+    told = zip(wrong["dimension"], wrong["agreement"], strict=True)
+    expected = "expected a share from 0 to 1"
+    refuse([f"{name}: found agreement {share}, {expected}" for name, share in told], "agreement")
+    shares = agreement.rename(columns={"agreement": "value"})
+    shares = beside.percent(shares.reindex(columns=["dimension", *beside.NUMBERS]))
+    frames = [agreement[["dimension"]].assign(value=agreement[name]) for name in ("n", "agree")]
+    columns = zip(RELIABILITY, [*frames, shares], strict=True)
+    return [frame.assign(column=column, source=RUN) for column, frame in columns]
 
 
 def _shares_of_paper(counts: pd.DataFrame) -> pd.DataFrame:
@@ -175,22 +157,11 @@ def _shares_of_paper(counts: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for matches in MATCH_COUNTS:
         parts = wide[["3", "4"] if matches == "3+" else [matches]]
-        told = parts.map(count).agg(" + ".join, axis=1)
+        told = parts.map(numbers.count).agg(" + ".join, axis=1)
         share = (100 * parts.sum(axis=1) / wide[TOTAL]).round(6)
         texts = {"column": matches, "mark": " (" + told + ")"}
         rows.append(pd.DataFrame({"value": share, "n": wide[TOTAL], **texts}).reset_index())
     place = f"{counts['printed_in'].iloc[0]}, computed"
     texts = {"source": PAPER, "statistic": "percent", "level": "L3", "printed_in": place}
     models = counts["model"].unique()
-    return numbers.in_order(pd.concat(rows).assign(**texts), "model", models)
-
-
-# ---- sentences -----------------------------------------------------------------------------------
-
-
-def _annotators(agreement: pd.DataFrame | None) -> str:
-    """Who labelled for this run, in the words of the file alone."""
-    if agreement is None or agreement.empty:
-        return "no annotations"
-    kinds = agreement["annotator_type"].unique() if "annotator_type" in agreement else []
-    return ", ".join(["its annotation file", *(f"annotators of type {kind}" for kind in kinds)])
+    return beside.in_order(pd.concat(rows).assign(**texts), "model", models)

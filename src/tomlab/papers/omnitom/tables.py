@@ -1,58 +1,39 @@
 """OmniToM's tables: Tables 3, 4 and 10, this run's numbers beside the paper's.
 
-Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`), or
+Each public `table…` is one table. It takes the metrics table of a run (see `records.tidy`), or
 counts, and computes every number in its caption and notes. Percentages have the two decimals of the
-paper, or one beside an interval. `judge_tables` has the tables of prompts, judges and
-audits. Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
+paper, or one beside an interval. level: of prompts, see `beside.at_level`. InputError: metrics
+without OmniToM, or an unknown level. `judge_tables` has the tables of prompts, judges and audits.
+Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed values.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 import yaml
 
-from tomlab.benchmarks.omnitom.beside import (
-    COMPUTED,
-    at_level,
-    count,
-    layout,
-    paper_sentence,
-    stack,
-    with_level,
-)
+from tomlab.benchmarks.omnitom import beside as numbers
+from tomlab.benchmarks.omnitom.beside import COMPUTED
 from tomlab.benchmarks.omnitom.items.labels import DIMENSION_NAMES
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
-from tomlab.reporting.beside import (
-    NUMBERS,
-    demand_columns,
-    demand_known,
-    in_order,
-    percent,
-)
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import PAPER, RUN
 
-STAGES = {"stage1": "Stage 1: extraction, F1", "stage2": "Stage 2: labelling, accuracy"}
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+STAGES, STATISTICS = WORDS["stages"], WORDS["statistics"]
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 OVERALL = {"all": "Over stories", "categories": "Over categories"}
 JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
-STATISTICS = {
-    "stories": "Stories",
-    "beliefs": "Beliefs",
-    "beliefs_per_story": "Beliefs a story",
-    "order_0": "Order 0",
-    "order_1": "Order 1",
-    "order_2_plus": "Order 2+",
-}
 TOTAL = "total"
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+BY_CATEGORY = {code: code for code in CATEGORIES}
+CODES = " ".join(f"{code}: {name}." for code, name in CATEGORIES.items())
 
 
 def table3(
@@ -63,23 +44,26 @@ def table3(
     Overall is given as the mean over stories (Sec. 5) and as the mean of the categories (what the
     paper prints for Stage 1); unusable outputs as 0 and left out. `judged`: rows of metric
     f1_with_judge_error (model, method, condition, value, ci_low, ci_high), whose columns are then
-    added. `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, an unknown
-    level, or `judged` without such rows.
+    added. InputError: `judged` without such rows.
     """
-    run = of_run(metrics)
-    columns = {code: code for code in CATEGORIES} | OVERALL
-    first = [_printed_extraction(), _both_ways(at_level(run, "stage1", level), columns)]
+    columns, labels = BY_CATEGORY | OVERALL, DIMENSION_NAMES | OVERALL
+    first = [_printed_extraction(), _both_ways(of_stage(metrics, "stage1", level), columns)]
     if judged is not None:
         first.append(_with_judge_error(judged, set(first[-1]["method"])))
         columns |= {key: JUDGED[key] for key in JUDGED if key in set(first[-1]["column"])}
-    labels = DIMENSION_NAMES | OVERALL
-    second = [_printed_labelling(), _both_ways(at_level(run, "stage2", level), labels)]
-    cells = stack(["stage", "level", "model", "method", "unusable"], *first, *second)
-    rows = _two_panels(cells, columns, labels)
-    about = [*_about_overall(), *notes(cells, metrics, "outputs")]
+    second = of_paper("table3_stage2", "accuracy")
+    second = second.assign(column=second["dimension"].replace({"overall": "all"}), stage="stage2")
+    second = second.assign(level="L3", unusable=NOT_SAID)
+    run = _both_ways(of_stage(metrics, "stage2", level), labels)
+    cells = numbers.stack(["stage", "level", "model", "method", "unusable"], *first, second, run)
+    checked = PUBLICATION.checked("table3_stage2", "stage2_by_story")
+    told = {"codes": CODES, "mark": COMPUTED, "checked": checked}
+    names = ("table3_columns", "table3_computed", "table3_unusable")
+    about = [WORDS[name].format(**told) for name in names] + notes(cells, metrics, "outputs")
     if judged is not None:
         about.append(WORDS["table3_judged"])
-    return printed.Table("table3", cells, rows, WORDS["table3"], about)
+    shown = _two_panels(cells, columns, labels)
+    return printed.Table("table3", cells, shown, WORDS["table3"], about)
 
 
 def table4(statistics: pd.DataFrame) -> printed.Table:
@@ -93,31 +77,29 @@ def table4(statistics: pd.DataFrame) -> printed.Table:
     if "code" in statistics:
         wide = statistics.drop(columns="category").rename(columns={"code": "category"})
         statistics = wide.melt("category", var_name="statistic")
-    demand_known(statistics, {"category": list(names), "statistic": list(STATISTICS)}, "statistics")
-    rows = statistics.assign(source=RUN, printed_in="")
-    frames = [of_paper("table4_categories"), rows]
-    cells = stack(["category"], *(frame.assign(column=frame["statistic"]) for frame in frames))
-    forms = dict.fromkeys(STATISTICS, count) | {"beliefs_per_story": "{:.2f}".format}
-    cells, shown = in_blocks(cells, "category", names, STATISTICS, forms=forms)
-    about = [*paper_sentence(cells), WORDS["gold"]]
+    known = {"category": list(names), "statistic": list(STATISTICS)}
+    beside.demand_known(statistics, known, "statistics")
+    frames = [of_paper("table4_categories"), statistics.assign(source=RUN)]
+    frames = [frame.rename(columns={"statistic": "column"}) for frame in frames]
+    cells = numbers.stack(["category"], *frames)
+    forms = dict.fromkeys(STATISTICS, numbers.count) | {"beliefs_per_story": "{:.2f}".format}
+    cells, shown = in_blocks(cells, "category", names, STATISTICS, {}, forms=forms)
+    about = [*numbers.paper_sentence(cells), WORDS["gold"]]
     return printed.Table("table4", cells, shown, WORDS["table4"], about)
 
 
 def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
-    """Table 10: accuracy of labelling by dimension and category.
-
-    `level`: of prompts, see `at_level`. InputError: metrics without OmniToM, or an unknown level.
-    """
-    run = at_level(of_run(metrics), "stage2", level).query("metric == 'accuracy'")
+    """Table 10: accuracy of labelling by dimension and category."""
+    run = of_stage(metrics, "stage2", level).query("metric == 'accuracy'")
     run = run[run["subject"].isin(DIMENSIONS) & run["within"].isin(CATEGORIES)]
     run = run.assign(dimension=run["subject"], column=run["within"])
     paper = of_paper("table10_stage2_by_category", "accuracy")
     paper = paper.assign(column=paper["category"], level="L3")
-    cells = stack(["dimension", "level", "model", "method"], paper, percent(run))
-    heads = {code: code for code in CATEGORIES}
-    names, labels = DIMENSION_NAMES, {"model": "Model"}
-    cells, shown = in_blocks(cells, "dimension", names, heads, labels, is_wide=True)
-    about = [_codes(), *notes(cells, metrics, "outputs")]
+    keys, labels = ["dimension", "level", "model", "method"], {"model": "Model"}
+    cells = numbers.stack(keys, paper, beside.percent(run))
+    blocks = ("dimension", DIMENSION_NAMES)
+    cells, shown = in_blocks(cells, *blocks, BY_CATEGORY, labels, is_wide=True)
+    about = [CODES, *notes(cells, metrics, "outputs")]
     return printed.Table("table10", cells, shown, WORDS["table10"], about)
 
 
@@ -125,13 +107,16 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
 
 
 def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
-    """OmniToM's rows of a metrics table, shares as shares.
-
-    Columns added: stage and level (see `with_level`), those of `metrics.split_condition`, source,
-    mark, reason, printed_in.
+    """OmniToM's rows of a metrics table, shares as shares, with stage and level (see `with_level`),
+    the columns of `metrics.split_condition`, source, mark, reason, printed_in.
     """
-    rows = with_level(beside.of_run(metrics, NAME))
+    rows = numbers.with_level(beside.of_run(metrics, NAME))
     return rows.join(split_condition(rows["condition"]))
+
+
+def of_stage(metrics: pd.DataFrame, stage: str, level: str | None) -> pd.DataFrame:
+    """Those of one stage at one prompt level, see `beside.at_level`."""
+    return numbers.at_level(of_run(metrics), stage, level)
 
 
 def main_scores(run: pd.DataFrame) -> pd.DataFrame:
@@ -139,9 +124,8 @@ def main_scores(run: pd.DataFrame) -> pd.DataFrame:
     return run[run["condition"].eq("all") & run["metric"].eq(run["stage"].map(SCORES))]
 
 
-def of_paper(table: str, value: str = "value") -> pd.DataFrame:
-    """A published table as printed; a cell that fails a check has mark and reason."""
-    return beside.of_paper(PUBLICATION, table, value)
+# A published table as printed; a cell that fails a check has mark and reason.
+of_paper = partial(beside.of_paper, PUBLICATION)
 
 
 def _printed_extraction() -> pd.DataFrame:
@@ -149,20 +133,13 @@ def _printed_extraction() -> pd.DataFrame:
     rows = of_paper("table3_stage1", "f1")
     counts = PUBLICATION.read("table4_categories").query("statistic == 'stories'")
     stories = counts.set_index("category")["value"].drop("total")
-    table3 = PUBLICATION.read("table3_stage1").pivot(index="model", columns="category")["f1"]
-    mean = ((table3 * stories).sum(axis=1) / stories.sum()).round(6)
-    over_stories = pd.DataFrame({"model": mean.index, "value": mean.to_numpy(), "category": "all"})
+    by_category = rows.pivot(index="model", columns="category", values="value")
+    mean = ((by_category * stories).sum(axis=1) / stories.sum()).round(6)
     place = f"{rows['printed_in'].iloc[0]} and Table 4, computed"
-    texts = {"source": PAPER, "mark": COMPUTED, "reason": "", "printed_in": place}
-    both = pd.concat([rows, over_stories.assign(**texts)], ignore_index=True)
+    texts = {"source": PAPER, "mark": COMPUTED, "category": "all", "printed_in": place}
+    both = pd.concat([rows, mean.rename("value").reset_index().assign(**texts)])
     column = both["category"].replace({"overall": "categories"})
     return both.assign(column=column, stage="stage1", level="L3", unusable=NOT_SAID)
-
-
-def _printed_labelling() -> pd.DataFrame:
-    rows = of_paper("table3_stage2", "accuracy")
-    column = rows["dimension"].replace({"overall": "all"})
-    return rows.assign(column=column, stage="stage2", level="L3", unusable=NOT_SAID)
 
 
 def _both_ways(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -170,11 +147,12 @@ def _both_ways(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     rows = rows[rows["metric"].eq(rows["stage"].map(SCORES)) & rows["within"].eq("")]
     unusable = rows["is_usable"].map({True: LEFT_OUT, False: AS_ZERO})
     rows = rows.assign(column=rows["subject"], unusable=unusable)
-    return percent(rows[rows["column"].isin(list(columns))])
+    return beside.percent(rows[rows["column"].isin(list(columns))])
 
 
 def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
-    demand_columns(judged, ["metric", "model", "method", "condition", *NUMBERS], "judged")
+    needed = ["metric", "model", "method", "condition", *beside.NUMBERS]
+    beside.demand_columns(judged, needed, "judged")
     rows = judged[judged["metric"].eq("f1_with_judge_error") & judged["method"].isin(methods)]
     rows = rows[rows["condition"].isin(OVERALL)]
     if rows.empty:
@@ -183,87 +161,57 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
             f"judged: no rows of metric 'f1_with_judge_error' with condition all or categories and "
             f"method {', '.join(methods) or 'of Stage 1'}; methods there: {found}"
         )
-    demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
-    texts = {"source": RUN, "unusable": AS_ZERO, "mark": "", "reason": ""}
-    return percent(with_level(rows).assign(column=rows["condition"] + " judged", **texts))
+    beside.demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
+    rows = rows.assign(column=rows["condition"] + " judged", source=RUN, unusable=AS_ZERO)
+    return beside.percent(numbers.with_level(rows))
 
 
-# ---- printed cells -------------------------------------------------------------------------------
+# ---- printed cells and sentences -----------------------------------------------------------------
 
 
 def in_blocks(
-    cells: pd.DataFrame,
-    block: str,
-    names: Mapping[str, str],
-    heads: Mapping[str, str],
-    labels: Mapping[str, str] = MappingProxyType({}),
-    **how,
+    cells: pd.DataFrame, block: str, names: Mapping, heads: Mapping, labels: Mapping, **how
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy and printed, as `layout` has it: a block of rows a level of the column `block`, in the
     order of `names` and named once.
     """
-    cells, head = in_order(cells, block, names), block.capitalize()
-    shown = layout(cells, {block: head, **labels}, heads, **how)
+    cells, head = beside.in_order(cells, block, names), block.capitalize()
+    shown = numbers.layout(cells, {block: head, **labels}, heads, **how)
     return cells, printed.once(shown.assign(**{head: shown[head].map(names)}), [[head]])
 
 
-def _two_panels(
-    cells: pd.DataFrame, columns: dict[str, str], labels: dict[str, str]
-) -> pd.DataFrame:
+def _two_panels(cells: pd.DataFrame, columns: Mapping, labels: Mapping) -> pd.DataFrame:
     """Stage 1 under the table's heads; then a line with the heads of Stage 2, and Stage 2."""
     keys = {"model": "Model", "unusable": "Unusable"}
     upper, lower = (
-        layout(cells[cells["stage"] == stage], keys, heads, is_wide=True)
+        numbers.layout(cells[cells["stage"] == stage], keys, heads, is_wide=True)
         for stage, heads in zip(STAGES, (columns, labels), strict=True)
     )
     place = dict(zip(labels.values(), columns.values(), strict=False))
-    line = pd.DataFrame([{place[head]: head for head in labels.values()}])
+    line = pd.DataFrame([{under: head for head, under in place.items()}])
     both = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
-    names = [name.replace(": ", ":\n") for name in STAGES.values()]
-    starts = dict(zip((0, len(upper)), names, strict=True))
-    both.insert(0, "Stage", [starts.get(row, "") for row in range(len(both))])
+    both.insert(0, "Stage", "")
+    both.loc[[0, len(upper)], "Stage"] = [name.replace(": ", ":\n") for name in STAGES.values()]
     return both
-
-
-# ---- sentences -----------------------------------------------------------------------------------
 
 
 def notes(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
     """Where published numbers are from, what was run, which fail a check; n counts each `unit`."""
-    return [*paper_sentence(cells), *run_sentences(cells, metrics, unit), *failing(cells)]
+    marked = cells[cells["mark"] == MARK]
+    told = "; ".join(f"{row.model} ({row.reason})" for row in marked.itertuples())
+    failing = [f"{MARK} fails a check of the published table: {told}."] if told else []
+    return [*numbers.paper_sentence(cells), *run_sentences(cells, metrics, unit), *failing]
 
 
-def run_sentences(
-    cells: pd.DataFrame, metrics: pd.DataFrame, unit: str, interval: str = "intervals"
-) -> list[str]:
-    """Who was run, how, on how much, with which interval, and how much could not be scored.
-
-    Rows that are not of this run, or of no method, are left out; n counts each `unit`.
+def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list[str]:
+    """Who was run, how, on how much, with which interval, and how much could not be scored; rows
+    that are not of this run, or of no method, are left out.
     """
     run = cells[cells["source"].eq(RUN) & cells["method"].ne("") & cells["n"].notna()]
     rates = of_run(metrics).query("metric == 'outcome_rate'")
     told = f"{', '.join(run['method'].unique())}; {beside.counted(run, unit, 'stories')}"
     own = rates[rates["method"].isin(run["method"])]
-    about, *unscored = beside.run_sentences(run, own, told, interval, by="story")
+    about, *unscored = beside.run_sentences(run, own, told, by="story")
     lacking = [model for model in rates["model"].unique() if model not in set(run["model"])]
     without = [f"Without such a number: {', '.join(lacking)}."] if len(run) and lacking else []
     return [about, *without, *unscored]
-
-
-def failing(cells: pd.DataFrame) -> list[str]:
-    """One sentence that names the published numbers that are marked, and why they are."""
-    marked = cells[cells["mark"] == MARK]
-    told = [f"{row.model} ({row.reason})" for row in marked.itertuples()]
-    return [f"{MARK} fails a check of the published table: {'; '.join(told)}."] if told else []
-
-
-def _about_overall() -> list[str]:
-    """What the columns and marks of Table 3 mean, and what is known of the paper's."""
-    checked = PUBLICATION.checked("table3_stage2", "stage2_by_story")
-    texts = {"codes": _codes(), "mark": COMPUTED, "checked": checked}
-    names = ("table3_columns", "table3_computed", "table3_unusable")
-    return [WORDS[name].format(**texts) for name in names]
-
-
-def _codes() -> str:
-    return " ".join(f"{code}: {name}." for code, name in CATEGORIES.items())

@@ -1,9 +1,9 @@
 """SimpleToM's figures: Fig. 3, 4 (with 11 and 12) and 13, and what the paper tells without one.
 
 Beyond the paper's figures: the gap between explicit and applied theory of mind, the judgment
-wordings of App. F and the interventions of Tables 3 to 5. Each public function
-is one figure. It takes the metrics table of a run (see `tomlab.records.tidy`; InputError: one
-without SimpleToM) and returns the figure and its caption, whose numbers are computed. Source: Gu et al. (2024), and `tables`.
+wordings of App. F and the interventions of Tables 3 to 5. Each public function is one figure. It
+takes the metrics table of a run (see `tomlab.records.tidy`; InputError: one without SimpleToM) and
+returns the figure and its caption, whose numbers are computed. Source: Gu et al. (2024); `tables`.
 """
 
 from dataclasses import replace
@@ -33,15 +33,15 @@ FAILURES = {
     "none": Look("all three right", COLOURS["green"]),
 }
 INTERVENTIONS = {
-    "ms-remind": ("o", COLOURS["blue"]),
-    "sysp": ("v", COLOURS["sky"]),
-    "sysp-star": ("^", COLOURS["green"]),
-    "cot": ("s", COLOURS["orange"]),
-    "cot-star": ("D", COLOURS["red"]),
-    "cot-star-ms": ("P", INK),
+    "ms-remind": (COLOURS["blue"], "o"),
+    "sysp": (COLOURS["sky"], "v"),
+    "sysp-star": (COLOURS["green"], "^"),
+    "cot": (COLOURS["orange"], "s"),
+    "cot-star": (COLOURS["red"], "D"),
+    "cot-star-ms": (INK, "P"),
 }
 # A user's methods.
-SPARE = [("X", COLOURS["pink"]), ("<", COLOURS["brown"]), (">", COLOURS["grey"])]
+SPARE = [(COLOURS["pink"], "X"), (COLOURS["brown"], "<"), (COLOURS["grey"], ">")]
 CHANCE = 0.5  # of two options (Sec. 5.1)
 CHANCE_BY_WORDING = {"three-way": 1 / 3}
 # App. F: with the wordings that it tried, three models were "never exceeding 30% accuracy".
@@ -60,12 +60,10 @@ def figure3(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     """
     rows = _rows(metrics, "first_failure", method).query("part == ''")
     positions = plotting.row_positions({"": list(rows["model"].unique())})
-    rows = rows.assign(y=rows["model"].map(positions[""]))
-    n = rows.groupby("y")["n"].apply(printed.span)
-    size = {"row_height": 0.26, "extra": 1.0}
-    shares = {"": _shares(rows)}
-    figure = charts.bars(shares, positions, FAILURES, "Share of stories", n={"": n}, **size)
-    return figure, _failure_caption("Figure 3", "", rows, metrics, method)
+    rows = rows.assign(y=rows["model"].map(positions[""]), panel="")
+    size = {"row_height": 0.26, "extra": 1.0, "n": {"": rows.groupby("y")["n"].apply(printed.span)}}
+    told = {"name": "Figure 3", "by": ""}
+    return _failures(rows, positions, metrics, method, told, **size)
 
 
 def figure13(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
@@ -73,20 +71,12 @@ def figure13(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
 
     InputError: no first failures by `method`.
     """
-    rows = _by_scenario(_rows(metrics, "first_failure", method))
-    rows, positions, titles = _in_model_panels(rows, "part")
-    shares = {titles[model]: _shares(own) for model, own in rows.groupby("model", sort=False)}
-    figure = charts.bars(
-        shares,
-        positions,
-        FAILURES,
-        "Share of stories",
-        least=0.06 if len(titles) == 1 else 0.17,  # what has room for its number
-        empty="not asked",
-        row_height=0.3,
-        **BY_MODEL,
-    )
-    return figure, _failure_caption("Figure 13", " by scenario", rows, metrics, method)
+    rows, positions, titles = _by_scenario(_rows(metrics, "first_failure", method))
+    rows = rows.assign(panel=rows["model"].map(titles))
+    least = 0.06 if len(titles) == 1 else 0.17  # what has room for its number
+    size = {"least": least, "empty": "not asked", "row_height": 0.3, **BY_MODEL}
+    told = {"name": "Figure 13", "by": " by scenario"}
+    return _failures(rows, positions, metrics, method, told, **size)
 
 
 def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
@@ -94,49 +84,32 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
 
     InputError: no accuracies by `method`.
     """
-    rows = _by_scenario(_rows(metrics, "accuracy", method).query("variant == ''"))
+    rows = _rows(metrics, "accuracy", method).query("variant == ''")
+    rows, positions, titles = _by_scenario(rows)
     looks = {name: look for name, look in LOOKS.items() if name in set(rows["question_type"])}
-    rows, positions, titles = _in_model_panels(rows, "part")
+    panels, series, axis = ("model", titles), ("question_type", looks), "Accuracy (share correct)"
     chance = f"chance ({printed.share(CHANCE)})"
-    figure = charts.dots(
-        rows,
-        positions,
-        ("model", titles),
-        ("question_type", looks),
-        "Accuracy (share correct)",
-        lines={"dashed": (CHANCE, chance)},
-        empty="not asked",
-        legend_columns=5,
-        row_height=0.34,
-        **BY_MODEL,
-    )
-    questions = ", ".join(look.label for look in looks.values())
-    told = METHOD_NAMES.get(method, method)
-    about = WORDS["figure4"].format(questions=questions, method=told)
+    how = {"lines": {"dashed": (CHANCE, chance)}, "empty": "not asked", "legend_columns": 5}
+    figure = charts.dots(rows, positions, panels, series, axis, **how, row_height=0.34, **BY_MODEL)
+    told = {"questions": ", ".join(look.label for look in looks.values())}
+    about = WORDS["figure4"].format(**told, method=METHOD_NAMES.get(method, method))
     run = numbers.run_sentences(rows, metrics, "answers a point")
     return figure, " ".join([about, *run, f"Dashed line: {chance}."])
 
 
 def gap(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """Explicit minus applied accuracy by model (no figure of the paper; Table 2's differences)."""
-    cells = numbers.accuracies_of_paper("table2_main")
+    cells = numbers.of_paper("table2_main")
     explicit = cells[cells["question_type"] == EXPLICIT]
     applied = cells[cells["question_type"].isin(APPLIED)]
     paper = _difference(applied, explicit, on="model")
     run = numbers.of_run(metrics).query("metric == 'gap' and method == 'none' and part == ''")
     points = pd.concat([paper.assign(value=-paper["value"]), run], ignore_index=True)
-    points, positions = beside.in_rows(points)
-    figure = charts.dots(
-        points,
-        positions,
-        ("question_type", {question: f"mental state − {question}" for question in APPLIED}),
-        ("question_type", {question: replace(LOOKS[question], dodge=0) for question in APPLIED}),
-        "Difference of accuracies (shares)",
-        is_difference=True,
-        legend=plotting.source_handles(points, *PAIRED),
-        row_height=0.24,
-    )
-    return figure, _difference_caption("gap", points, metrics, ["table2_main"])
+    titles = {question: f"mental state − {question}" for question in APPLIED}
+    looks = {question: replace(LOOKS[question], dodge=0) for question in APPLIED}
+    series, axis = ("question_type", looks), "Difference of accuracies (shares)"
+    how = {"legend": {}, "row_height": 0.24}
+    return _differences("gap", metrics, ["table2_main"], points, titles, series, axis, **how)
 
 
 def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -148,7 +121,9 @@ def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
     rows = rows[rows["variant"].ne("") | rows["method"].eq("none")]
     demand_metric(rows, "simpletom", "accuracy on judgment")
     rows = rows.assign(chance=rows["variant"].map(CHANCE_BY_WORDING).fillna(CHANCE))
-    rows, positions, titles = _in_model_panels(rows, "variant")
+    found = beside.known_first(WORDS["wordings"], rows["variant"])
+    labels = {variant: WORDS["wordings"].get(variant, variant) for variant in found}
+    rows, positions, titles = _in_model_panels(rows, "variant", labels)
     levels = " or ".join(printed.share(level) for level in sorted(rows["chance"].unique()))
     ceiling = f"paper: {len(CEILING_MODELS)} models, never above {printed.share(CEILING)}"
 
@@ -156,26 +131,16 @@ def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
         plotting.chance_in_rows(axes, own.set_index("y")["chance"], "dashed")
         plotting.reference_line(axes, CEILING, "dotted", "ceiling")
 
-    figure = charts.dots(
-        rows,
-        positions,
-        ("model", titles),
-        ("question_type", {"judgment": replace(LOOKS["judgment"], dodge=0)}),
-        "Judgment accuracy",
-        also=lines,
-        empty="not asked",
-        legend=plotting.source_handles(rows)
-        | {f"chance ({levels})": plotting.line_handle("dashed")}
-        | {ceiling: plotting.line_handle("dotted")},
-        row_height=0.3,
-        **BY_MODEL,
-    )
-    found = beside.known_first(WORDS["wordings"], rows["variant"])
-    named = ", ".join(WORDS["wordings"].get(variant, variant) for variant in found)
+    named = {f"chance ({levels})": "dashed", ceiling: "dotted"}
+    named = {name: plotting.line_handle(dash) for name, dash in named.items()}
+    how = {"empty": "not asked", "legend": plotting.source_handles(rows) | named, **BY_MODEL}
+    look, axis = {"judgment": replace(LOOKS["judgment"], dodge=0)}, "Judgment accuracy"
+    panels, series = ("model", titles), ("question_type", look)
+    figure = charts.dots(rows, positions, panels, series, axis, also=lines, row_height=0.3, **how)
     run = numbers.run_sentences(rows, metrics, "answers a point")
     told = {"levels": levels, "models": ", ".join(CEILING_MODELS), "ceiling": 100 * CEILING}
-    about, lines = WORDS["wordings_figure"].format(wordings=named), WORDS["wordings_lines"]
-    return figure, " ".join([about, *run, lines.format(**told)])
+    about = WORDS["wordings_figure"].format(wordings=", ".join(labels.values()))
+    return figure, " ".join([about, *run, WORDS["wordings_lines"].format(**told)])
 
 
 def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -185,24 +150,14 @@ def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
     """
     tables = ["table3_ms_remind", "table4_system_prompt", "table5_cot"]
     paper = pd.concat([_deltas_of_paper(table) for table in tables], ignore_index=True)
-    run = numbers.of_run(metrics).query(
-        "metric == 'delta' and question_type in @APPLIED and part == ''"
-    )
+    run = numbers.of_run(metrics).query("metric == 'delta' and part == ''")
+    run = run[run["question_type"].isin(APPLIED)]
     points = pd.concat([paper, run], ignore_index=True)
     looks = _intervention_looks(beside.known_first(METHOD_NAMES, points["method"]))
-    points, positions = beside.in_rows(points)
-    figure = charts.dots(
-        points,
-        positions,
-        ("question_type", {question: QUESTIONS[question] for question in APPLIED}),
-        ("method", looks),
-        "Change in accuracy (shares)",
-        is_difference=True,
-        legend=plotting.dot_handles(looks) | plotting.source_handles(points, *PAIRED),
-        row_height=0.07 * len(looks),
-        extra=1.8,
-    )
-    return figure, _difference_caption("interventions", points, metrics, tables)
+    titles = {question: QUESTIONS[question] for question in APPLIED}
+    series, axis = ("method", looks), "Change in accuracy (shares)"
+    how = {"legend": plotting.dot_handles(looks), "row_height": 0.07 * len(looks), "extra": 1.8}
+    return _differences("interventions", metrics, tables, points, titles, series, axis, **how)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -218,12 +173,6 @@ def _rows(metrics: pd.DataFrame, metric: str, method: str | None = None) -> pd.D
     return rows[rows["method"] == method]
 
 
-def _by_scenario(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows by scenario, and those of all stories under that name; severities are left out."""
-    rows = rows.assign(part=rows["part"].replace("", TOTAL))
-    return rows[~rows["part"].str.startswith("severity ")]
-
-
 def _difference(cells: pd.DataFrame, base: pd.DataFrame, on: str | list[str]) -> pd.DataFrame:
     """Published `cells` minus `base`, in shares; marked where either number is."""
     both = cells.merge(base, on=on, suffixes=("", "_base"))
@@ -235,7 +184,7 @@ def _difference(cells: pd.DataFrame, base: pd.DataFrame, on: str | list[str]) ->
 
 
 def _deltas_of_paper(table: str) -> pd.DataFrame:
-    cells = numbers.accuracies_of_paper(table).query("question_type in @APPLIED")
+    cells = numbers.of_paper(table).query("question_type in @APPLIED")
     base = cells[cells["method"] == "none"]
     return _difference(cells.drop(base.index), base, on=["model", "question_type"])
 
@@ -243,60 +192,61 @@ def _deltas_of_paper(table: str) -> pd.DataFrame:
 # ---- drawing -------------------------------------------------------------------------------------
 
 
+def _by_scenario(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series, dict[str, str]]:
+    """As `_in_model_panels`, by scenario and for all stories; severities are left out."""
+    rows = rows.assign(part=rows["part"].replace("", TOTAL))
+    rows = rows[~rows["part"].str.startswith("severity ")]
+    scenarios = numbers.in_scenario_order(rows["part"])
+    return _in_model_panels(rows, "part", dict(zip(scenarios, scenarios, strict=True)))
+
+
 def _in_model_panels(
-    rows: pd.DataFrame, level: str
+    rows: pd.DataFrame, level: str, labels: dict[str, str]
 ) -> tuple[pd.DataFrame, pd.Series, dict[str, str]]:
-    """Rows with the y of their scenario or wording, the positions, and a panel's title by model."""
-    if level == "part":
-        labels = {name: name for name in numbers.in_scenario_order(rows["part"])}
-    else:
-        found = beside.known_first(WORDS["wordings"], rows[level])
-        labels = {variant: WORDS["wordings"].get(variant, variant) for variant in found}
+    """Rows with the y of their `level`, the positions, and a panel's title by model."""
     positions = plotting.row_positions({"": [fill(label, WRAP) for label in labels.values()]})
     y = dict(zip(labels, positions, strict=True))
     titles = {model: fill(model, WRAP) for model in rows["model"].unique()}
     return rows.assign(y=rows[level].map(y)), positions, titles
 
 
-def _shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """The share of each first failure, by y."""
-    shares = rows.pivot(index="y", columns="question_type", values="value")
-    return shares.reindex(columns=list(FAILURES)).fillna(0)
+def _failures(
+    rows: pd.DataFrame, positions: pd.Series, metrics: pd.DataFrame, method: str, told: dict, **size
+) -> tuple[Figure, str]:
+    """First failures as stacked bars, which can't show intervals; `rows` have their y and panel."""
+    wide = rows.pivot(index=["panel", "y"], columns="question_type", values="value")
+    wide = wide.reindex(columns=list(FAILURES)).fillna(0)
+    shares = {panel: wide.loc[panel] for panel in rows["panel"].unique()}
+    figure = charts.bars(shares, positions, FAILURES, "Share of stories", **size)
+    about = WORDS["failures"].format(**told, method=METHOD_NAMES.get(method, method))
+    run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
+    once = [] if method == "none" else [WORDS["once"]]
+    return figure, " ".join([about, *once, *run])
+
+
+def _differences(
+    name: str, metrics: pd.DataFrame, tables: list[str], points: pd.DataFrame, titles, *how, **named
+) -> tuple[Figure, str]:
+    """Differences of the paper's `tables` and of this run, with a panel an applied question.
+
+    `how` and `named`: the series, the axis and more of `charts.dots`.
+    """
+    points, positions = beside.in_rows(points)
+    named["legend"] |= plotting.source_handles(points, *PAIRED)
+    panels = ("question_type", titles)
+    figure = charts.dots(points, positions, panels, *how, is_difference=True, **named)
+    about = [WORDS[name].format(applied=" and on ".join(APPLIED)), WORDS["differences"]]
+    unit, interval = "pairs of answers a point", "paired intervals"
+    run = numbers.run_sentences(points, metrics, unit, interval)
+    marked = numbers.failing(points, "rests on a number that fails a check")
+    return figure, " ".join([*about, *run, numbers.paper_sentence(tables), *marked])
 
 
 def _intervention_looks(methods: list[str]) -> dict[str, Look]:
     """Marker and colour of each method; dodged so that all stand within one row."""
-    spare = cycle(SPARE)
-    step = 0.84 / len(methods)
-    looks = {}
+    spare, looks, last = cycle(SPARE), {}, len(methods) - 1
     for place, method in enumerate(methods):
-        marker, colour = INTERVENTIONS.get(method) or next(spare)
-        dodge = (place - (len(methods) - 1) / 2) * step
-        looks[method] = Look(METHOD_NAMES.get(method, method), colour, marker, dodge=dodge)
+        kind = INTERVENTIONS.get(method) or next(spare)
+        dodge = (place - last / 2) * (0.84 / len(methods))
+        looks[method] = Look(METHOD_NAMES.get(method, method), *kind, dodge=dodge)
     return looks
-
-
-# ---- sentences -----------------------------------------------------------------------------------
-
-
-def _failure_caption(
-    name: str, by: str, rows: pd.DataFrame, metrics: pd.DataFrame, method: str
-) -> str:
-    """Caption of a figure of first failures, whose intervals no stacked bar can show."""
-    told = {"name": name, "by": by, "method": METHOD_NAMES.get(method, method)}
-    run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
-    once = [] if method == "none" else [WORDS["once"]]
-    return " ".join([WORDS["failures"].format(**told), *once, *run])
-
-
-def _difference_caption(
-    name: str, points: pd.DataFrame, metrics: pd.DataFrame, tables: list[str]
-) -> str:
-    sentences = [
-        WORDS[name].format(applied=" and on ".join(APPLIED)),
-        WORDS["differences"],
-        *numbers.run_sentences(points, metrics, "pairs of answers a point", "paired intervals"),
-        numbers.paper_sentence(tables),
-        *numbers.failing(points, "rests on a number that fails a check"),
-    ]
-    return " ".join(sentences)

@@ -2,7 +2,7 @@
 
 Each public `table…` and `tokens` is one table. It takes the metrics table of a run (see
 `tomlab.records.tidy`; InputError: one without SimpleToM) and computes every number in its caption
-and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024), and `tomlab.records.published` for printed values.
+and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024).
 """
 
 from pathlib import Path
@@ -56,14 +56,14 @@ def table5(metrics: pd.DataFrame) -> printed.Table:
 
 def tokens(metrics: pd.DataFrame) -> printed.Table:
     """App. H: mean output tokens of an answer by method and question type."""
-    rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
     run = of_run(metrics).query("metric == 'completion_tokens'")
-    cells = beside.stack(_TIDY, _from_paper("tokens", "output_tokens"), run)
+    cells = beside.stack(_TIDY, of_paper("tokens", "output_tokens"), run)
     named = cells[cells["question_type"].isin(PRIMARY)]
     shown = _printed(named, ["method"], "question_type", "{:.0f}".format)
+    rough = PUBLICATION.read("tokens").query("approximate == 1")["output_tokens"]
     about = [WORDS["tokens_roughly"].format(value=value) for value in rough]
-    told = [*notes(named, metrics, ["tokens"]), *about]
-    return printed.Table("tokens", cells, shown, WORDS["tokens"], told)
+    about = [*notes(named, metrics, ["tokens"]), *about]
+    return printed.Table("tokens", cells, shown, WORDS["tokens"], about)
 
 
 def table8(counts: pd.DataFrame) -> printed.Table:
@@ -98,9 +98,12 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     return rows.join(split_condition(rows["condition"]))
 
 
-def accuracies_of_paper(table: str) -> pd.DataFrame:
-    """Accuracies of a table in percent; a cell that fails a check has mark and reason."""
-    return _from_paper(table, "accuracy")
+def of_paper(table: str, value: str = "accuracy") -> pd.DataFrame:
+    """The numbers of a table, shares in percent; a cell that fails a check has mark and reason."""
+    own = ["reminder", "system_prompt", "method"]  # what the intervention is called
+    rows = beside.of_paper(PUBLICATION, table, value).rename(columns=dict.fromkeys(own, "method"))
+    method = rows.get("method", pd.Series("none", rows.index)).replace("ms", "ms-remind")
+    return rows.assign(method=method.str.replace("_", "-"), n=_stories_of_paper())
 
 
 def in_scenario_order(found: pd.Series) -> list[str]:
@@ -109,24 +112,15 @@ def in_scenario_order(found: pd.Series) -> list[str]:
     return sorted(known_first(order, found), key=lambda name: name == TOTAL)
 
 
-def _from_paper(table: str, value: str) -> pd.DataFrame:
-    own = ["reminder", "system_prompt", "method"]  # what the intervention is called
-    rows = beside.of_paper(PUBLICATION, table, value).rename(columns=dict.fromkeys(own, "method"))
-    method = rows.get("method", pd.Series("none", rows.index)).replace("ms", "ms-remind")
-    return rows.assign(method=method.str.replace("_", "-"), n=_stories_of_paper())
-
-
 def _stories_of_paper() -> int:
     return PUBLICATION.read("table8_statistics").set_index("scenario").loc[TOTAL, "stories"]
 
 
 def _accuracies(metrics: pd.DataFrame, table: str) -> pd.DataFrame:
     """Accuracies and averages in percent: the paper's, and this run's with the same methods."""
-    paper = accuracies_of_paper(table)
-    run = of_run(metrics).query(
-        "metric in ['accuracy', 'average'] and variant == '' and part == ''"
-    )
-    run = run[run["method"].isin(paper["method"])]
+    paper = of_paper(table)
+    run = of_run(metrics).query("metric in ['accuracy', 'average']")
+    run = run[run["variant"].eq("") & run["part"].eq("") & run["method"].isin(paper["method"])]
     kind = run["question_type"].mask(run["metric"] == "average", "average")
     return beside.stack(_TIDY, paper, beside.percent(run.assign(question_type=kind)))
 
@@ -140,12 +134,10 @@ def _by_method(name: str, metrics: pd.DataFrame, table: str) -> printed.Table:
     shown = printed.once(_printed(cells, ["question_type"], "method"), [["Source", "Model"]])
     run = set(cells.loc[cells["source"] == RUN, "method"])
     absent = [METHOD_NAMES[m] for m in METHOD_NAMES if m in set(cells["method"]) - run]
-    about = [
-        *notes(cells, metrics, [table]),
-        *([f"This run asked nothing with {', '.join(absent)}."] if absent else []),
-        WORDS["averages"],
-    ]
-    return printed.Table(name, cells, shown, WORDS[name], about)
+    about = notes(cells, metrics, [table])
+    if absent:
+        about.append(f"This run asked nothing with {', '.join(absent)}.")
+    return printed.Table(name, cells, shown, WORDS[name], [*about, WORDS["averages"]])
 
 
 def _printed(
@@ -156,10 +148,8 @@ def _printed(
     n is that of the questions, not of their average, where a row holds both. `paper` prints the
     paper's numbers; this run's have one decimal.
     """
-    order = {"source": [PAPER, RUN], "model": list(cells["model"])} | {
-        key: list(_NAMES[key]) for key in by
-    }
-    for column, levels in reversed(order.items()):
+    orders = {key: list(_NAMES[key]) for key in by} | {"model": cells["model"]}
+    for column, levels in (orders | {"source": [PAPER, RUN]}).items():
         cells = in_order(cells, column, levels)
     single = cells if "question_type" in by else cells[cells["question_type"] != "average"]
     labels = {"model": "Model"} | {key: _HEADS[key] for key in by}
@@ -179,13 +169,9 @@ def notes(cells: pd.DataFrame, metrics: pd.DataFrame, tables: list[str]) -> list
 
 def paper_sentence(tables: list[str]) -> str:
     """The tables that numbers are from, and that they have no intervals."""
-    return WORDS["paper"].format(
-        name=PUBLICATION.name,
-        authors_year=PUBLICATION.authors_year,
-        places=", ".join(PUBLICATION.tables[table].place for table in tables),
-        stories=_stories_of_paper(),
-        place=PUBLICATION.tables["table8_statistics"].place,
-    )
+    places = ", ".join(PUBLICATION.tables[table].place for table in tables)
+    told = {"places": places, "place": PUBLICATION.tables["table8_statistics"].place}
+    return WORDS["paper"].format(paper=PUBLICATION, stories=_stories_of_paper(), **told)
 
 
 def run_sentences(
@@ -197,16 +183,15 @@ def run_sentences(
     """
     run = cells[cells["source"] == RUN]
     single = run[run["question_type"] != "average"]
-    rates = of_run(metrics).query("metric == 'outcome_rate'")
-    rates = rates[rates["method"].isin(run["method"])]
+    rates = beside.rates(metrics, "simpletom", run["method"])
     told = beside.counted(run if single.empty else single, unit, "entity sets")
     return beside.run_sentences(run, rates, told, interval)
 
 
 def failing(cells: pd.DataFrame, how: str = "fails a check") -> list[str]:
     """One sentence a reason why published numbers are marked, and which they are."""
-    return beside.failing(cells, lambda rows: map(_where, rows.itertuples()), how)
 
+    def where(number) -> str:
+        return f"{number.model}, {QUESTIONS[number.question_type]}, {METHOD_NAMES[number.method]}"
 
-def _where(number) -> str:
-    return f"{number.model}, {QUESTIONS[number.question_type]}, {METHOD_NAMES[number.method]}"
+    return beside.failing(cells, lambda rows: map(where, rows.itertuples()), how)

@@ -61,9 +61,9 @@ def test_request_shows_rules_and_three_examples_and_asks_for_one_more(divers):
 
 
 def test_requests_are_the_papers_temperature_and_differ_in_the_sample_alone(divers):
-    requests = generation_requests(divers, 4, seed=7, max_tokens=50)
+    requests = generation_requests(divers, 4, seed=7)
     assert {r.temperature for r in requests} == {0.5}
-    assert {r.max_tokens for r in requests} == {50}
+    assert {r.max_tokens for r in requests} == {600}
     assert {r.seed for r in requests} == {7}
     assert [r.sample for r in requests] == [0, 1, 2, 3]
     assert all(r.messages == requests[0].messages for r in requests)

@@ -260,7 +260,7 @@ def test_what_stands_twice_in_a_topic_is_named(complaint):
     content[1]["topic"] = content[0]["topic"]
     found = complaint(read_topics, content)
     for what in ("subtopic 'planting'", "fact 'planting-bed'", "topic 'allotments'"):
-        assert f"{what}: stands twice" in found
+        assert f"{what} stands twice" in found
     assert "field fillers: 'remark a on planting" in found
 
 
@@ -301,7 +301,7 @@ def test_file_that_is_something_else_is_an_input_error(complaint, reader, conten
 
 @pytest.mark.parametrize("reader", [read_topics, read_cast])
 def test_file_that_is_not_there(reader, tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         reader(tmp_path / "absent.yaml")
     with pytest.raises(InputError, match="cannot be read"):
         reader(tmp_path)

@@ -31,7 +31,7 @@ from tomlab.benchmarks.fantom.items.formats import (
     parse_summary,
 )
 from tomlab.benchmarks.fantom.items.outlines import Change, Outline, outlines
-from tomlab.benchmarks.fantom.items.released_format import written
+from tomlab.benchmarks.fantom.items.sets import written
 from tomlab.benchmarks.fantom.items.writing import (
     COLUMNS,
     KINDS,

@@ -248,7 +248,7 @@ def test_every_story_needs_its_vector():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_says_whether_it_drops_and_why(rule):
-    assert RULES[rule].why
+    assert RULES[rule]["why"]
     odd = {
         "empty story": {"story": ""},
         "order and actor": {"more": belief("Ben", "The key is lost", "0")},
@@ -266,8 +266,8 @@ def test_a_rule_says_whether_it_drops_and_why(rule):
     vectors = np.array([NORTH, NORTH if rule == "near-duplicate" else EAST])
     table = faults(records, vectors)
     assert table["filter"].tolist() == [rule]
-    assert table["dropped"].tolist() == [RULES[rule].fatal]
-    assert len(kept(records, table)) == (1 if RULES[rule].fatal else 2)
+    assert table["dropped"].tolist() == [RULES[rule]["fatal"]]
+    assert len(kept(records, table)) == (1 if RULES[rule]["fatal"] else 2)
     released = [{**r, "source": "released:omnitom"} for r in records]
     table = faults(released, vectors)
     assert table["dropped"].tolist() == [False]

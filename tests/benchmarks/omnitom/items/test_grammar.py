@@ -227,7 +227,7 @@ def test_who_thinks_what_agrees_with_a_simulator(seed):
         chains = [c for c in every if not any(a == b for a, b in pairwise(c))]
         simulated = {chain: thought(chain, events, there) for chain in chains}
         simulated = {chain: place for chain, place in simulated.items() if place}
-        assert {c: grounds.container for c, grounds in attributed(events).items()} == simulated
+        assert {c: event["container"] for c, event in attributed(events).items()} == simulated
 
         placed = placements(record)
         assert placed.pop((WORLD,)) == (real(events), "True")

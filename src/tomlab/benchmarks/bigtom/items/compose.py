@@ -1,13 +1,9 @@
-"""BigToM: social reasoning from causal templates.
-
-Composition: Sec. 3.3, Fig. 6; prompts: App. E, Fig. 9-12; metrics: Sec. 4.1, Tables 7-9;
-regression: App. F.
-"""
+"""BigToM's items, composed of templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -25,35 +21,27 @@ CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
 KEYS = ("a", "b")
 
 
-@dataclass(frozen=True)
-class Method:
-    """How a question is put. main_only: asked of the 12 true- and false-belief cells only, as in
-    Table 7; the controls and percept-to-belief are asked 0-shot (Tables 8, 9).
+class Method(NamedTuple):
+    """How a question is put. prompts: the names of the prompt files that go into a request.
+    main_only: asked of the 12 true- and false-belief cells only, as in Table 7; the controls and
+    percept-to-belief are asked 0-shot (Tables 8, 9).
     """
 
-    instruction: str
-    example: str | None
-    cot: bool
-    max_tokens: int
-    main_only: bool
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
-        shown = ("bigtom/example-question", self.example) if self.example else ()
-        return (self.instruction, *shown)
+    prompts: tuple[str, ...]
+    cot: bool = False
+    max_tokens: int = 100
+    main_only: bool = True
 
 
 # The release gives chat models the chain-of-thought instruction for chat models (Fig. 10) with
 # and without the example; Fig. 12 prints the one for text models. Limits: 100 tokens are the
 # release's default; it gives text models 200 for the thought and 30 for the answer.
+_PLAIN, _COT, _SHOWN = "bigtom/instruction", "bigtom/instruction-cot", "bigtom/example-question"
 METHODS = {
-    "0-shot": Method("bigtom/instruction", None, False, 100, main_only=False),
-    "0-shot-cot": Method("bigtom/instruction-cot", None, True, 230, main_only=True),
-    "1-shot": Method("bigtom/instruction", "bigtom/example-answer", False, 100, main_only=True),
-    "1-shot-cot": Method(
-        "bigtom/instruction-cot", "bigtom/example-answer-cot", True, 230, main_only=True
-    ),
+    "0-shot": Method((_PLAIN,), main_only=False),
+    "0-shot-cot": Method((_COT,), cot=True, max_tokens=230),
+    "1-shot": Method((_PLAIN, _SHOWN, "bigtom/example-answer")),
+    "1-shot-cot": Method((_COT, _SHOWN, "bigtom/example-answer-cot"), cot=True, max_tokens=230),
 }
 
 
@@ -89,18 +77,16 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
     """
     kind = "action" if variable == "forward_action" else "belief"
     aware, not_aware = t[f"{kind}_answer_aware"], t[f"{kind}_answer_not_aware"]
-    background = [t["context"], t["desire"], t["percept"], *([t["belief"]] if initial else [])]
     happens = variable != "percept_to_belief"
     changed = happens and condition in ("true_belief", "false_belief")
-    if happens:
-        background.append(t["causal_event"] if changed else t["random_event"])
     # What tells of the agent's mind: the percept or, backward, the action it led to.
+    known = "aware_of" if condition.startswith("true") else "not_aware_of"
+    last = f"{known}_event" if changed else f"{known}_random_event"
     if variable == "backward_belief":
-        last = [t["action_new_state" if condition == "true_belief" else "action_initial_state"]]
-    else:
-        event = "event" if condition.endswith("belief") else "random_event"
-        known = "aware_of" if condition.startswith("true") else "not_aware_of"
-        last = [t[f"{known}_{event}"]] if happens else []
+        last = "action_new_state" if condition == "true_belief" else "action_initial_state"
+    told = ["context", "desire", "percept", *(["belief"] if initial else [])]
+    told += ["causal_event" if changed else "random_event"] if happens else []
+    background = " ".join(t[name] for name in told)
     item_id = f"{t['template_id']}/{variable}/{condition}/{initial}"
     twin = variable == "backward_belief" and condition == "false_control"
     return {
@@ -108,7 +94,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "item_id": item_id,
         "group_id": t["template_id"],
         "question_type": kind,
-        "story": " ".join([*background, *last]),
+        "story": f"{background} {t[last]}" if happens else background,
         "question": t[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
         "answer": aware if changed and condition == "true_belief" else not_aware,
@@ -116,7 +102,7 @@ def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, see
         "variable": variable,
         "condition": condition,
         "initial_belief": initial,
-        "background": " ".join(background),
+        "background": background,
         "reality": aware if changed else not_aware,
         "duplicate_of": item_id.replace("false_control", "true_control") if twin else "",
     }
@@ -126,15 +112,12 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked (all, or the 12 true- and false-belief cells)."""
     if method not in METHODS:
         raise InputError(f"bigtom: no method {method!r}; there are: {', '.join(METHODS)}")
-    if not METHODS[method].main_only:
-        return items
     main = items["condition"].isin(["true_belief", "false_belief"])
-    return items[main & items["variable"].isin(VARIABLES)]
+    main &= items["variable"].isin(VARIABLES)
+    return items[main] if METHODS[method].main_only else items
 
 
-def messages(
-    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
-) -> list[dict[str, str]]:
+def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item: instruction, the example as a turn of its own, the question.
 
     replaced: a user's own prompt files by name (`prompts` in `params.yaml`).
@@ -148,10 +131,8 @@ def messages(
 def question_text(item: Mapping) -> str:
     """Story, question and lettered options in the layout of Fig. 11."""
     options = "\n".join(f"{k}){text}" for k, text in zip(KEYS, item["choices"], strict=True))
-    return (
-        f"Story: {item['story']}\nQuestion: {item['question']}\n"
-        f"Choose one of the following:\n{options}"
-    )
+    question = f"Question: {item['question']}\nChoose one of the following:\n{options}"
+    return f"Story: {item['story']}\n{question}"
 
 
 def shared_prefix(item: Mapping, method: str) -> str:

@@ -34,8 +34,8 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     ]
     # What is dropped for its structure is nobody's original.
     broken = {index for index, *_ in faults}
-    released = is_released(templates["source"]).tolist()
-    whole = [i for i in range(len(templates)) if i not in broken or released[i]]
+    released = is_released(templates["source"])
+    whole = [i for i, stays in enumerate(released) if stays or i not in broken]
     ids = templates["template_id"].tolist()
     faults += [
         (whole[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[whole[earlier]]}")
@@ -48,8 +48,7 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
         for index, agent in zip(whole, agents["agent"], strict=True)
         if agent and first[agent] != ids[index]
     ]
-    columns = ["index", "filter", "reason"]
-    found = pd.DataFrame(sorted(faults), columns=columns).set_index("index")
+    found = pd.DataFrame(sorted(faults), columns=["index", "filter", "reason"]).set_index("index")
     named = templates[["template_id", "source"]].reset_index(drop=True)
     table = named.join(found, how="inner").reset_index(drop=True)
     return table.assign(dropped=~is_released(table["source"]))
@@ -62,15 +61,17 @@ def kept(templates: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
 
 def survival(raw: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
     """By source: attempts, parsed, failed each filter, kept. Rows are sources."""
+    parsed = (raw["status"] == "template").groupby(raw["source"], sort=False)
+    table = pd.DataFrame({"attempts": parsed.size(), "parsed": parsed.sum()})
     gone = faults[faults["dropped"]]
-    table = raw.groupby("source", sort=False).agg(
-        attempts=("status", "size"), parsed=("status", lambda s: int((s == "template").sum()))
-    )
     for name in ("structure", "near-duplicate", "repeated name"):
-        hit = gone[gone["filter"] == name].groupby("source")["template_id"].nunique()
-        table[f"failed {name}"] = hit.reindex(table.index, fill_value=0)
-    lost = gone.groupby("source")["template_id"].nunique().reindex(table.index, fill_value=0)
-    return table.assign(kept=table["parsed"] - lost)
+        table[f"failed {name}"] = _lost(gone[gone["filter"] == name], table)
+    return table.assign(kept=table["parsed"] - _lost(gone, table))
+
+
+def _lost(gone: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
+    counts = gone.groupby("source")["template_id"].nunique()
+    return counts.reindex(table.index, fill_value=0)
 
 
 def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
@@ -124,8 +125,8 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
         for dimension in LABELS:
             labels, who = _labels(part, dimension, by_model)
             given = [text.lower() for text in labels if text]
-            row = (source, dimension, len(set(given)), len(part), len(part) - len(given), who)
-            rows.append(row)
+            missing = len(part) - len(given)
+            rows.append((source, dimension, len(set(given)), len(part), missing, who))
     columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -135,11 +136,7 @@ def _labels(
 ) -> tuple[list[str], str]:
     if dimension == "medium":
         return [medium(t) for t in part.to_dict("records")], "rule"
-    own = part[dimension].tolist()
-    added = [
-        "" if given else by_model.get(i, {}).get(dimension, "")
-        for given, i in zip(own, part["template_id"], strict=True)
-    ]
-    who = [name for name, labels in (("authors", own), ("model", added)) if any(labels)]
-    labels = [given or other for given, other in zip(own, added, strict=True)]
-    return labels, " and ".join(who) or "nobody"
+    own, ids = part[dimension], part["template_id"]
+    added = ids.map(lambda i: by_model.get(i, {}).get(dimension, "")).where(own == "", "")
+    who = [name for name, said in (("authors", own), ("model", added)) if said.str.len().any()]
+    return (own + added).tolist(), " and ".join(who) or "nobody"

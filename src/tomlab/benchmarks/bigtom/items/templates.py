@@ -40,53 +40,42 @@ def read_templates(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        first = next(csv.reader(io.StringIO(text)), [""])[0]
-        if first == "template_id":
-            rows, problems = files.read_form(path, _AUTHORED).to_dict("records"), []
-            rows = [{**row, "source": "authored"} for row in rows]
-        elif text.split("\n", 1)[0].count(";") >= RELEASED_FIELDS // 2:
-            rows, problems = _released_rows(path.stem, text)
+        if re.match(r'"?template_id\b', text):
+            rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
+        elif text.partition("\n")[0].count(";") >= RELEASED_FIELDS // 2:
+            rows = _released_rows(path, text)
         else:
             raise InputError(
                 f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected "
                 f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields "
                 "separated by ';'"
             )
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except csv.Error as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as CSV ({error})") from None
-    refuse(problems, str(path))
     if not rows:
         raise InputError(f"{path}: no template in it")
     return template_table(rows)
 
 
-def _released_rows(name: str, text: str) -> tuple[list[dict], list[str]]:
-    """The rows of a released file called `name`, and what is wrong with others."""
+def _released_rows(path: Path, text: str) -> list[dict]:
     rows, problems = [], []
     for number, line in enumerate(csv.reader(io.StringIO(text), delimiter=";"), start=1):
-        where, cells = f"row {number}", [cell.strip() for cell in line]
-        if line and len(line) != RELEASED_FIELDS:
-            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
+        if not line:
+            continue
+        where, (story, *cells) = f"row {number}", [cell.strip() for cell in line]
+        told = [part.strip() + "." for part in story.split(".") if part.strip()]
         if len(line) != RELEASED_FIELDS:
-            continue
-        told = [part.strip() + "." for part in cells[0].split(".") if part.strip()]
-        if len(told) != len(STORY):
-            problems.append(
-                f"{where}, field story: found {len(told)} sentences, "
-                f"expected {len(STORY)} ({', '.join(STORY)})"
-            )
-            continue
-        row = dict(zip(FIELDS, [*told, *cells[1:-2]], strict=True))
-        problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
-        ids = {"template_id": f"{name}-{number:03d}", "source": f"released:{name}"}
-        rows.append({**ids, "agent": agent_name(row), **row})
-    return rows, problems
+            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
+        elif len(told) != len(STORY):
+            found = f"found {len(told)} sentences, expected {len(STORY)} ({', '.join(STORY)})"
+            problems.append(f"{where}, field story: {found}")
+        else:
+            row = dict(zip(FIELDS, [*told, *cells[:-2]], strict=True))
+            problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
+            ids = {"template_id": f"{path.stem}-{number:03d}", "source": f"released:{path.stem}"}
+            rows.append({**ids, "agent": agent_name(row), **row})
+    refuse(problems, str(path))
+    return rows
 
 
 def template_table(rows: list[dict]) -> pd.DataFrame:
@@ -124,39 +113,35 @@ def parse_generation(text: str) -> dict[str, str] | Unparsed:
     labels and numbers before them do not matter. Text before the first label and after the last
     line is not part of the template and is let pass.
     """
-    lines = re.findall(
-        r"^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$", text, re.MULTILINE
-    )
+    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
     labels = [label(name) for name in FIELDS]
-    found = [(head.capitalize(), value) for head, value in lines if head.capitalize() in labels]
+    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
+    found = [(head, value) for head, value in found if head in labels]
     if fault := label_fault(found, labels, "variables"):
         return Unparsed(fault)
     return {name: value for name, (_, value) in zip(FIELDS, found, strict=True)}
 
 
 def sentences(text: str) -> int:
-    """How many sentences `text` has: end marks with a capital or nothing behind them, but for the
-    marks of common abbreviations.
-    """
+    """How many end marks before a capital or the end `text` has, those of abbreviations aside."""
     plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", text)
     return len(re.findall(r"[.!?]+[\"'”’)]*(?=\s+[\"'“‘(]?[A-Z]|\s*\Z)", plain))
 
 
 def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
-    problems = [f"{name}: empty" for name in FIELDS if not template[name].strip()]
-    counts = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
+    told = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
+    problems = [f"{name}: empty" for name in FIELDS if name not in told]
     problems += [
-        f"{n}: {count} sentences instead of one" for n, count in counts.items() if count != 1
+        f"{n}: {found} sentences instead of one" for n, found in told.items() if found != 1
     ]
-    problems += [
-        f"{name}: not a question" for name in QUESTIONS if not template[name].rstrip().endswith("?")
-    ]
+    asked = {name: template[name].rstrip().endswith("?") for name in QUESTIONS}
+    problems += [f"{name}: not a question" for name, question in asked.items() if not question]
     agent = template["agent"]
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
         problems.append("causal_event: mentions the agent")
     for kind in ("belief", "action"):
-        options = (template[f"{kind}_answer_{who}"] for who in ("aware", "not_aware"))
+        options = [template[f"{kind}_answer_{who}"] for who in ("aware", "not_aware")]
         if len({" ".join(text.lower().strip(" .!?").split()) for text in options}) == 1:
             problems.append(f"{kind}_answer: both options are the same")
     return problems
@@ -171,4 +156,4 @@ def medium(template: Mapping[str, str]) -> str:
     media = _VARIABLES["media"].items()
     hits = {name: re.search(rf"\b({'|'.join(verbs)})\b", text) for name, verbs in media}
     starts = {name: hit.start() for name, hit in hits.items() if hit}
-    return min(starts, key=starts.get) if starts else ""
+    return min(starts, key=starts.get, default="")

@@ -8,35 +8,21 @@ from functools import partial
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import FAILURES, OUTCOME, Answer, Unparsed, attempt, request, stacked
-from tomlab.benchmarks.bigtom.items.templates import (
-    COLUMNS,
-    FIELDS,
-    agent_name,
-    label,
-    parse_generation,
-    stories,
-    template_table,
-    written_out,
-)
+from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request, stacked
+from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
 
-TEMPERATURE = 0.5  # Sec. 3.2
-EXAMPLES = 3  # Sec. 3.2
+TEMPERATURE, EXAMPLES = 0.5, 3  # Sec. 3.2
+MAX_TOKENS = 600
 _ASK = {"role": "user", "content": "Write one new story."}
 # What becomes of an attempt: a template, or one of the reasons why there is none.
 STATUSES = ("template", *FAILURES)
 
 
 def generation_requests(
-    examples: pd.DataFrame,
-    count: int,
-    *,
-    seed: int = 0,
-    max_tokens: int = 600,
-    replaced: Mapping[str, str] | None = None,
+    examples: pd.DataFrame, count: int, *, seed: int = 0, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """`count` requests for one new template each, with three examples drawn by `seed`.
 
@@ -44,21 +30,16 @@ def generation_requests(
     sampling seed, as the paper asks for several completions of one prompt.
     """
     if len(examples) < EXAMPLES:
-        raise InputError(
-            f"generation: found {len(examples)} example templates, expected {EXAMPLES}"
-        )
-    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
-    labels = "\n".join(label(name) for name in FIELDS)
+        raise InputError(f"examples: found {len(examples)} example templates, expected {EXAMPLES}")
+    labels = "\n".join(causal.label(name) for name in causal.FIELDS)
     rules = prompts.filled("bigtom/generation", replaced, labels=labels)
     turns = [{"role": "system", "content": rules}]
-    for example in shown:
-        turns += [_ASK, {"role": "assistant", "content": written_out(example)}]
+    for example in random.Random(seed).sample(examples.to_dict("records"), EXAMPLES):
+        turns += [_ASK, {"role": "assistant", "content": causal.written_out(example)}]
     # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
-    prefix = _ASK["content"]
-    return [
-        Request((*turns, _ASK), max_tokens, TEMPERATURE, sample=i, seed=seed, shared_prefix=prefix)
-        for i in range(count)
-    ]
+    options = {"seed": seed, "shared_prefix": _ASK["content"]}
+    messages = (*turns, _ASK)
+    return [Request(messages, MAX_TOKENS, TEMPERATURE, sample=i, **options) for i in range(count)]
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
@@ -69,15 +50,10 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
     """
     rows = []
     for number, response in enumerate(responses, start=1):
-        parsed, outcome = attempt(response, _template, "template")
-        ids = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}"}
-        rows.append({**ids, **(parsed or {}), **outcome})
-    return pd.DataFrame(rows, columns=[*COLUMNS, *OUTCOME], dtype=str).fillna("")
-
-
-def _template(found: Answer) -> dict[str, str] | Unparsed:
-    parsed = parse_generation(found.text)
-    return parsed if isinstance(parsed, Unparsed) else {**parsed, "agent": agent_name(parsed)}
+        parsed, outcome = attempt(response, lambda a: causal.parse_generation(a.text), "template")
+        row = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}", **outcome}
+        rows.append({**row, **parsed, "agent": causal.agent_name(parsed)} if parsed else row)
+    return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
 raw_table = partial(stacked, "template")
@@ -87,10 +63,8 @@ def label_requests(
     templates: pd.DataFrame, replaced: Mapping[str, str] | None = None
 ) -> list[Request]:
     """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
-    return [
-        request("bigtom/labels", {"story": story}, replaced, max_tokens=40)
-        for story in stories(templates)
-    ]
+    shown = ({"story": story} for story in causal.stories(templates))
+    return [request("bigtom/labels", values, replaced, max_tokens=40) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:
@@ -98,13 +72,11 @@ def parse_labels(text: str) -> dict[str, str]:
     said, _ = visible(text)
     # A label stands on the line of its name and has at least one letter or digit.
     gap = r"[^\w\n]*"
-    found = {
-        name: re.search(rf"^{gap}{name}{gap}?:{gap}(\w.*?)\W*$", said, re.IGNORECASE | re.MULTILINE)
-        for name in ("state", "mechanism")
-    }
+    line = rf"(?im)^{gap}%s{gap}?:{gap}(\w.*?)\W*$"
+    found = {name: re.search(line % name, said) for name in ("state", "mechanism")}
     return {n: hit[1].lower() for n, hit in found.items()} if all(found.values()) else {}
 
 
 def templates_of(raw: pd.DataFrame) -> pd.DataFrame:
     """The template table of what parsed."""
-    return template_table(raw[raw["status"] == "template"].to_dict("records"))
+    return causal.template_table(raw[raw["status"] == "template"].to_dict("records"))

@@ -1,8 +1,5 @@
-"""FANToM: theory of mind in conversations that people leave and come back to.
-
-Kim, Sclar, Zhou, Le Bras, Kim, Choi and Sap (2023), "FANToM: A Benchmark for Stress-testing Machine
-Theory of Mind in Interactions", EMNLP. Question types: Sec. 3.2-3.3; inputs and scoring: Sec. 3.4,
-App. A.4, released code.
+"""FANToM's items and methods (Kim et al., 2023, EMNLP): the question types of Sec. 3.2-3.3, the
+inputs and baselines of Sec. 3.4, App. A.4 and the released code.
 """
 
 import random
@@ -67,10 +64,7 @@ METHODS = {
 def read_released(
     path: Path | str, seed: int = 0, *, sha256: str | None = RELEASED_SHA256
 ) -> pd.DataFrame:
-    """The items of a file in the released format, `fantom_v1.json` or the archive with it.
-
-    sha256: of an archive, None for any. Errors: `InputError`, see `sets.read_sets`.
-    """
+    """The items of a file in the released format; arguments and errors: see `sets.read_sets`."""
     return compose(read_sets(path, sha256=sha256), seed)
 
 
@@ -85,25 +79,29 @@ def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
     not in the short context), `fact_question`, `fact_answer`. The two options of a choice are
     shuffled by `seed` and the item's id.
     """
-    items = [item for record in sets for item in _questions(record, seed)]
+    items = [
+        _item(record, name, question, seed)
+        for record in sets
+        for name, question in _questions(record).items()
+    ]
     if not items:
         raise InputError("fantom: there are no question sets to compose items from")
     return check(pd.DataFrame(items), "items", "fantom items")
 
 
-def _questions(record: Mapping, seed: int) -> list[dict]:
-    asked = [("fact", "fact", record["factQA"])]
+def _questions(record: Mapping) -> dict[str, Mapping]:
+    """The questions of a set by name: their type, and where there are several, their number."""
+    asked = {"fact": record["factQA"]}
     for number, belief in enumerate(record["beliefQAs"]):
-        asked += [(f"{kind}:{number}", kind, belief) for kind in ("belief_dist", "belief_choice")]
-    for family, (list_field, yn_field) in FAMILIES.items():
-        listed, kind = f"{family}_list", f"{family}_yn"
-        asked.append((listed, listed, record[list_field]))
-        asked += [(f"{kind}:{number}", kind, q) for number, q in enumerate(record[yn_field])]
-    return [_item(record, *one, seed) for one in asked]
+        asked |= {f"belief_dist:{number}": belief, f"belief_choice:{number}": belief}
+    for family, (listed, yn) in FAMILIES.items():
+        asked[f"{family}_list"] = record[listed]
+        asked |= {f"{family}_yn:{number}": question for number, question in enumerate(record[yn])}
+    return asked
 
 
-def _item(record: Mapping, name: str, kind: str, question: Mapping, seed: int) -> dict:
-    set_id, fact = record["set_id"], record["factQA"]
+def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
+    set_id, fact, kind = record["set_id"], record["factQA"], name.partition(":")[0]
     item_id, (conversation, part) = f"{set_id}/{name}", set_id.split("-")[:2]
     right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
     scenario = "" if kind == "fact" else question["missed_info_accessibility"]
@@ -165,23 +163,19 @@ def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
     family = kind.partition("_")[0]
     if family not in FAMILIES:
         return scenario
-    list_field, yn_field = FAMILIES[family]
-    if is_yn(kind):
-        someone_missed = any(q["correct_answer"] != "yes" for q in record[yn_field])
-        scenario = record[yn_field][0]["missed_info_accessibility"]
-    else:
-        someone_missed = bool(record[list_field]["wrong_answer"])
-    return INACCESSIBLE if someone_missed else scenario
+    listed, yn = (record[field] for field in FAMILIES[family])
+    if is_list(kind):
+        return INACCESSIBLE if listed["wrong_answer"] else scenario
+    someone_missed = any(question["correct_answer"] != "yes" for question in yn)
+    return INACCESSIBLE if someone_missed else yn[0]["missed_info_accessibility"]
 
 
 def _character(kind: str, question: str) -> str:
     """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
     if is_yn(kind):
         return question.removeprefix("Does ").split(" know")[0].lower()
-    if kind.startswith("belief"):
-        words = question.lower().partition("does ")[2].split()
-        return words[0] if words else ""
-    return ""
+    words = question.lower().partition("does ")[2].split() if kind.startswith("belief") else []
+    return words[0] if words else ""
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -196,10 +190,21 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat message for one item, laid out as in the release.
 
-    For chain of thought `item` holds `reasoning`, what the model said to the first of the two calls.
+    For chain of thought `item` holds `reasoning`, what the model said to the first call.
     """
-    wanted = METHODS[method]
-    text = shared_prefix(item, method) + _question(item, replaced)
+    wanted, kind, text = METHODS[method], item["question_type"], shared_prefix(item, method)
+    if kind.startswith("answerability"):
+        text += f"Target: {item['fact_question']}\n"
+    if kind.startswith("infoaccess"):
+        text += f"Information: {item['fact_question']} {item['fact_answer']}\n"
+    text += f"Question: {item['question']}"
+    if kind == "belief_choice":
+        options = zip(LETTERS, item["choices"], strict=True)
+        text += "".join(f"\n({letter}) {choice}" for letter, choice in options)
+        text += f"\n\n{prompts.load('fantom/choose', replaced)}"
+    else:
+        text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
+        text += "\nAnswer:"
     if wanted.reasoning or wanted.cot:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
     if wanted.cot:
@@ -209,49 +214,28 @@ def messages(
     return [{"role": "user", "content": text}]
 
 
-def _question(item: Mapping, replaced: Mapping[str, str] | None) -> str:
-    kind, asked = item["question_type"], f"Question: {item['question']}"
-    if kind == "belief_choice":
-        options = zip(LETTERS, item["choices"], strict=True)
-        lines = "\n".join(f"({letter}) {text}" for letter, text in options)
-        return f"{asked}\n{lines}\n\n{prompts.load('fantom/choose', replaced)}"
-    if kind.startswith("answerability"):
-        asked = f"Target: {item['fact_question']}\n{asked}"
-    if kind.startswith("infoaccess"):
-        asked = f"Information: {item['fact_question']} {item['fact_answer']}\n{asked}"
-    if is_yn(kind):
-        asked += f" {prompts.load('fantom/yes-no', replaced)}"
-    return f"{asked}\nAnswer:"
-
-
 def shared_prefix(item: Mapping, method: str) -> str:
     """The conversation, with which all questions about it begin."""
     return item["full_story" if METHODS[method].context == "full" else "story"] + "\n\n"
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if nobody had missed anything), `random`."""
+    """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
+    names, right, kind = ("gold", "omniscient", "random"), item["answer"], item["question_type"]
     if METHODS[method].reasoning:
-        return dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
-    kind, draw = item["question_type"], random.Random(f"random/{seed}/{method}/{item['item_id']}")
+        return dict.fromkeys(names, "A baseline does not reason.")
+    draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]
-        guess = [name for name in everyone if draw.random() < 0.5]
-        return {
-            "gold": item["answer"],
-            "omniscient": ", ".join(everyone),
-            "random": ", ".join(guess) or "Nobody",
-        }
-    if is_yn(kind):
-        guess = draw.choice(["yes", "no"])
-        return {"gold": item["answer"], "omniscient": "yes", "random": guess}
-    missed = kind != "fact" and item["scenario"] == INACCESSIBLE
-    said = {
-        "gold": item["answer"],
-        "omniscient": item["wrong_answer"] if missed else item["answer"],
-        "random": draw.choice([item["answer"], item["wrong_answer"]]),
-    }
-    if kind != "belief_choice":
-        return said
-    letters = {text: f"({key})" for key, text in zip(LETTERS, item["choices"], strict=True)}
-    return {name: letters[text] for name, text in said.items()}
+        guess = ", ".join(name for name in everyone if draw.random() < 0.5)
+        said = right, ", ".join(everyone), guess or "Nobody"
+    elif is_yn(kind):
+        said = right, "yes", draw.choice(["yes", "no"])
+    else:
+        wrong = item["wrong_answer"]
+        omniscient = wrong if item["scenario"] == INACCESSIBLE else right
+        said = right, omniscient, draw.choice([right, wrong])
+    if kind == "belief_choice":
+        letters = {text: f"({key})" for key, text in zip(LETTERS, item["choices"], strict=True)}
+        said = [letters[text] for text in said]
+    return dict(zip(names, said, strict=True))

@@ -10,18 +10,10 @@ Who knows what follows from these alone (`aware`).
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import cycle, pairwise
+from typing import Any, NamedTuple
 
-from tomlab.benchmarks.fantom.items.cast import (
-    CAST,
-    SEGMENTS,
-    Cast,
-    Leaving,
-    Subtopic,
-    Topic,
-    TopicFact,
-)
+from tomlab.benchmarks.fantom.items.cast import CAST, SEGMENTS, Cast, Subtopic, Topic, TopicFact
 
 RETELLING = 1 / 4  # how often someone who comes back is told what they missed
 THIRD_FACT = 1 / 10
@@ -32,58 +24,48 @@ FILLER = 1 / 2
 
 def converse(topic: Topic, cast: Cast, rng: random.Random) -> "Talk":
     """A whole conversation about `topic`: four of its subtopics in any order, two PersonXs."""
-    attendance = _attendance(rng.sample(cast.names, CAST), rng)
-    talk = Talk(topic, cast, attendance, rng)
-    retold = [segment for segment in attendance.missing if rng.random() < RETELLING]
+    talk = Talk(topic, cast, rng)
+    retold = [segment for segment in talk.missing if rng.random() < RETELLING]
     for segment, subtopic in enumerate(rng.sample(topic.subtopics, SEGMENTS)):
-        events = attendance.events.get(segment, [])
-        for event, after in pairwise([*events, None]):
-            leaver = after.person if after and after.kind == "leave" else None
-            _happen(talk, event, subtopic.name, segment, leaver)
+        talk.segment, events = segment, talk.events[segment]
+        for number, event in enumerate(events, start=1):
+            leaver = _next_to_leave(events[number:])
+            _happen(talk, event, subtopic.name, leaver)
             if event.kind == "return" and segment - 1 in retold:
-                _retell(talk, event.person, segment, leaver)
+                _retell(talk, event.person, leaver)
         # What is retold is no longer missed, so there is one fact more.
         third = segment in retold or rng.random() < THIRD_FACT
-        _discuss(talk, subtopic, segment, 3 if third else 2)
+        _discuss(talk, subtopic, 3 if third else 2)
     return talk
 
 
 # Who is where
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """Someone's leave, return or join."""
 
     kind: str
     person: str
 
 
-@dataclass(frozen=True)
-class Attendance:
-    """Who is there at first, what happens before each segment, who misses which segment."""
-
-    start: list[str]
-    events: dict[int, list[Event]]
-    missing: dict[int, str]
-
-    def leaver_before(self, segment: int) -> str | None:
-        """Who leaves first of all before `segment`, and so does not speak right before."""
-        happening = self.events.get(segment)
-        return happening[0].person if happening and happening[0].kind == "leave" else None
+def _next_to_leave(events: Sequence[Event]) -> str | None:
+    """Who leaves first of all, and so does not speak right before."""
+    return events[0].person if events and events[0].kind == "leave" else None
 
 
-def _attendance(names: Sequence[str], rng: random.Random) -> Attendance:
-    """Comings and goings of five people: two or three at first, at least two at any time.
+def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]:
+    """Who of five people is there at first, and the `events` and `missing` of their `Talk`.
 
-    Whoever leaves has been there for the two segments before, so that everyone who was told
-    something while PersonX was away saw PersonX leave or come back.
+    Two or three are there at first, at least two at any time. Whoever leaves has been there for the
+    two segments before, so that everyone who was told something while PersonX was away saw PersonX
+    leave or come back.
     """
-    start = list(names[: rng.choice((2, 3))])
+    start = names[: rng.choice((2, 3))]
     joins = {name: rng.choice((1, 2, 3, None, None)) for name in names[len(start) :]}
     if len(start) == 2:
         joins[names[2]] = 1
-    earlier, present, events, missing = start, start, {}, {}
+    earlier, present, events, missing = start, start, [[]], {}
     for segment in range(1, SEGMENTS):
         arriving = [Event("return", missing[segment - 1])] if segment - 1 in missing else []
         arriving += [Event("join", name) for name, at in joins.items() if at == segment]
@@ -99,10 +81,10 @@ def _attendance(names: Sequence[str], rng: random.Random) -> Attendance:
         if segment != 2 and spare and enough and rng.random() < LEAVING_FOR_GOOD:
             leaving.append(rng.choice(stayed))
         happening = [*arriving, *(Event("leave", name) for name in leaving)]
-        events[segment] = _in_order(happening, len(present), rng)
+        events.append(_in_order(happening, len(present), rng))
         here = [*present, *(event.person for event in arriving)]
         earlier, present = present, [name for name in here if name not in leaving]
-    return Attendance(start, events, missing)
+    return start, [*events, []], missing
 
 
 def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list[Event]:
@@ -119,46 +101,41 @@ def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list
 # What is said
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """A fact of a conversation: whose it is and what it is."""
 
     fact: TopicFact
     owner: str
     value: str
 
-    @property
-    def answer(self) -> str:
-        return self.fact.answer.format(owner=self.owner, value=self.value)
-
-    @property
-    def claim(self) -> str:
-        return self.answer.removesuffix(".")
-
-    @property
-    def about(self) -> str:
-        return self.fact.about.format(owner=self.owner)
+    def fill(self, text: str, **names: str) -> str:
+        """A text with its placeholders filled: `names`, owner, value, about and claim."""
+        known = {"owner": self.owner, "value": self.value}
+        claim = self.fact.answer.format(**known).removesuffix(".")
+        return text.format(about=self.fact.about.format(**known), claim=claim, **known, **names)
 
 
 class Talk:
-    """A conversation as it grows: who is there, what was said and told, which lines are left."""
+    """A conversation as it grows: who is there, what was said and told, which lines are left.
 
-    def __init__(self, topic: Topic, cast: Cast, attendance: Attendance, rng: random.Random):
-        self.topic, self.attendance, self.rng = topic, attendance, rng
-        self.present = list(attendance.start)
+    events: what happens before each segment and the end; missing: PersonX, by the segment missed.
+    """
+
+    def __init__(self, topic: Topic, cast: Cast, rng: random.Random):
+        self.topic, self.rng, self.segment = topic, rng, 0
+        self.present, self.events, self.missing = _attendance(rng.sample(cast.names, CAST), rng)
         self.utterances: list[dict] = []
         self.told: dict[int, list[Told]] = {}
-        lines = {name: getattr(cast, name) for name in Cast.model_fields if name != "names"}
-        self._left = {name: rng.sample(of, len(of)) for name, of in lines.items()}
+        self._left = {name: rng.sample(of, len(of)) for name, of in cast if name != "names"}
 
-    def draw(self, kind: str) -> str | Leaving:
+    def draw(self, kind: str) -> Any:
         """A line of the cast that this conversation has not had."""
         return self._left[kind].pop()
 
     def others(self, *names: str | None) -> list[str]:
         return [name for name in self.present if name not in names]
 
-    def say(self, speaker: str, kind: str, text: str, segment: int, **details) -> None:
+    def say(self, speaker: str, kind: str, text: str, **details) -> None:
         """One line. Lines that one person says in a row are one utterance, events apart."""
         said = {"fact": None, "event": None, "reason": None} | details
         last = self.utterances[-1] if self.utterances else None
@@ -167,43 +144,41 @@ class Talk:
             last["kinds"].append(kind)
             last["fact"] = last["fact"] or said["fact"]
             return
-        there = {"present": list(self.present), "kinds": [kind], "segment": segment}
+        there = {"present": list(self.present), "kinds": [kind], "segment": self.segment}
         self.utterances.append({"speaker": speaker, "text": text} | there | said)
 
 
-def _happen(talk: Talk, event: Event, subtopic: str, segment: int, leaver: str | None) -> None:
-    """Someone leaves, comes back or joins, says so and gets an answer from another than `leaver`,
-    who leaves next.
-    """
-    person = event.person
-    if event.kind == "leave":
+def _happen(talk: Talk, event: Event, subtopic: str, leaver: str | None) -> None:
+    """Someone comes or goes, says so and is answered, but not by `leaver`, who leaves next."""
+    kind, person = event
+    if kind == "leave":
         leaving = talk.draw("leaving")
-        talk.say(person, "leave", leaving.line, segment, event="leave", reason=leaving.reason)
+        talk.say(person, kind, leaving.line, event=kind, reason=leaving.reason)
         talk.present.remove(person)
         answer = "farewell", talk.draw("farewell").format(leaver=person)
     else:
         talk.present.append(person)
-        line = talk.draw("returning" if event.kind == "return" else "joining")
-        talk.say(person, event.kind, line, segment, event=event.kind)
+        line = talk.draw("returning" if kind == "return" else "joining")
+        talk.say(person, kind, line, event=kind)
         answer = "welcome", talk.draw("welcome").format(newcomer=person, subtopic=subtopic)
-    talk.say(talk.rng.choice(talk.others(person, leaver)), *answer, segment)
+    talk.say(talk.rng.choice(talk.others(person, leaver)), *answer)
 
 
-def _retell(talk: Talk, person: str, segment: int, leaver: str | None) -> None:
+def _retell(talk: Talk, person: str, leaver: str | None) -> None:
     """Someone tells who came back a fact that they missed, if its owner is there to hear it."""
     possible = [
         (told, teller)
-        for told in talk.told[segment - 1]
+        for told in talk.told[talk.segment - 1]
         for teller in talk.others(leaver, told.owner)
         if told.owner in talk.present and teller in aware(talk.utterances, told.fact.id)
     ]
     if possible:
         told, teller = talk.rng.choice(possible)
-        line = talk.draw("retelling").format(newcomer=person, claim=told.claim)
-        talk.say(teller, "retelling", line, segment, fact=told.fact.id)
+        line = told.fill(talk.draw("retelling"), newcomer=person)
+        talk.say(teller, "retelling", line, fact=told.fact.id)
 
 
-def _discuss(talk: Talk, subtopic: Subtopic, segment: int, count: int) -> None:
+def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
     """One segment: the opener, then `count` facts, each asked for, told and reacted to.
 
     Owners differ as far as there are people. Who has just come back owns none, so that one can ask
@@ -213,41 +188,37 @@ def _discuss(talk: Talk, subtopic: Subtopic, segment: int, count: int) -> None:
     # Who has just greeted someone goes on, but says no more than three lines in a row.
     free = last is None or len(last["kinds"]) > 1
     opener = rng.choice(talk.others(last and last["speaker"])) if free else last["speaker"]
-    owners = talk.others(talk.attendance.missing.get(segment - 1))
+    owners = talk.others(talk.missing.get(talk.segment - 1))
     owners = rng.sample(owners, len(owners))
     if owners[0] == opener:
         # Another comes first, so that who opens can ask.
         owners = [*owners[1:2], opener, *owners[2:]]
-    talk.told[segment] = [
-        Told(fact, owners[number % len(owners)], rng.choice(fact.values))
-        for number, fact in enumerate(rng.sample(subtopic.facts, count))
+    talk.told[talk.segment] = [
+        Told(fact, owner, rng.choice(fact.values))
+        for fact, owner in zip(rng.sample(subtopic.facts, count), cycle(owners), strict=False)
     ]
-    turns = _turns(talk, segment, opener)
+    turns = _turns(talk, opener)
     fillers = iter(rng.sample(subtopic.fillers, len(subtopic.fillers)))
-    for speaker, kind, number in turns:
-        told = talk.told[segment][number]
-        if kind == "opener":
-            line = subtopic.opener
-        elif kind == "filler":
+    for speaker, kind, told in turns:
+        if kind == "filler":
             line = next(fillers)
         elif kind == "react":
             line = rng.choice(told.fact.react)
         else:
-            line = told.fact.ask if kind == "ask" else told.fact.tell
-            line = line.format(owner=told.owner, value=told.value)
-        talk.say(speaker, kind, line, segment, fact=told.fact.id if kind == "tell" else None)
+            line = getattr(subtopic if kind == "opener" else told.fact, kind)
+        talk.say(speaker, kind, told.fill(line), fact=told.fact.id if kind == "tell" else None)
 
 
-def _turns(talk: Talk, segment: int, opener: str) -> list[tuple[str, str, int]]:
-    """Who says what in a segment: (speaker, kind of line, number of the fact).
+def _turns(talk: Talk, opener: str) -> list[tuple[str, str, Told]]:
+    """Who says what in a segment: (speaker, kind of line, the fact it is about).
 
     Everyone speaks, nobody asks or answers themselves, and whoever leaves and so speaks next is not
     the last. As a rule who reacts to one fact asks for the next.
     """
-    rng, others = talk.rng, talk.others
-    owners = [told.owner for told in talk.told[segment]]
-    leaver = talk.attendance.leaver_before(segment + 1)
-    turns = [(opener, "opener", 0)]
+    rng, others, facts = talk.rng, talk.others, talk.told[talk.segment]
+    owners = [told.owner for told in facts]
+    leaver = _next_to_leave(talk.events[talk.segment + 1])
+    turns = [(opener, "opener", facts[0])]
 
     def silent(number: int) -> list[str]:
         """Who has said nothing and will not tell fact `number` or one after it."""
@@ -256,23 +227,22 @@ def _turns(talk: Talk, segment: int, opener: str) -> list[tuple[str, str, int]]:
     asker = opener
     if opener == owners[0] or (silent(0) and rng.random() < ASKED_BY_ANOTHER):
         asker = rng.choice(silent(0) or others(owners[0]))
-        turns += [(asker, "filler", 0)] if rng.random() < FILLER else []
-    for number, owner in enumerate(owners):
-        final = number == len(owners) - 1
-        if final:
+        turns += [(asker, "filler", facts[0])] if rng.random() < FILLER else []
+    for number, (owner, following) in enumerate(pairwise([*owners, None])):
+        told = facts[number]
+        if following is None:
             # One who has been silent can still react; all others must speak now.
             quiet = rng.sample(silent(number), len(silent(number)))
             reacting = next((name for name in quiet if name != leaver), None)
             speaking = [name for name in quiet if name != reacting]
-            turns += [(name, "filler", number) for name in speaking]
-            asker = speaking[-1] if speaking else asker
-        turns += [(asker, "ask", number), (owner, "tell", number)]
-        next_owner = None if final else owners[number + 1]
-        able = others(owner, leaver if final else None)
+            turns += [(name, "filler", told) for name in speaking]
+            asker = [asker, *speaking][-1]
+        turns += [(asker, "ask", told), (owner, "tell", told)]
+        able = others(owner, leaver if following is None else None)
         willing = [name for name in able if name in silent(number + 1)]
-        reactor = rng.choice(willing or [n for n in able if n != next_owner] or able)
-        turns.append((reactor, "react", number))
-        asker = reactor if reactor != next_owner else rng.choice(others(next_owner, reactor))
+        reactor = rng.choice(willing or [n for n in able if n != following] or able)
+        turns.append((reactor, "react", told))
+        asker = reactor if reactor != following else rng.choice(others(following, reactor))
     return turns
 
 

@@ -1,6 +1,6 @@
 """FANToM question sets in the making: conversation, part, fact, belief, record (Sec. 3, App. A).
 
-What is written so far stands in these, and the `topic` of the conversation that each is part of. Who
+What is written so far stands in these, and the `topic` of the conversation each is part of. Who
 knows what follows from the outline of who is there.
 """
 
@@ -9,14 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from tomlab.benchmarks.fantom.items import sets
 from tomlab.benchmarks.fantom.items.formats import farewell_length, names_person
 from tomlab.benchmarks.fantom.items.outlines import Outline
-from tomlab.benchmarks.fantom.items.released_format import (
-    Line,
-    belief_question,
-    question_set,
-    written,
-)
 
 
 @dataclass(frozen=True)
@@ -25,7 +20,7 @@ class Conversation:
 
     outline: Outline
     number: int
-    segments: tuple[tuple[Line, ...], ...] = ()
+    segments: tuple[tuple[sets.Line, ...], ...] = ()
 
     topic = property(attrgetter("outline.topic"))
 
@@ -40,9 +35,8 @@ class Conversation:
         change = self.outline.change(len(self.segments))
         return change.kind if change else "conversation"
 
-    def lines(self, first: int = 0, last: int | None = None) -> list[Line]:
-        """The utterances of segments `first` to `last` (None: the end), both included."""
-        end = len(self.segments) if last is None else last + 1
+    def lines(self, first: int = 0, end: int | None = None) -> list[sets.Line]:
+        """The utterances of the segments from `first` on, up to before `end`."""
         return [line for segment in self.segments[first:end] for line in segment]
 
 
@@ -73,22 +67,19 @@ class Part:
         change = self.conversation.outline.change(self.segment - 1)
         lines = self.conversation.segments[self.segment - 1]
         leaver = change.name if change and change.kind == "leave" else None
-        return written(lines[farewell_length(lines, leaver) :])
+        return sets.written(lines[farewell_length(lines, leaver) :])
 
     @property
     def current(self) -> str:
         """The segment in which PersonX takes part."""
-        return written(self.conversation.segments[self.segment])
+        return sets.written(self.conversation.segments[self.segment])
 
     @property
-    def short(self) -> list[Line]:
+    def short(self) -> list[sets.Line]:
         """From the segment with which PersonX left, or the one before they joined, to `current`."""
-        left = [
-            number
-            for number, change in enumerate(self.conversation.outline.changes, start=1)
-            if number < self.segment and change.kind == "leave" and change.name == self.person_x
-        ]
-        return self.conversation.lines(left[-1] if left else self.segment - 1, self.segment)
+        before = enumerate(self.conversation.outline.changes[: self.segment - 1], start=1)
+        left = [i for i, one in before if (one.kind, one.name) == ("leave", self.person_x)]
+        return self.conversation.lines([self.segment - 1, *left][-1], self.segment + 1)
 
     @property
     def aware(self) -> tuple[str, ...]:
@@ -98,7 +89,7 @@ class Part:
 
 @dataclass(frozen=True)
 class FactQuestion:
-    """A question about what PersonX missed, with its full and limited answer once they are there."""
+    """A question about what PersonX missed, with its full and limited answer once there."""
 
     part: Part
     number: int
@@ -160,7 +151,7 @@ def beliefs(facts: Sequence[FactQuestion]) -> list[BeliefQuestion]:
     found = []
     for fact in facts:
         person_x, aware = fact.part.person_x, fact.part.aware
-        people = [name for name in fact.part.conversation.outline.characters if name != person_x]
+        people = {*fact.part.conversation.outline.characters} - {person_x}
         named = {name for name in people if names_person(fact.question, name)}
         cyclic = [name for name in aware if name in named]
         acyclic = [name for name in aware if name not in named] if named else []
@@ -176,18 +167,14 @@ def records(about: Sequence[BeliefQuestion], model: str) -> list[dict]:
     In the released format, with `source` ("llm:<model>"). Aware is who was there for what PersonX
     missed; all others who speak in the conversation are unaware.
     """
-    by_fact = defaultdict(list)
-    for b in about:
-        asked = belief_question(b.question, b.centric, b.omniscient, b.tom_type, "inaccessible")
-        by_fact[b.fact].append(asked)
-    return [
-        question_set(
-            f"{fact.part.conversation.number}-{fact.part.number}-{fact.number}",
-            (fact.part.short, fact.part.conversation.lines()),
-            (fact.question, fact.full, fact.limited),
-            beliefs,
-            fact.part.aware,
-            f"llm:{model}",
-        )
-        for fact, beliefs in by_fact.items()
-    ]
+    by_fact, found, source = defaultdict(list), [], f"llm:{model}"
+    for one in about:
+        answers = (one.centric, one.omniscient)
+        asked = sets.belief_question(one.question, *answers, one.tom_type, "inaccessible")
+        by_fact[one.fact].append(asked)
+    for fact, asked in by_fact.items():
+        part, talk = fact.part, fact.part.conversation
+        set_id, contexts = f"{talk.number}-{part.number}-{fact.number}", (part.short, talk.lines())
+        answered = (fact.question, fact.full, fact.limited)
+        found.append(sets.question_set(set_id, contexts, answered, asked, part.aware, source))
+    return found

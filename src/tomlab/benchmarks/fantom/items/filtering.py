@@ -14,16 +14,9 @@ from typing import Literal
 import pandas as pd
 import pandera.pandas as pa
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from tomlab.benchmarks.fantom.items.sets import (
-    conversation_of,
-    folded,
-    has_one_fact_answer,
-    lines,
-    source_of,
-    turns,
-)
+from tomlab.benchmarks.fantom.items.sets import complaints, folded, lines, source_of, turns
 from tomlab.errors import refuse
 from tomlab.records import files
 from tomlab.scoring.kept import is_released, share_kept, survives
@@ -70,38 +63,31 @@ def _faults(record: Mapping) -> Found:
     yield from _text_faults(record)
     yield from _question_faults(record)
     yield from _contradictions(record)
-    if has_one_fact_answer(record):
-        yield "one fact answer", f"right and wrong are {record['factQA']['correct_answer']!r}"
+    fact = record["factQA"]
+    if folded(fact["correct_answer"]) == folded(fact["wrong_answer"]):
+        yield "one fact answer", f"right and wrong are {fact['correct_answer']!r}"
     for row in _overlaps(record):
         if row["meets"] is False:
             shares = f"right {row['right_overlap']:.2f}, wrong {row['wrong_overlap']:.2f}"
             yield "overlap", f"{row['question']!r}: {shares}"
 
 
-# Coherence
-
-
 def _symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
     if "record" not in record:
         return
-    try:
-        utterances = _Symbolic.model_validate(record["record"]).utterances
-    except ValidationError as error:
-        problems = [files.field_at(case["loc"]) + files.complaint(case) for case in error.errors()]
-        refuse(problems, f"{record['set_id']}, field record")
-        raise
-    there: set[str] | None = None
+    refuse(complaints(_Symbolic, record["record"]), f"{record['set_id']}, field record")
+    utterances = _Symbolic.model_validate(record["record"]).utterances
+    there = set(utterances[0].present) if utterances else set()
     for number, said in enumerate(utterances, start=1):
         present = set(said.present)
         if said.speaker not in present:
             yield "absent speaker", f"{said.speaker} speaks in line {number}"
-        if there is not None:
-            arriving = {said.speaker} if said.event in ("return", "join") else set()
-            for name in sorted(present - there - arriving):
-                yield "unannounced", f"{name} is there from line {number} on"
-            for name in sorted(there - present):
-                yield "unannounced", f"{name} is gone from line {number} on"
+        arriving = {said.speaker} if said.event in ("return", "join") else set()
+        for name in sorted(present - there - arriving):
+            yield "unannounced", f"{name} is there from line {number} on"
+        for name in sorted(there - present):
+            yield "unannounced", f"{name} is gone from line {number} on"
         there = present - {said.speaker} if said.event == "leave" else present
 
 
@@ -124,9 +110,6 @@ def _clipped(text: str, most: int = 60) -> str:
     return repr(text if len(text) <= most else f"{text[:most]}…")
 
 
-# Questions
-
-
 def _question_faults(record: Mapping) -> Found:
     in_short, in_full = (
         {folded(speaker): speaker for speaker, _ in turns(record[field])}
@@ -134,7 +117,7 @@ def _question_faults(record: Mapping) -> Found:
     )
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
-            yield "equal answers", f"{belief['question']!r}"
+            yield "equal answers", repr(belief["question"])
         name = _asked_about(belief["question"], in_full)
         if name and folded(name) not in in_short:
             yield "silent person", f"{name} of {belief['question']!r}"
@@ -153,13 +136,11 @@ def _question_faults(record: Mapping) -> Found:
 def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     """Whose belief is asked for: the word after "does", or the speaker's name that begins there."""
     after = re.search(r"\bdoes\s+(.*)", question, re.IGNORECASE | re.DOTALL)
-    if not after:
-        return ""
+    told = after[1] if after else ""
     for known in sorted(speakers, key=len, reverse=True):
-        if re.match(rf"{re.escape(known)}(?!\w)", folded(after[1])):
+        if re.match(rf"{re.escape(known)}(?!\w)", folded(told)):
             return speakers[known]
-    word = re.match(r"\w[\w.'’-]*", after[1])
-    return word[0] if word else ""
+    return re.match(r"(\w[\w.'’-]*)?", told)[0]
 
 
 def _contradictions(record: Mapping) -> Found:
@@ -167,13 +148,10 @@ def _contradictions(record: Mapping) -> Found:
         aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:
             name = asked["question"].removeprefix("Does ").split(" know")[0]
-            if (asked["correct_answer"] == "yes") != (folded(name) in aware):
-                listed = "aware" if folded(name) in aware else "unaware"
+            listed = "aware" if folded(name) in aware else "unaware"
+            if (asked["correct_answer"] == "yes") != (listed == "aware"):
                 answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
                 yield "contradiction", f"{family}: {answer}, listed as {listed}"
-
-
-# The mentalizing criterion
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
@@ -219,15 +197,11 @@ def _words(text: str) -> list[str]:
     return [re.sub(r"['’]s$", "", word) for word in found]
 
 
-# Annotators' flags
-
-
 def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A file of flags: CSV with set_id, annotator, kind, verdict, annotator_type; one row a verdict.
+    """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
 
-    It may have no row. kind: one of `KINDS`; verdict: `yes` says that there is such a fault;
-    annotator_type: `human` or `llm:<model>`, said by the file, never assumed.
-    Errors: `InputError` with all bad rows at once, by line number.
+    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human` or
+    `llm:<model>`, never assumed. Errors: `InputError` with all bad rows at once, by line number.
     """
     form = pa.DataFrameSchema(
         {
@@ -251,23 +225,17 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     those of `faults`.
     """
     source = {record["set_id"]: source_of(record) for record in sets}
-    rows = []
     known = flags[flags["set_id"].isin(source)]
-    for (set_id, kind), part in known.groupby(["set_id", "kind"], sort=False):
-        votes = {}
-        for name, own in (("people", True), ("models", False)):
-            verdicts = part["verdict"][(part["annotator_type"] == "human") == own]
-            votes |= {f"{name}_yes": int((verdicts == "yes").sum()), name: len(verdicts)}
-        told = "{people_yes} of {people} people, {models_yes} of {models} models".format(**votes)
-        row = {"set_id": set_id, "source": source[set_id], "filter": "annotators"}
-        row |= {"reason": f"{KINDS[kind]}: {told}", "kind": kind} | votes
-        rows.append(row | {"majority": 2 * votes["people_yes"] > votes["people"]})
-    table = pd.DataFrame(rows, columns=[*FAULT_COLUMNS, *VOTE_COLUMNS])
-    majority = table["majority"].astype(bool)
-    return table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
-
-
-# What is kept
+    human, yes = known["annotator_type"] == "human", known["verdict"] == "yes"
+    votes = {"people_yes": human & yes, "people": human, "models_yes": ~human & yes}
+    table = known.assign(**votes, models=~human)
+    table = table.groupby(["set_id", "kind"], sort=False)[[*votes, "models"]].sum().reset_index()
+    told = "{}: {people_yes} of {people} people, {models_yes} of {models} models"
+    reasons = [told.format(KINDS[row["kind"]], **row) for row in table.to_dict("records")]
+    table = table.assign(source=table["set_id"].map(source), filter="annotators", reason=reasons)
+    majority = 2 * table["people_yes"] > table["people"]
+    table = table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
+    return table[[*FAULT_COLUMNS, *VOTE_COLUMNS]]
 
 
 def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
@@ -289,5 +257,5 @@ def kept_share(
 
 
 def _units(sets: Sequence[Mapping]) -> pd.DataFrame:
-    rows = [(record["set_id"], source_of(record), conversation_of(record)) for record in sets]
+    rows = [(r["set_id"], source_of(r), r["set_id"].split("-")[0]) for r in sets]
     return pd.DataFrame(rows, columns=["set_id", "source", "conversation"])

@@ -1,4 +1,4 @@
-"""What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A.1-A.3).
+"""What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A).
 
 A parser never raises: it gives what it found, or the reason why it is `Unparsed`. `cut` says that
 the answer ended at the token limit, so that what stands last may be unfinished.
@@ -12,8 +12,7 @@ import yaml
 
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.fantom.items.outlines import Change
-from tomlab.benchmarks.fantom.items.released_format import Line
-from tomlab.benchmarks.fantom.items.sets import folded
+from tomlab.benchmarks.fantom.items.sets import Line, folded
 from tomlab.scoring.answers import unanswered
 
 QUESTIONS = 3  # about each piece of missed information, App. A.2
@@ -27,9 +26,7 @@ _WORDS = {
 }
 _FINISHED = re.compile(r"""[.!?…]["'”’)*_]*$""")
 _SENTENCES = re.compile(r""".*[.!?…]["'”’)*_]*(?=\s|$)""", re.DOTALL)
-_ITEM = re.compile(
-    r"""[\s*_]*(?:[-*•–]\s|(?:Q(?:uestion)?[ ]?)?\(?\d{1,2}[.):])[\s*_"“]*(.*)""", re.IGNORECASE
-)
+_ITEM = re.compile(r"""(?i)[\s*_]*(?:[-*•–]\s|(?:Q(?:uestion)? ?)?\(?\d\d?[.):])[\s*_"“]*(.*)""")
 _LABEL = re.compile(r"\A[\s*_]*(?:question|answer)[\s*_]*:[\s*_]*", re.IGNORECASE)
 _BY_SOMEBODY = re.compile(r"\W*\w+\W*:")
 _NOTHING = re.compile(r"\W*(nothing|none|no (new )?information)\b", re.IGNORECASE)
@@ -53,10 +50,8 @@ def parse_segment(
     who leave do not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only.
     Everybody present has to speak, or the conversation would not show that they are there.
     """
-    lines = _lines(_without_unfinished_line(text) if cut else text, characters)
     opener = change.name if change else present[0]
-    if lines and not lines[0][0]:
-        lines[0] = (opener, lines[0][1])
+    lines = _lines(_whole_lines(text, cut), characters, opener)
     # An utterance may well begin with "Sorry"; a refusal is all there is.
     refused = len(lines) < 2 and _declines(text)
     if lines and change:
@@ -64,10 +59,10 @@ def parse_segment(
         if lines[0][0] != opener or not announced:
             return Unparsed("refused" if refused else "no announcement")
     leaver = change.name if change and change.kind == "leave" else None
-    farewell = farewell_length(lines, leaver)
-    staying = [speaker for speaker, _ in lines[farewell:]]
-    speakers = [speaker for speaker, _ in lines[:farewell] if speaker != leaver] + staying
-    if not set(speakers) <= set(present):
+    speakers, farewell = [speaker for speaker, _ in lines], farewell_length(lines, leaver)
+    staying = speakers[farewell:]
+    there = set(speakers[:farewell]) - {leaver} | set(staying)
+    if not there <= set(present):
         return Unparsed("absent speaker")
     if len(staying) < MIN_LINES:
         too_few = "refused" if refused else f"fewer than {MIN_LINES} lines"
@@ -83,18 +78,18 @@ def farewell_length(lines: Sequence[Line], leaver: str | None) -> int:
     return max(by_leaver, default=0)
 
 
-def _lines(text: str, characters: Sequence[str]) -> list[Line]:
-    """The leading lines by `characters`; the very first may be without a speaker ("")."""
+def _lines(lines: Sequence[str], characters: Sequence[str], opener: str) -> list[Line]:
+    """The leading lines by `characters`; the very first, if it names nobody, is by `opener`."""
     names = "|".join(map(re.escape, sorted(characters, key=len, reverse=True)))
     by_name = re.compile(rf"[\W\d_]*({names})[*_\])]*\s?:[\s*_]*(.*)")
     found = []
-    for line in (line.strip(" \t\r*_") for line in text.split("\n")):
+    for line in (line.strip(" \t\r*_") for line in lines):
         if hit := by_name.fullmatch(line):
             speaker, said = hit.groups()
         elif not line or (not found and line.endswith(":")):
             continue  # "Here is the conversation:"
         elif not found and not _BY_SOMEBODY.match(line):
-            speaker, said = "", line  # the prompt ended with the speaker's name
+            speaker, said = opener, line  # the prompt ended with the name
         else:
             break
         if not re.search(r"\w", said):
@@ -103,14 +98,15 @@ def _lines(text: str, characters: Sequence[str]) -> list[Line]:
     return found
 
 
-def _without_unfinished_line(text: str) -> str:
+def _whole_lines(text: str, cut: bool) -> list[str]:
+    """The lines of an answer, without the last one if it was cut and that is unfinished."""
     kept, _, last = text.rstrip().rpartition("\n")
-    return text if _FINISHED.search(last) else kept
+    return (kept if cut and not _FINISHED.search(last) else text).split("\n")
 
 
 def parse_summary(text: str, *, cut: bool = False) -> str | Unparsed:
     """The summary of what was missed: the whole answer, or its finished sentences if it was cut."""
-    summary = _finished_sentences(text) if cut else text.strip()
+    summary = _whole_sentences(text, cut)
     if not re.search(r"\w", summary):
         return Unparsed("cut off" if cut else "no summary")
     if _declines(summary):
@@ -123,8 +119,8 @@ def parse_questions(text: str, *, cut: bool = False) -> tuple[str, ...] | Unpars
 
     Lines that are no items are let pass, items that are no questions are not.
     """
-    lines = (_without_unfinished_line(text) if cut else text).split("\n")
-    items = [_bare(hit[1]) for line in lines if (hit := _ITEM.fullmatch(line.rstrip()))]
+    found = (_ITEM.fullmatch(line.rstrip()) for line in _whole_lines(text, cut))
+    items = [_bare(hit[1]) for hit in found if hit]
     if any(not _is_question(item) for item in items):
         return Unparsed("an item is no question")
     if len(items) < QUESTIONS:
@@ -146,7 +142,7 @@ def parse_answer(text: str, other: str = "", *, cut: bool = False) -> str | Unpa
     """
     first, *more = re.split(r"\n\s*\n", _LABEL.sub("", text.strip(), count=1), maxsplit=1)
     cut = cut and not more
-    answer = " ".join((_finished_sentences(first) if cut else first).split()).strip("*_ ")
+    answer = " ".join(_whole_sentences(first, cut).split()).strip("*_ ")
     if not re.search(r"\w", answer):
         return Unparsed("cut off" if cut else "no answer")
     return Unparsed("same as the other answer") if folded(answer) == folded(other) else answer
@@ -181,9 +177,10 @@ def _bare(text: str) -> str:
     return " ".join(text.split()).strip("""*_"“” """)
 
 
-def _finished_sentences(text: str) -> str:
-    hit = _SENTENCES.match(text.strip())
-    return hit[0] if hit else ""
+def _whole_sentences(text: str, cut: bool) -> str:
+    """A text, or its finished sentences if it was cut."""
+    finished = _SENTENCES.match(text.strip())
+    return (finished[0] if finished else "") if cut else text.strip()
 
 
 def _declines(text: str) -> bool:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import yaml
 
-from tomlab.benchmarks.fantom.items.cast import Cast, Topic, name_problems, topic_texts
+from tomlab.benchmarks.fantom.items.cast import Cast, Topic, name_problems
 from tomlab.benchmarks.fantom.items.conversation import Talk, Told, aware, converse
-from tomlab.benchmarks.fantom.items.released_format import WORDINGS, belief_question, question_set
+from tomlab.benchmarks.fantom.items.sets import WORDINGS, belief_question, question_set
 from tomlab.errors import InputError, refuse
 
 SOURCE = "grammar"
@@ -29,12 +29,7 @@ _WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 
 
 def generate(
-    topics: Sequence[Topic],
-    cast: Cast,
-    *,
-    conversations: int,
-    sets_per_part: int = 2,
-    seed: int,
+    topics: Sequence[Topic], cast: Cast, *, conversations: int, sets_per_part: int = 2, seed: int
 ) -> list[dict]:
     """Question sets of `conversations` conversations, two parts each, in the released format.
 
@@ -47,28 +42,24 @@ def generate(
         raise InputError(f"conversations: found {conversations}, expected 1 or more")
     if not 2 <= sets_per_part <= MOST_SETS:
         raise InputError(f"sets_per_part: found {sets_per_part}, expected 2 to {MOST_SETS}")
-    texts = [text for topic in topics for text in topic_texts(topic)]
+    texts = [text for topic in topics for _, text in topic.said()]
     texts += [*chain(*_WORDINGS.values()), *WORDINGS]
     refuse(name_problems(cast.names, texts), "names of the cast")
     sets = []
     for number in range(conversations):
         talk = converse(topics[number % len(topics)], cast, random.Random(f"{seed}/{number}"))
-        for part, missed in enumerate(talk.attendance.missing):
+        for part, missed in enumerate(talk.missing):
             rng = random.Random(f"{seed}/{number}/{part}")
             for index, asked in enumerate(_asked(talk, missed, sets_per_part, rng)):
                 sets.append(_question_set(f"{number}-{part}-{index}", talk, missed, asked, rng))
     return sets
 
 
-def _part(talk: Talk, missed: int) -> tuple[int, int]:
-    """The utterances of the part whose PersonX misses segment `missed`, as a half-open range."""
-    person_x = talk.attendance.missing[missed]
-    start = next(
-        index
-        for index, one in enumerate(talk.utterances)
-        if one["event"] == "leave" and one["speaker"] == person_x and one["segment"] == missed
-    )
-    return start, sum(one["segment"] <= missed + 1 for one in talk.utterances)
+def _part(talk: Talk, missed: int) -> slice:
+    """The utterances of the part whose PersonX misses segment `missed`."""
+    leaving = ("leave", talk.missing[missed], missed)
+    events = [(one["event"], one["speaker"], one["segment"]) for one in talk.utterances]
+    return slice(events.index(leaving), sum(segment <= missed + 1 for _, _, segment in events))
 
 
 def _asked(talk: Talk, missed: int, count: int, rng: random.Random) -> list[Told]:
@@ -77,75 +68,52 @@ def _asked(talk: Talk, missed: int, count: int, rng: random.Random) -> list[Told
     Only facts that are told within the part alone: with the short context as with the full one,
     the same people know them. What PersonX was told afterwards comes first of what they heard.
     """
-    person_x, (start, end) = talk.attendance.missing[missed], _part(talk, missed)
-    inside = {one["fact"] for one in talk.utterances[start:end]}
-    outside = {one["fact"] for one in talk.utterances[:start] + talk.utterances[end:]}
+    person_x, part = talk.missing[missed], _part(talk, missed)
+    outside = talk.utterances[: part.start] + talk.utterances[part.stop :]
     told = [
         one
         for segment in (missed, missed + 1)
         for one in rng.sample(talk.told[segment], len(talk.told[segment]))
-        if one.fact.id in inside - outside
+        if not aware(outside, one.fact.id)
     ]
     heard = [one for one in told if person_x in aware(talk.utterances, one.fact.id)]
     unheard = [one for one in told if one not in heard]
-    pairs = zip(unheard, heard, strict=False)
-    return [one for pair in pairs for one in pair][:count]
+    return [*chain(*zip(unheard, heard, strict=False))][:count]
 
 
 def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.Random) -> dict:
     """Everything asked about one fact, in the released format."""
-    utterances, (start, end) = talk.utterances, _part(talk, missed)
-    person_x, fact = talk.attendance.missing[missed], told.fact
+    utterances, part = talk.utterances, _part(talk, missed)
+    person_x, fact = talk.missing[missed], told.fact
     knowing = aware(utterances, fact.id)
     scenario = "accessible" if person_x in knowing else "inaccessible"
     full = [(one["speaker"], one["text"]) for one in utterances]
-    found = question_set(
-        set_id,
-        (full[start:end], full),
-        (fact.question.format(owner=told.owner), told.answer, _say("no information", told)),
-        list(_beliefs(utterances[start:end], person_x, told, scenario, rng)),
-        knowing,
-        SOURCE,
-    )
+    texts = (fact.question, fact.answer, *_WORDINGS["no information"])
+    asked = tuple(told.fill(text) for text in texts)
+    beliefs = [*_beliefs(utterances[part], person_x, told, scenario, rng)]
+    found = question_set(set_id, (full[part], full), asked, beliefs, knowing, SOURCE)
     about = {"topic": talk.topic.topic, "person_x": person_x, "owner": told.owner, "fact": fact.id}
-    return found | {"record": about | {"start": start, "end": end, "utterances": utterances}}
-
-
-def _say(wording: str, told: Told, **names: str) -> str:
-    return _WORDINGS[wording][0].format(about=told.about, claim=told.claim, **names)
+    place = {"start": part.start, "end": part.stop, "utterances": utterances}
+    return found | {"record": about | place}
 
 
 def _beliefs(
     part: Sequence[Mapping], person_x: str, told: Told, scenario: str, rng: random.Random
 ) -> Iterator[dict]:
-    """What PersonX believes, what the owner believes about that, and what another does (if there is
-    one who can tell whether PersonX knows).
-    """
-    answers = [_say("knows", told, x=person_x), _say("knows nothing", told, x=person_x)]
+    """What PersonX believes; what the owner, and another who can tell, if any, believe of that."""
+    answers = [told.fill(_WORDINGS[known][0], x=person_x) for known in ("knows", "knows nothing")]
     answers = answers if scenario == "accessible" else answers[::-1]
-    others = [name for name in _witnesses(part, person_x, told) if name != told.owner]
+    # Others can tell who heard it together with PersonX or, if PersonX did not hear it, were there
+    # as PersonX left or came back.
+    telling = [one for one in part if one["fact"] == told.fact.id and person_x in one["present"]]
+    moving = [one for one in part if one["event"] and one["speaker"] == person_x]
+    seen = {name for one in telling or moving for name in one["present"]} - {person_x, told.owner}
+    others = [name for name in aware(part, told.fact.id) if name in seen]
     asked = [("first-order", person_x), ("second-order:cyclic", told.owner)]
     asked += [("second-order:acyclic", rng.choice(others))] if others else []
     for order, name in asked:
-        level, _, _ = order.partition(":")
-        stem = rng.choice(_WORDINGS[level])
-        right, wrong = (
-            one if level == "first-order" else _say("believes", told, y=name, belief=one)
-            for one in answers
-        )
-        question = stem.format(x=person_x, y=name, about=told.about)
+        level, _, kind = order.partition(":")
+        question = told.fill(rng.choice(_WORDINGS[level]), x=person_x, y=name)
+        said = [_WORDINGS["believes"][0].format(y=name, belief=one) for one in answers]
+        right, wrong = said if kind else answers
         yield belief_question(question, right, wrong, order, scenario)
-
-
-def _witnesses(part: Sequence[Mapping], person_x: str, told: Told) -> list[str]:
-    """Who knows the fact and whether PersonX does: they heard it together with PersonX or, when
-    PersonX did not hear it, were there as PersonX left or came back.
-    """
-    knowing = aware(part, told.fact.id)
-    telling = [one for one in part if one["fact"] == told.fact.id]
-    seen = [one for one in telling if person_x in one["present"]] or [
-        one for one in part if one["speaker"] == person_x and one["event"] in ("leave", "return")
-    ]
-    return [
-        name for name in knowing if name != person_x and any(name in one["present"] for one in seen)
-    ]

@@ -1,4 +1,4 @@
-"""Outlines of FANToM conversations for a model to write: topic, subtopics, who is there (App. A.1)."""
+"""Outlines of FANToM conversations to be written: topic, subtopics, who is there (App. A.1)."""
 
 import random
 from collections.abc import Sequence
@@ -64,28 +64,24 @@ def outlines(
     somebody joins at least once, because nothing is missed otherwise. Who joins without having been
     there before stepped away earlier, as the paper's one prompt for joining has it.
     """
-    known = [(topic.topic, [subtopic.name for subtopic in topic.subtopics]) for topic in topics]
     problems = [
-        f"topic {topic!r}: found {len(found)} subtopics, expected {subtopics}"
-        for topic, found in known
-        if len(found) < subtopics
+        f"topic {topic.topic!r}: found {len(topic.subtopics)} subtopics, expected {subtopics}"
+        for topic in topics
+        if len(topic.subtopics) < subtopics
     ]
     problems += [] if subtopics > 1 else [f"subtopics: found {subtopics}, expected 2 or more"]
     refuse(problems, "outlines of conversations")
-    order = random.Random(seed).sample(known, len(known))
-    drawn = ((*order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
-    return [
-        _outline(topic, rng.sample(found, subtopics), rng.sample(cast.names, CAST), cast, rng)
-        for topic, found, rng in drawn
-    ]
+    order = random.Random(seed).sample(topics, len(topics))
+    turns = ((order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
+    return [_outline(topic, cast, subtopics, rng) for topic, rng in turns]
 
 
-def _outline(
-    topic: str, subtopics: list[str], names: list[str], cast: Cast, rng: random.Random
-) -> Outline:
-    first, reasons = rng.choice(FIRST), [entry.reason for entry in cast.leaving]
+def _outline(topic: Topic, cast: Cast, count: int, rng: random.Random) -> Outline:
+    subtopics = [subtopic.name for subtopic in rng.sample(topic.subtopics, count)]
+    names, first = rng.sample(cast.names, CAST), rng.choice(FIRST)
+    reasons = [entry.reason for entry in cast.leaving]
     present, strangers, away, changes = names[:first], names[first:], {}, []
-    for left in range(len(subtopics) - 1, 0, -1):
+    for left in range(count - 1, 0, -1):
         # Of those who were never there the next one, so that those who left can return as often.
         candidates = [*away, *strangers[:1]] if len(present) < CAST else []
         last_chance = left == 1 and all(change.kind == "leave" for change in changes)
@@ -100,4 +96,4 @@ def _outline(
             strangers = [stranger for stranger in strangers if stranger != name]
             present.append(name)
             changes.append(Change("join", name, away.pop(name, None) or rng.choice(reasons)))
-    return Outline(topic, tuple(subtopics), tuple(names[:first]), tuple(changes))
+    return Outline(topic.topic, tuple(subtopics), tuple(names[:first]), tuple(changes))

@@ -3,6 +3,7 @@
 A record is one question set: a fact that was told while somebody was away, and the questions about
 it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part and set ("12-0-1").
 """
+# ruff: noqa: N815 (fields are called as in the release)
 
 import hashlib
 import io
@@ -10,20 +11,13 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 import pandas as pd
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+import pydantic
+import yaml
 
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
@@ -34,42 +28,41 @@ RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom
 # Of the archive at that address, as the released loader checks it.
 RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
 RELEASED_SOURCE = "released:fantom_v1"
-# What the release holds where the paper says otherwise or nothing; each set has one fact question
-# and one list question of each kind.
-RELEASED_COUNTS = {
-    "sets": 870,
-    "fact": 870,
-    "belief_dist": 1540,
-    "belief_choice": 1540,
-    "answerability_list": 870,
-    "infoaccess_list": 870,
-    "answerability_yn": 3571,
-    "infoaccess_yn": 3571,
-    "identical_fact_answers": 13,
-}
-# The question type of everything that stands in a field; a belief's tells the scenario too.
-QUESTION_TYPES = {
-    "factQA": "fact",
-    "answerabilityQA_list": "tom:answerability:list",
-    "infoAccessibilityQA_list": "tom:info_accessibility:list",
-    "answerabilityQAs_binary": "tom:answerability:binary",
-    "infoAccessibilityQAs_binary": "tom:info_accessibility:binary",
-}
-BELIEF_TYPE = "tom:belief:"
+# What the release holds, and the questions on who knows.
+_READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+RELEASED_COUNTS, _ACCESS = _READ["released"], _READ["access"]
+WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))
 SCENARIOS = ("inaccessible", "accessible")
+BELIEF_TYPES = tuple(f"tom:belief:{scenario}" for scenario in SCENARIOS)
 
 # A name is up to three words that do not begin as a sentence in small letters would.
 _TURN = re.compile(r"(?![a-z])([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})[ ]?:[ ]*(\S.*)")
+# What `files.complaint` has to say of a text that does not fit the pattern of its field.
+_EXPECTED = {
+    ("set_id",): "conversation-part-set, such as 12-0-1",
+    ("source",): "authored, grammar, llm:<model> or released:<name>",
+}
 
 Kind = TypeVar("Kind")
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Line = tuple[str, str]  # speaker, what they say
+Text = Annotated[str, pydantic.Field(pattern=r"\S")]
+Several = Annotated[list[Kind], pydantic.Field(min_length=1)]
 Scenario = Literal[SCENARIOS]
 
 
-class _Question(BaseModel, Generic[Kind]):
-    model_config = ConfigDict(extra="allow", strict=True)
+class _Question(pydantic.BaseModel, Generic[Kind], extra="allow", strict=True):
+    """Validating adds to a question that lacks it what its field or its type tells."""
+
     question: Text
     question_type: Kind
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, question: Any) -> Any:
+        if isinstance(question, dict):
+            [kind] = get_args(cls.model_fields["question_type"].annotation)
+            question.setdefault("question_type", kind)
+        return question
 
 
 class FactQuestion(_Question[Literal["fact"]]):
@@ -79,7 +72,7 @@ class FactQuestion(_Question[Literal["fact"]]):
     wrong_answer: Text
 
 
-class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:accessible"]]):
+class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
     """What somebody believes about the fact. In the inaccessible scenario the right answer is the
     PersonX-centric one and the wrong one omniscient.
     """
@@ -93,11 +86,19 @@ class BeliefQuestion(_Question[Literal["tom:belief:inaccessible", "tom:belief:ac
     ]
     missed_info_accessibility: Scenario
 
-    @field_validator("missed_info_accessibility")
+    @pydantic.model_validator(mode="before")
     @classmethod
-    def _is_that_of_the_type(cls, scenario: str, info: ValidationInfo) -> str:
-        kind = info.data.get("question_type", BELIEF_TYPE + scenario)
-        if kind != BELIEF_TYPE + scenario:
+    def _fill_in(cls, question: Any) -> Any:
+        if isinstance(question, dict) and question.get("question_type") in BELIEF_TYPES:
+            told = SCENARIOS[BELIEF_TYPES.index(question["question_type"])]
+            question.setdefault("missed_info_accessibility", told)
+        return question
+
+    @pydantic.field_validator("missed_info_accessibility")
+    @classmethod
+    def _is_that_of_the_type(cls, scenario: str, info: pydantic.ValidationInfo) -> str:
+        kind = info.data.get("question_type")
+        if kind and SCENARIOS[BELIEF_TYPES.index(kind)] != scenario:
             raise ValueError(f"expected the scenario of {kind!r}")
         return scenario
 
@@ -109,9 +110,9 @@ class ListQuestion(_Question[Kind], Generic[Kind]):
     wrong_answer: list[Text]
     missed_info_accessibility: Scenario
 
-    @field_validator("wrong_answer")
+    @pydantic.field_validator("wrong_answer")
     @classmethod
-    def _has_no_name_of_the_right_one(cls, names: list[str], info: ValidationInfo) -> list[str]:
+    def _are_others(cls, names: list[str], info: pydantic.ValidationInfo) -> list[str]:
         aware = {folded(name) for name in info.data.get("correct_answer", [])}
         if both := [name for name in names if folded(name) in aware]:
             raise ValueError(f"expected nobody named as aware in correct_answer: {', '.join(both)}")
@@ -125,26 +126,21 @@ class BinaryQuestion(_Question[Kind], Generic[Kind]):
     missed_info_accessibility: Scenario
 
 
-class QuestionSet(BaseModel):
+class QuestionSet(pydantic.BaseModel, extra="allow", strict=True):
     """One record. Keys that are not named here are allowed and kept, such as `record`."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
-    set_id: Annotated[str, StringConstraints(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")]
-    source: Annotated[
-        str, StringConstraints(pattern=r"^(authored|grammar|llm:.+|released:.+)$")
-    ] = RELEASED_SOURCE
+    set_id: str = pydantic.Field(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")
+    source: str = pydantic.Field(
+        RELEASED_SOURCE, pattern=r"^(authored|grammar|llm:.+|released:.+)$"
+    )
     short_context: Text
     full_context: Text
-    factQA: FactQuestion  # noqa: N815 (the release's names)
-    beliefQAs: list[BeliefQuestion]  # noqa: N815
-    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]  # noqa: N815
-    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]  # noqa: N815
-    answerabilityQAs_binary: Annotated[  # noqa: N815
-        list[BinaryQuestion[Literal["tom:answerability:binary"]]], Field(min_length=1)
-    ]
-    infoAccessibilityQAs_binary: Annotated[  # noqa: N815
-        list[BinaryQuestion[Literal["tom:info_accessibility:binary"]]], Field(min_length=1)
-    ]
+    factQA: FactQuestion
+    beliefQAs: list[BeliefQuestion]
+    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]
+    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]
+    answerabilityQAs_binary: Several[BinaryQuestion[Literal["tom:answerability:binary"]]]
+    infoAccessibilityQAs_binary: Several[BinaryQuestion[Literal["tom:info_accessibility:binary"]]]
 
 
 def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list[dict]:
@@ -165,12 +161,12 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     if file.name.endswith((".tar.gz", ".tgz")):
         content = _unpacked(content, file, sha256)
-    found = [(place, _completed(value)) for place, value in _records(content, file)]
-    problems, first = [], {}
+    found, problems, first = _records(content, file), [], {}
     for place, record in found:
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"{place} ({set_id})" if isinstance(set_id, str) else place
-        problems += [f"{where}, {what}" for what in _problems(record)]
+        # The check fills in, in the record itself, what its fields tell.
+        problems += [f"{where}, {what}" for what in complaints(QuestionSet, record)]
         if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
             problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
     refuse(problems, str(file))
@@ -204,55 +200,24 @@ def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
     """The values of a JSON list, or of JSON Lines, each with its place in the file."""
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 ({error})") from None
-    if text.lstrip().startswith("["):
-        try:
-            values = files.parsed(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{file}: not JSON ({error})") from None
-        return [(f"record {number}", value) for number, value in enumerate(values, start=1)]
+        if text.lstrip().startswith("["):
+            values = enumerate(files.parsed(text), start=1)
+            return [(f"record {number}", value) for number, value in values]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON in UTF-8 ({error})") from None
     found, problems = files.json_lines(text)
     refuse(problems, f"{file}: expected a JSON list of question sets, or one a line")
     return [(f"line {number}", value) for number, value in found]
 
 
-def _completed(record: Any) -> Any:
-    """The record with the question types that its fields tell, and nothing else changed."""
-    if not isinstance(record, dict):
-        return record
-    done = dict(record)
-    for field in [*QUESTION_TYPES, "beliefQAs"]:
-        value = record.get(field)
-        if isinstance(value, list):
-            done[field] = [_filled(question, field) for question in value]
-        elif field in record:
-            done[field] = _filled(value, field)
-    return done
-
-
-def _filled(question: Any, field: str) -> Any:
-    if not isinstance(question, dict):
-        return question
-    if field in QUESTION_TYPES:
-        return {"question_type": QUESTION_TYPES[field]} | question
-    kind = question.get("question_type")
-    told = [scenario for scenario in SCENARIOS if kind == BELIEF_TYPE + scenario]
-    return {"missed_info_accessibility": told[0]} | question if told else question
-
-
-def _problems(record: Any) -> list[str]:
-    """Everything at fault in a record: the field, what was found, what was expected."""
-    expected = {
-        ("set_id",): "conversation-part-set, such as 12-0-1",
-        ("source",): "authored, grammar, llm:<model> or released:<name>",
-    }
+def complaints(model: type[pydantic.BaseModel], value: Any) -> list[str]:
+    """All that a model has against a value: the field, what was found, what was expected."""
     try:
-        QuestionSet.model_validate(record)
-    except ValidationError as error:
+        model.model_validate(value)
+    except pydantic.ValidationError as error:
         return [
-            files.field_at(case["loc"]) + files.complaint(case, expected.get(case["loc"]))
-            for case in error.errors(include_url=False)
+            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
+            for case in error.errors()
         ]
     return []
 
@@ -267,14 +232,79 @@ def write_sets(sets: Sequence[Mapping], path: Path | str) -> Path:
     return Path(path)
 
 
+def written(lines: Sequence[Line]) -> str:
+    """Utterances as a conversation shows them, "Name: text" on each line."""
+    return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
+
+
+def question_set(
+    set_id: str,
+    contexts: tuple[Sequence[Line], Sequence[Line]],
+    fact: tuple[str, str, str],
+    beliefs: Sequence[Mapping],
+    aware: Collection[str],
+    source: str,
+) -> dict:
+    """One record of the released format, with `source`.
+
+    contexts: the short and the full conversation; fact: the question, its full and its limited
+    answer; beliefs: of `belief_question`; aware: who knows the full answer.
+    """
+    short, full = contexts
+    asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))
+    return {
+        "set_id": set_id,
+        "short_context": written(short),
+        "full_context": written(full),
+        "factQA": asked | {"question_type": "fact"},
+        "beliefQAs": list(beliefs),
+        **_access_questions(aware, short, full),
+        "source": source,
+    }
+
+
+def belief_question(question: str, right: str, wrong: str, order: str, scenario: str) -> dict:
+    """One entry of `beliefQAs`. order: its `tom_type`; scenario: accessible or inaccessible."""
+    return {
+        "question": question,
+        "correct_answer": right,
+        "wrong_answer": wrong,
+        "question_type": f"tom:belief:{scenario}",
+        "tom_type": order,
+        "missed_info_accessibility": scenario,
+    }
+
+
+def _access_questions(aware: Collection[str], short: Sequence[Line], full: Sequence[Line]) -> dict:
+    """Answerability and information access, as lists and for everyone who speaks, in their order.
+
+    The key of those who don't speak in the short context is "no:long". The scenario is these
+    questions' own: somebody else of the part may have missed what PersonX heard.
+    """
+    there = {speaker for speaker, _ in short}
+    keys = {name: "no" if name in there else "no:long" for name, _ in full}
+    keys |= {name: "yes" for name in keys if name in aware}
+    scenario = "inaccessible" if "no" in keys.values() else "accessible"
+    of, questions = {"missed_info_accessibility": scenario}, {}
+    for kind, asked in _ACCESS.items():
+        questions[f"{asked['field']}QA_list"] = {
+            "question": asked["list"],
+            "correct_answer": [name for name in keys if name in aware],
+            "wrong_answer": [name for name in keys if name not in aware],
+            "question_type": f"tom:{kind}:list",
+            **of,
+        }
+        about = {"question_type": f"tom:{kind}:binary", **of}
+        questions[f"{asked['field']}QAs_binary"] = [
+            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
+            for name, key in keys.items()
+        ]
+    return questions
+
+
 def source_of(record: Mapping) -> str:
     """Who wrote a record: its `source`, else the release, whose records do not say."""
     return record.get("source", RELEASED_SOURCE)
-
-
-def conversation_of(record: Mapping) -> str:
-    """The conversation of a record, the unit that intervals resample."""
-    return record["set_id"].split("-")[0]
 
 
 def lines(context: str) -> list[str]:
@@ -300,22 +330,16 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
     neither says. identical_fact_answers: fact questions whose right and wrong answer coincide but
     for case and spacing.
     """
-    facts, kinds = items[items["question_type"] == "fact"], items["question_type"].value_counts()
+    facts = items[items["question_type"] == "fact"]
     same = facts["answer"].map(folded) == facts["wrong_answer"].map(folded)
-    count = {name: int(kinds.get(name, 0)) for name in ("conversations", *RELEASED_COUNTS)} | {
-        "conversations": items["conversation_id"].nunique(),
-        "sets": items["group_id"].nunique(),
-        "identical_fact_answers": int(same.sum()),
-    }
+    count = dict.fromkeys(("conversations", *RELEASED_COUNTS), 0)
+    count |= items["question_type"].value_counts().to_dict()
+    count |= {"conversations": items["conversation_id"].nunique()}
+    count |= {"sets": items["group_id"].nunique(), "identical_fact_answers": int(same.sum())}
     table = pd.DataFrame({"item": list(count), "count": list(count.values())})
     printed = PUBLICATION.read("dataset_counts").set_index("item")["count"]
     known = {"paper": printed, "release": RELEASED_COUNTS}
     return table.assign(**{who: table["item"].map(of).astype(float) for who, of in known.items()})
-
-
-def has_one_fact_answer(record: Mapping) -> bool:
-    """Whether the right and the wrong answer of the fact question are the same."""
-    return folded(record["factQA"]["correct_answer"]) == folded(record["factQA"]["wrong_answer"])
 
 
 def statistics(items: pd.DataFrame) -> pd.DataFrame:
@@ -329,11 +353,7 @@ def statistics(items: pd.DataFrame) -> pd.DataFrame:
     """
     short, full = ([turns(text) for text in items[n].unique()] for n in ("story", "full_story"))
     words = [len(text.split()) for told in full for _, text in told]
-    found = {
-        "total_questions": len(items),
-        "avg_questions_per_context": len(items) / len(short),
-        "avg_turns_partial": pd.Series(map(len, short)).mean(),
-        "avg_turns_full": pd.Series(map(len, full)).mean(),
-        "avg_turn_length": pd.Series(words).mean(),
-    }
-    return pd.DataFrame([found])
+    means = {"avg_turns_partial": map(len, short), "avg_turns_full": map(len, full)}
+    means |= {"avg_turn_length": words}
+    found = {"total_questions": len(items), "avg_questions_per_context": len(items) / len(short)}
+    return pd.DataFrame([found | {name: pd.Series(of).mean() for name, of in means.items()}])

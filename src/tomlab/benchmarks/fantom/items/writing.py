@@ -3,31 +3,25 @@
 `STEPS` says of each step what is asked, how the answer is read and where it goes; a `Writer` takes
 them one after the other. What does not parse is left out of the next step and stays in the table.
 
-Two departures from the paper. What PersonX missed is read off the segment before PersonX joins, not
-off all of a longer absence: only of a single segment does the outline tell who heard everything in
-it. And the answers about beliefs answer the belief question; App. A.3 prints the fact question
-there, to which an answer about somebody's belief does not belong.
+Two departures from the paper: what PersonX missed is read off the segment before PersonX joins, not
+off a longer absence, since only of one segment the outline tells who heard all of it; and answers
+about beliefs answer the belief question, where App. A.3 prints the fact question.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from tomlab.asking import attempts
 from tomlab.asking.attempts import Answer, Unparsed
+from tomlab.benchmarks.fantom.items import formats
 from tomlab.benchmarks.fantom.items.drafts import BeliefQuestion, Conversation, FactQuestion, Part
-from tomlab.benchmarks.fantom.items.formats import (
-    parse_answer,
-    parse_belief_question,
-    parse_questions,
-    parse_segment,
-    parse_summary,
-)
 from tomlab.benchmarks.fantom.items.outlines import Outline
-from tomlab.benchmarks.fantom.items.released_format import Line, written
+from tomlab.benchmarks.fantom.items.sets import Line, written
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 
@@ -36,14 +30,15 @@ from tomlab.models.specs import Request, Response
 COLUMNS = ("step", "topic", "status", "reason", "text", "source")
 
 Draft = TypeVar("Draft", Conversation, Part, FactQuestion, BeliefQuestion)
+Segments = tuple[tuple[Line, ...], ...]
 
 
 @dataclass(frozen=True)
 class Step:
     """One thing that is asked about each draft.
 
-    max_tokens: of an answer; values: for the placeholders of the prompt; read: what an answer's
-    text says, of the text, what is `given` besides and whether it was `cut` off; goes_to: the field
+    max_tokens: of an answer; values: for the placeholders of the prompt; read: what an answer says,
+    of its text, of what is `given` by the draft, and whether it was `cut` off; goes_to: the field
     of the draft that takes it; prompt: its name, if not that of the step; shared: placeholders that
     the drafts of a part fill alike.
     """
@@ -52,9 +47,14 @@ class Step:
     values: Callable[[Any], dict[str, str]]
     read: Callable[..., Any]
     goes_to: str
-    given: Callable[[Any], Sequence] = lambda draft: ()
+    given: Sequence[str] = ()
     prompt: str = ""
     shared: Collection[str] | None = None
+
+
+def _told(**known: str) -> Callable[[Any], dict[str, str]]:
+    """Values for placeholders: what a draft knows under these names."""
+    return lambda draft: {place: attrgetter(name)(draft) for place, name in known.items()}
 
 
 def _segment_values(talk: Conversation) -> dict[str, str]:
@@ -67,14 +67,11 @@ def _segment_values(talk: Conversation) -> dict[str, str]:
     return values | {"person": change.name, "reason": change.reason, "history": history}
 
 
-def _segments(
-    text: str, talk: Conversation, *, cut: bool
-) -> tuple[tuple[Line, ...], ...] | Unparsed:
+def _segments(text: str, outline: Outline, before: Segments, *, cut: bool) -> Segments | Unparsed:
     """The segments of a conversation with the one in `text`."""
-    outline, number = talk.outline, len(talk.segments)
-    present, change = outline.present(number), outline.change(number)
-    lines = parse_segment(text, outline.characters, present, change, cut=cut)
-    return lines if isinstance(lines, Unparsed) else (*talk.segments, lines)
+    present, change = outline.present(len(before)), outline.change(len(before))
+    lines = formats.parse_segment(text, outline.characters, present, change, cut=cut)
+    return lines if isinstance(lines, Unparsed) else (*before, lines)
 
 
 def _belief_values(belief: BeliefQuestion) -> dict[str, str]:
@@ -82,42 +79,33 @@ def _belief_values(belief: BeliefQuestion) -> dict[str, str]:
     return {"whose": whose, "believer": belief.believer, "question": belief.fact.question}
 
 
-_PART_ANSWER = partial(Step, 100, read=parse_answer, prompt="answer", shared=("context",))
-_BELIEF_ANSWER = partial(Step, 100, read=parse_answer, prompt="belief-answer")
+_PART_ANSWER = partial(Step, 100, read=formats.parse_answer, prompt="answer", shared=("context",))
+_BELIEF_ANSWER = partial(Step, 100, read=formats.parse_answer, prompt="belief-answer")
+_MISSED = _told(person="person_x", current="current", previous="previous")
 STEPS = {
     # App. A.1: the next segment of a conversation; what was told before PersonX joined and not
     # after it.
-    "segment": Step(400, _segment_values, _segments, "segments", lambda talk: [talk]),
-    "missed": Step(
-        250,
-        lambda p: {"person": p.person_x, "current": p.current, "previous": p.previous},
-        parse_summary,
-        "summary",
-    ),
+    "segment": Step(400, _segment_values, _segments, "segments", ["outline", "segments"]),
+    "missed": Step(250, _MISSED, formats.parse_summary, "summary"),
     # App. A.2: three questions that the summary answers; the answer of the conversation that
     # PersonX missed, and that of the one after it. Two equal answers would be no asymmetry.
-    "facts": Step(150, lambda part: {"summary": part.summary}, parse_questions, "questions"),
+    "facts": Step(150, _told(summary="summary"), formats.parse_questions, "questions"),
     "full-answer": _PART_ANSWER(
-        lambda fact: {"question": fact.question, "context": fact.part.previous}, goes_to="full"
+        _told(question="question", context="part.previous"), goes_to="full"
     ),
     "limited-answer": _PART_ANSWER(
-        lambda fact: {"question": fact.question, "context": fact.part.current},
-        goes_to="limited",
-        given=lambda fact: [fact.full],
+        _told(question="question", context="part.current"), goes_to="limited", given=["full"]
     ),
     # App. A.3: the fact question turned into one about a belief; its answers, made of the full
     # answer and, centred on PersonX, of the limited one.
     "belief-question": Step(
-        80, _belief_values, parse_belief_question, "question", lambda b: [b.names, b.fact.question]
+        80, _belief_values, formats.parse_belief_question, "question", ["names", "fact.question"]
     ),
     "omniscient-answer": _BELIEF_ANSWER(
-        lambda belief: {"question": belief.question, "answer": belief.fact.full},
-        goes_to="omniscient",
+        _told(question="question", answer="fact.full"), goes_to="omniscient"
     ),
     "centric-answer": _BELIEF_ANSWER(
-        lambda belief: {"question": belief.question, "answer": belief.fact.limited},
-        goes_to="centric",
-        given=lambda belief: [belief.omniscient],
+        _told(question="question", answer="fact.limited"), goes_to="centric", given=["omniscient"]
     ),
 }
 # The steps as the table tells them; a segment is the first one, or begins with a leave or a join.
@@ -125,27 +113,19 @@ KINDS = ("conversation", "leave", "join", *list(STEPS)[1:])
 
 
 def requests(
-    step: str,
-    drafts: Sequence[Draft],
-    replaced: Mapping[str, str] | None = None,
-    *,
-    max_tokens: int | None = None,
-    **options: int,
+    step: str, drafts: Sequence[Draft], replaced: Mapping[str, str] | None = None, **options: int
 ) -> list[Request]:
-    """One request a draft. options: `sample` and `seed` of a `Request`. The temperature is 0."""
+    """One request a draft. options: `sample`, `seed` and `max_tokens` of a `Request` (0 or None:
+    those of the step). The temperature is 0.
+    """
     if step not in STEPS:
         raise InputError(f"step: found {step!r}, expected one of {', '.join(STEPS)}")
     asked = STEPS[step]
-    options |= {"max_tokens": max_tokens or asked.max_tokens}
+    options["max_tokens"] = options.get("max_tokens") or asked.max_tokens
+    prompts = [f"fantom/{asked.prompt or _kind(step, draft)}" for draft in drafts]
     return [
-        attempts.request(
-            f"fantom/{asked.prompt or _kind(step, draft)}",
-            asked.values(draft),
-            replaced,
-            shared=asked.shared,
-            **options,
-        )
-        for draft in drafts
+        attempts.request(prompt, asked.values(draft), replaced, shared=asked.shared, **options)
+        for prompt, draft in zip(prompts, drafts, strict=True)
     ]
 
 
@@ -159,11 +139,12 @@ def read(
     """What became of `requests`: the drafts whose answer parsed, with it, and rows of `COLUMNS`."""
     done, rows, asked = [], [], STEPS[step]
     for response, draft in zip(responses, drafts, strict=True):
+        given = [attrgetter(name)(draft) for name in asked.given]
 
-        def parse(answer: Answer, draft: Draft = draft) -> Any:
+        def parse(answer: Answer, given: list = given) -> Any:
             if answer.finish_reason == "refusal":
                 return Unparsed("refused")
-            return asked.read(answer.text, *asked.given(draft), cut=answer.cut)
+            return asked.read(answer.text, *given, cut=answer.cut)
 
         found, outcome = attempts.attempt(response, parse, "parsed")
         status = {"parsed": "parsed", "error": "failed"}.get(outcome["status"], "unparsed")
@@ -217,7 +198,7 @@ class Writer:
 
 def by_reason(table: pd.DataFrame) -> pd.DataFrame:
     """How many answers came to what: `step, status, reason, count`, the steps in their order."""
-    by = table.groupby(["step", "status", "reason"], sort=False)
-    counted = by.size().reset_index(name="count")
-    order = counted["step"].map(KINDS.index)
-    return counted.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    counted = table.groupby(["step", "status", "reason"], sort=False).size()
+    return counted.reset_index(name="count").sort_values(
+        "step", key=lambda steps: steps.map(KINDS.index), kind="stable", ignore_index=True
+    )

@@ -32,10 +32,18 @@ def read_reviews(path: Path | str, records: Sequence[Mapping] | None = None) -> 
     if given, every `story_id` has to be one of theirs.
     Errors: `InputError` with all bad rows at once, by line number.
     """
+    columns = {"story_id": _story(records), "actor": files.text(), "belief": files.text()}
+    columns |= {"remark": pa.Column(str), "reviewer": files.text()}
+    columns["reviewer_type"] = files.person_kind()
+    once = ["reviewer", "story_id", "actor", "belief"]
+    form = pa.DataFrameSchema(columns, unique=once, strict="filter")
+    table = files.read_form(path, form, files.one_kind("reviewer", "reviewer_type"))
+    return table.astype({"story_id": "int64"})
+
+
+def _story(records: Sequence[Mapping] | None) -> pa.Column:
     known = None if records is None else {str(record["story_id"]) for record in records}
-    columns = {"actor": files.text(), "belief": files.text(), "remark": pa.Column(str)}
-    columns |= {"reviewer": files.text(), "reviewer_type": files.person_kind()}
-    return _read(path, known, columns, ("story_id", "actor", "belief"), "reviewer")
+    return files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer")
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
@@ -45,32 +53,18 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     its legal labels, spelled so. The rest is as in `read_reviews`; with records, every belief has
     to stand in its table.
     """
-    beliefs = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
-    known = None if records is None else set(beliefs)
-    columns = {"belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1")}
+    number = files.text(r"[1-9][0-9]{0,8}", "a number from 1")
+    columns = {"story_id": _story(records), "belief": number}
     columns |= {"annotator": files.text(), "annotator_type": files.person_kind()}
     columns |= {"dimension": files.one_of(DIMENSIONS), "label": pa.Column(str)}
-    fitting = [
-        files.fitting("belief", "story_id", beliefs),
-        files.fitting("label", "dimension", DIMENSIONS),
-    ]
-    cell = ("story_id", "belief", "dimension")
-    return _read(path, known, columns, cell, "annotator", *fitting).astype({"belief": "int64"})
-
-
-def _read(
-    path: Path | str,
-    known: set[str] | None,
-    columns: Mapping[str, pa.Column],
-    cell: tuple[str, ...],
-    who: str,
-    *checks: files.Check,
-) -> pd.DataFrame:
-    """A form about stories, each `cell` at most once by each `who`."""
-    story = files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer")
-    form = pa.DataFrameSchema({"story_id": story, **columns}, unique=[who, *cell], strict="filter")
-    table = files.read_form(path, form, files.one_kind(who, f"{who}_type"), *checks)
-    return table.astype({"story_id": "int64"})
+    once = ["annotator", "story_id", "belief", "dimension"]
+    form = pa.DataFrameSchema(columns, unique=once, strict="filter")
+    numbers = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
+    kind = files.one_kind("annotator", "annotator_type")
+    belief = files.fitting("belief", "story_id", numbers)
+    label = files.fitting("label", "dimension", DIMENSIONS)
+    table = files.read_form(path, form, kind, belief, label)
+    return table.astype({"story_id": "int64", "belief": "int64"})
 
 
 def overlap(
@@ -99,9 +93,7 @@ def overlap(
 def _of_type(table: pd.DataFrame, column: str, wanted: str) -> pd.DataFrame:
     if not re.fullmatch(r"human|llm|llm:\S+", wanted):
         raise InputError(f"{column}: found {wanted!r}, expected human, llm or llm:<model>")
-    if wanted == "llm":
-        return table[table[column] != HUMAN]
-    return table[table[column] == wanted]
+    return table[table[column] != HUMAN if wanted == "llm" else table[column] == wanted]
 
 
 def strict_agreement(
@@ -178,7 +170,5 @@ def majority(
             said = ", ".join(f"{label} {count}" for label, count in sorted(counts.items()))
             open_.append((*key, said, len(given)))
     names = ["annotator_type", "story_id", "belief", "dimension"]
-    return (
-        pd.DataFrame(votes, columns=[*names, "label", "votes", "annotators"]),
-        pd.DataFrame(open_, columns=[*names, "labels", "annotators"]),
-    )
+    voted = pd.DataFrame(votes, columns=[*names, "label", "votes", "annotators"])
+    return voted, pd.DataFrame(open_, columns=[*names, "labels", "annotators"])

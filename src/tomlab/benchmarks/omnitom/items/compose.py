@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -35,6 +36,7 @@ UNIT, STRATUM = "group_id", "category"
 STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
 TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
 LEVELS = ("L1", "L2", "L3", "L4")
+_json = partial(json.dumps, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,22 @@ class Method:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into a request."""
+        return self.prompts_for(CATEGORIES)
+
+    def prompts_for(self, categories: Iterable[str]) -> tuple[str, ...]:
+        """The same for stories of these categories, by their codes."""
         task = f"omnitom/{TASKS[self.stage]}"
         if self.stage == 0:
             return (task,)
         shows_emphasis = self.stage == 1 and self.level == "L4"
-        emphases = [f"omnitom/emphasis-{code}" for code in CATEGORIES if shows_emphasis]
+        emphases = [f"omnitom/emphasis-{code}" for code in categories if shows_emphasis]
         form = [f"{task}-json"] if self.json else []
         return ("omnitom/system", f"{task}-{self.level}", *emphases, *form)
 
 
 METHODS = {
     **{f"stage{stage}-{level}": Method(stage, level) for stage in (1, 2) for level in LEVELS},
-    "stage1-L3-json": Method(1, "L3", json=True),
-    "stage2-L3-json": Method(2, "L3", json=True),
+    **{f"stage{stage}-L3-json": Method(stage, "L3", json=True) for stage in (1, 2)},
     "linked": Method(0, "", max_tokens=20),
 }
 
@@ -89,11 +94,8 @@ def compose(
         example = example_for(record, known, seed)
         names = ("actor", "belief", "labels")
         gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
-        told = {
-            "answer": _json(gold),
-            "example": _json(example) if example else "",
-            "paraphrases": _json([belief.get("paraphrases", []) for belief in record["beliefs"]]),
-        }
+        told = {"answer": _json(gold), "example": _json(example) if example else ""}
+        told["paraphrases"] = _json([belief.get("paraphrases", []) for belief in record["beliefs"]])
         items.append(_item(record, STAGES[1], STAGES[1], **told))
         items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
     if not items:
@@ -104,24 +106,10 @@ def compose(
 def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
     """An item of a kind; own: where it has a question, choices, an example or paraphrases."""
     story_id = str(record["story_id"])
-    return {
-        "benchmark": NAME,
-        "item_id": f"{story_id}/{name}",
-        "group_id": story_id,
-        "question_type": kind,
-        "story": record["story"],
-        "question": "",
-        "choices": [],
-        "answer": "",
-        "source": record["source"],
-        "category": CODES[record["story_category"]],
-        "example": "",
-        "paraphrases": "[]",
-    } | own
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    item = {"benchmark": NAME, "item_id": f"{story_id}/{name}", "group_id": story_id}
+    item |= {"question_type": kind, "story": record["story"], "question": "", "choices": []}
+    item |= {"answer": "", "source": record["source"], "category": CODES[record["story_category"]]}
+    return item | {"example": "", "paraphrases": "[]"} | own
 
 
 def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
@@ -134,22 +122,15 @@ def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapp
 def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
     """The ToMBench questions on the stories of `records`, as items asked by method `linked`.
 
-    tombench: see `records.read_tombench`. Stories without such a question have none; the
-    table may be empty. Options stand in the order of the file.
+    tombench: see `records.read_tombench`; stories without such a question have none, and the table
+    may be empty. Options stand in the order of the file.
     """
-    known = {str(record["story_id"]): record for record in records}
-    return pd.DataFrame(
-        _item(
-            known[str(linked["story_id"])],
-            STAGES[0],
-            f"linked:{linked['source_row']}",
-            question=linked["question"],
-            choices=list(linked["choices"]),
-            answer=linked["answer"],
-            category=linked["code"],
-        )
-        for linked in link(list(known.values()), tombench).to_dict("records")
-    )
+    known, items = {str(record["story_id"]): record for record in records}, []
+    for linked in link(list(known.values()), tombench).to_dict("records"):
+        own = {name: linked[name] for name in ("question", "choices", "answer")}
+        name = f"linked:{linked['source_row']}"
+        items.append(_item(known[str(linked["story_id"])], STAGES[0], name, **own))
+    return pd.DataFrame(items)
 
 
 def records_of(items: pd.DataFrame) -> list[dict]:
@@ -159,22 +140,15 @@ def records_of(items: pd.DataFrame) -> list[dict]:
         beliefs, paraphrases = json.loads(item["answer"]), json.loads(item["paraphrases"])
         for belief, others in zip(beliefs, paraphrases, strict=True):
             belief |= {"paraphrases": others} if others else {}
-        records.append(
-            {
-                "story_id": item["group_id"],
-                "story_category": CATEGORIES[item["category"]],
-                "story": item["story"],
-                "beliefs": beliefs,
-                "source": item["source"],
-            }
-        )
+        record = {"story_id": item["group_id"], "story_category": CATEGORIES[item["category"]]}
+        record |= {"story": item["story"], "beliefs": beliefs, "source": item["source"]}
+        records.append(record)
     return records
 
 
 def given_table(beliefs: Sequence[Mapping]) -> str:
     """The beliefs to label, as the pipe table that the prompt shows."""
-    lines = [f"{b['actor']} | {b['belief']}" for b in beliefs]
-    return "\n".join(["Actor | Belief", *lines])
+    return "\n".join(["Actor | Belief", *(f"{b['actor']} | {b['belief']}" for b in beliefs)])
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -191,31 +165,21 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat messages for one item: role, directive, examples for L4, then the data."""
     wanted = METHODS[method]
-    task = TASKS[wanted.stage]
-
-    def text(name: str) -> str:
-        return prompts.load(f"omnitom/{name}", replaced)
-
+    names = wanted.prompts_for([item["category"]])
+    first, *parts = (prompts.load(name, replaced) for name in names)
     if wanted.stage == 0:
         options = zip(KEYS, item["choices"], strict=False)
         listed = "\n".join(f"({key}) {option}" for key, option in options)
         asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{listed}"
-        return [{"role": "user", "content": f"{text(task)}\n\n{asked}\n\nAnswer:"}]
-    parts = [text(f"{task}-{wanted.level}")]
+        return [{"role": "user", "content": f"{first}\n\n{asked}\n\nAnswer:"}]
     if wanted.level == "L4":
-        if wanted.stage == 1:
-            parts.append(text(f"emphasis-{item['category']}"))
         example = json.loads(item["example"])
         given = given_table(example["beliefs"]) if wanted.stage == 2 else ""
         solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
         parts += [f"Example\n\n{solved}", "Now the story to work on."]
-    if wanted.json:
-        parts.append(text(f"{task}-json"))
     parts.append(_data(item["story"], item["question"]))
-    return [
-        {"role": "system", "content": text("system")},
-        {"role": "user", "content": "\n\n".join(parts)},
-    ]
+    said = {"system": first, "user": "\n\n".join(parts)}
+    return [{"role": role, "content": content} for role, content in said.items()]
 
 
 def _data(story: str, given: str) -> str:
@@ -225,24 +189,17 @@ def _data(story: str, given: str) -> str:
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for."""
-    dimensions = ["order"] if stage == 1 else list(DIMENSIONS)
-    header = [HEADS[name] for name in ("actor", "belief", *dimensions)]
-    cells = [
-        [row.actor, row.belief, row.order, *(row.labels[name] for name in dimensions[1:])]
-        for row in beliefs
-    ]
-    return "\n".join(" | ".join(line) for line in [header, *cells])
+    names = ("actor", "belief", *(["order"] if stage == 1 else DIMENSIONS))
+    lines = [HEADS, *({**row.labels, **vars(row)} for row in beliefs)]
+    return "\n".join(" | ".join(line[name] for name in names) for line in lines)
 
 
 def in_words(item: Mapping) -> dict[str, str]:
     """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
     if item["question_type"] == STAGES[0]:
         return {"question": item["question"], "gold": item["answer"]}
-    stage = 1 if item["question_type"] == STAGES[1] else 2
-    return {
-        "question": item["question"] or item["story"],
-        "gold": table_text(gold_rows(item), stage),
-    }
+    gold = table_text(gold_rows(item), 1 if item["question_type"] == STAGES[1] else 2)
+    return {"question": item["question"] or item["story"], "gold": gold}
 
 
 def schema(method: str) -> dict | None:
@@ -250,9 +207,9 @@ def schema(method: str) -> dict | None:
     wanted = METHODS[method]
     if not wanted.json:
         return None
-    labels = DIMENSIONS if wanted.stage == 2 else {"order": DIMENSIONS["order"]}
     fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
-    fields |= {name: {"type": "string", "enum": list(legal)} for name, legal in labels.items()}
+    for name in DIMENSIONS if wanted.stage == 2 else ["order"]:
+        fields[name] = {"type": "string", "enum": list(DIMENSIONS[name])}
     return _object({"beliefs": {"type": "array", "items": _object(fields)}})
 
 
@@ -284,26 +241,16 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     if stage == 1:
         actors = list(dict.fromkeys(row.actor for row in gold))
         told = [row.belief for row in gold if row.actor == WORLD]
-        answers = {
-            "gold": gold,
-            "omniscient": [
-                Row(actor, belief, "0" if actor == WORLD else "1")
-                for actor in actors
-                for belief in told
-            ],
-            "random": [
-                replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5
-            ],
-        }
+        orders = {actor: "0" if actor == WORLD else "1" for actor in actors}
+        everything = [Row(actor, belief, orders[actor]) for actor in actors for belief in told]
+        by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
     else:
-        fixed = {"truth_status": "True", "knowledge_access": "Public"}
-        by_lot = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
-        pairs = zip(gold, by_lot, strict=True)
-        answers = {
-            "gold": gold,
-            "omniscient": [replace(row, labels={**row.labels, **fixed}) for row in gold],
-            "random": [replace(row, order=own["order"], labels=own) for row, own in pairs],
-        }
+        public = {"truth_status": "True", "knowledge_access": "Public"}
+        everything = [replace(row, labels={**row.labels, **public}) for row in gold]
+        drawn = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
+        pairs = zip(gold, drawn, strict=True)
+        by_lot = [replace(row, order=own["order"], labels=own) for row, own in pairs]
+    answers = {"gold": gold, "omniscient": everything, "random": by_lot}
     return {name: table_text(table, stage) for name, table in answers.items()}
 
 

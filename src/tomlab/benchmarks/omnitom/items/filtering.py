@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,16 +21,8 @@ from tomlab.scoring.similarity import plain
 
 FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
-
-class Rule(NamedTuple):
-    """Whether a fault drops a record that is not released, and why."""
-
-    fatal: bool
-    why: str
-
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
-RULES = {name: Rule(**rule) for name, rule in _DATA["rules"].items()}
+RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
 DUPLICATE_COSINE = 0.95
 # Not "it", as in "it is raining".
@@ -51,14 +42,18 @@ def faults(
     story whose cosine to an earlier one is `duplicate_cosine` or more is one told twice; stories
     that another rule drops are left out of that.
     """
-    found = [
-        (place, rule, reason)
-        for place, record in enumerate(records)
-        for rule, reason in _faults(record)
-    ]
+    found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
     if vectors is not None:
+        if len(vectors) != len(records):
+            raise ValueError(
+                f"found {len(vectors)} vectors, expected one for each of {len(records)}"
+            )
         gone = {place for place, rule, _ in found if _drops(rule, records[place])}
-        found += _duplicates(records, vectors, duplicate_cosine, gone)
+        left = [place for place in range(len(records)) if place not in gone]
+        for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):
+            other = records[left[earlier]]
+            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
+            found.append((left[row], "near-duplicate", reason))
     rows = [
         (records[i]["story_id"], _source(records[i]), rule, reason, _drops(rule, records[i]))
         for i, rule, reason in found
@@ -71,7 +66,7 @@ def _source(record: Mapping) -> str:
 
 
 def _drops(rule: str, record: Mapping) -> bool:
-    return RULES[rule].fatal and not _source(record).startswith("released:")
+    return RULES[rule]["fatal"] and not _source(record).startswith("released:")
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -135,18 +130,6 @@ def _words(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = re.findall(r"[^\W_]+", re.sub(r"['’‘]s?\b", " ", folded))
     return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
-
-
-def _duplicates(
-    records: Sequence[Mapping], vectors: np.ndarray, threshold: float, gone: set[int]
-) -> Iterator[tuple[int, str, str]]:
-    if len(vectors) != len(records):
-        raise ValueError(f"found {len(vectors)} vectors, expected one for each of {len(records)}")
-    left = [place for place in range(len(records)) if place not in gone]
-    for row, earlier, cosine in near_duplicates(vectors[left], threshold):
-        other = records[left[earlier]]
-        reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
-        yield left[row], "near-duplicate", reason
 
 
 # A story's number and source: two writers may have gold for one story.

@@ -9,39 +9,17 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, cycle, pairwise, product
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, WORLD
 
 FIRST_ID = 2001
-
-
-class Kind(NamedTuple):
-    """What happens in a story: its actors, its steps, and who comes after the start."""
-
-    actors: str
-    steps: str
-    late: str = ""
-
-
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
-KINDS = {name: Kind(**kind) for name, kind in _DATA["kinds"].items()}
-NAMES = _DATA["names"]
-# What an actor who saw an event takes to have happened.
-_PAST = {"leaves": "left", "returns": "returned", "enters": "entered", "moves": "moved"}
+KINDS, NAMES = _DATA["kinds"], _DATA["names"]
 _ARRIVALS = ("returns", "enters")
 _SPOKEN = ("tells", "lies")
-
 Chain = tuple[str, ...]
-
-
-class Grounds(NamedTuple):
-    """Where a chain of actors has the object, and the last event that decides it."""
-
-    container: str
-    event: Mapping
 
 
 def generate(n: int, seed: int) -> list[dict]:
@@ -67,14 +45,14 @@ def _events(name: str, rng: random.Random) -> list[dict]:
     place = rng.choice([*_DATA["places"]])
     objects, containers = _DATA["places"][place].values()
     containers = rng.sample(containers, 3)
-    cast = dict(zip(kind.actors, rng.sample(NAMES, len(kind.actors)), strict=True))
+    cast = dict(zip(kind["actors"], rng.sample(NAMES, len(kind["actors"])), strict=True))
     # Who moves the object is not always named first.
     actors = rng.sample([*cast.values()], len(cast))
-    present = [actor for actor in actors if actor != cast.get(kind.late)]
+    present = [actor for actor in actors if actor != cast.get(kind.get("late"))]
     start = {"event": "start", "kind": name, "place": place, "object": rng.choice(objects)}
     start |= {"actors": actors, "container": containers[0], "seen_by": [*present]}
     events, at = [start], 0
-    for step in kind.steps.split(", "):
+    for step in kind["steps"].split(", "):
         if step.endswith("?") and rng.random() < 0.5:
             continue
         who, verb, *listener = step.strip("?").split()
@@ -113,9 +91,10 @@ def _text(events: Sequence[Mapping], rng: random.Random) -> str:
     return " ".join(sentences)
 
 
-def attributed(events: Sequence[Mapping]) -> dict[Chain, Grounds]:
-    """Where the object is for each chain of actors: (A,) what A thinks, (A, B) what A thinks that
-    B thinks, (A, B, C) what A thinks that B thinks that C thinks. No entry: no opinion.
+def attributed(events: Sequence[Mapping]) -> dict[Chain, Mapping]:
+    """The event that decides where the object is, its `container`, for each chain of actors: (A,)
+    what A thinks, (A, B) what A thinks that B thinks, (A, B, C) what A thinks that B thinks that C
+    thinks. No entry: no opinion.
 
     The last event that reaches a chain decides. What is seen openly reaches every chain of those
     who see it. What A watches in secret reaches A, and chains from A to those who see it openly.
@@ -123,22 +102,19 @@ def attributed(events: Sequence[Mapping]) -> dict[Chain, Grounds]:
     is believed, unless the listener has the object where it is; who is not taken in knows that the
     speaker thinks otherwise.
     """
-    known: dict[Chain, Grounds] = {}
-    actual = ""
-    for event in events:
-        if "container" not in event:
-            continue
+    known, actual = {}, ""
+    for event in (event for event in events if "container" in event):
         spoken = event["event"] in _SPOKEN
         if not spoken:
             actual = event["container"]
         untouched = [(event["actor"],)] if spoken else []
-        if event["event"] == "lies" and known[(event["listener"],)].container == actual:
+        if event["event"] == "lies" and known[(event["listener"],)]["container"] == actual:
             untouched += [(event["listener"],), (event["listener"], event["actor"])]
         for chain in _chains(events[0]["actors"]):
             secret = chain[0] in event.get("watched_by", [])
             perceived = set(chain[1:] if secret else chain) <= set(event["seen_by"])
             if perceived and chain not in untouched:
-                known[chain] = Grounds(event["container"], event)
+                known[chain] = event
     return known
 
 
@@ -159,7 +135,7 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
     what is outdated or past.
     """
     story = _Story(events)
-    table = story.narrated()
+    table = list(story.narrated())
     for actor in events[0]["actors"]:
         table += [*story.witnessed(actor), *story.company(actor)]
         table += [story.opinion(chain) for chain in story.relevant(actor)]
@@ -171,15 +147,16 @@ class _Story:
 
     def __init__(self, events: Sequence[Mapping]) -> None:
         self.events, self.start, self.known = events, events[0], attributed(events)
+        self.at = {chain: event["container"] for chain, event in self.known.items()}
         # Who is there after the last event, and where the object is.
         last = events[-1]
         self.there = {*last["seen_by"]} - ({last["actor"]} if last["event"] == "leaves" else set())
         self.place = [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
 
-    def row(self, actor: str, wording: str, words: Mapping, *labels: str) -> dict:
-        texts = _DATA["beliefs"][wording]
-        belief, *paraphrases = (text.format(**{**self.start, **words}) for text in texts)
-        named = dict(zip(DIMENSIONS, labels, strict=True))
+    def row(self, actor: str, wording: str, words: Mapping, labels: str) -> dict:
+        words = {**self.start, **words}
+        belief, *paraphrases = (text.format(**words) for text in _DATA["beliefs"][wording])
+        named = dict(zip(DIMENSIONS, labels.split(), strict=True))
         return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
 
     def access(self, sharing: Sequence[str]) -> str:
@@ -187,58 +164,51 @@ class _Story:
             return "Public"
         return "Shared" if len(sharing) > 1 else "Private"
 
-    def narrated(self) -> list[dict]:
-        first = self.start["seen_by"]
-
-        def fact(wording: str, words: Mapping, sharing: Sequence[str], content: str, context: str):
-            access = self.access(sharing)
-            labels = ("0", "True", access, "Explicit", content, "Narration", context)
-            return self.row(WORLD, wording, words, *labels)
-
-        table = []
+    def narrated(self) -> Iterator[dict]:
+        first, facts = self.start["seen_by"], []
         for actor in first:
             stays = actor in self.there
             wording, context = ("present", "Neutral") if stays else ("present at first", "Temporal")
-            table.append(fact(wording, {"actor": actor}, first, "Location", context))
-        table.append(fact("placed at first", {}, first, "Location", "Temporal"))
+            facts.append((wording, {"actor": actor}, first, "Location", context))
+        facts.append(("placed at first", {}, first, "Location", "Temporal"))
         for event in self.events[1:]:
             context = "Deceptive" if event["event"] == "lies" else "Neutral"
-            table.append(fact(event["event"], event, event["seen_by"], "Action/Event", context))
+            facts.append((event["event"], event, event["seen_by"], "Action/Event", context))
             for watcher in event.get("watched_by", []):
                 words = {"actor": watcher, "mover": event["actor"]}
-                table.append(fact("watches", words, [watcher], "Action/Event", "Neutral"))
+                facts.append(("watches", words, [watcher], "Action/Event", "Neutral"))
         groups = (self.sharing(actor, self.place) for actor in self.start["actors"])
-        words, sharing = {"container": self.place}, max(groups, key=len)
-        return [*table, fact("placed", words, sharing, "Location", "Neutral")]
+        sharing = max(groups, key=len)
+        facts.append(("placed", {"container": self.place}, sharing, "Location", "Neutral"))
+        for wording, words, sharing, content, context in facts:
+            labels = f"0 True {self.access(sharing)} Explicit {content} Narration {context}"
+            yield self.row(WORLD, wording, words, labels)
 
     def sharing(self, holder: str, container: str) -> Chain:
         """The largest group with `holder` in which everybody thinks so, of each other too."""
         actors = list(dict.fromkeys(actor for chain in self.known for actor in chain))
         for size in range(len(actors), 1, -1):
             for group in combinations(actors, size):
-                found = [self.known.get(chain) for chain in _chains(group)]
-                if holder in group and all(at and at.container == container for at in found):
+                agreed = all(self.at.get(chain) == container for chain in _chains(group))
+                if holder in group and agreed:
                     return group
         return (holder,)
 
     def witnessed(self, actor: str) -> Iterator[dict]:
         """What the actor recalls of the start, and what the actor saw others do."""
-        first, at_first = self.start["seen_by"], self.start["container"]
-        if actor in first and self.known[(actor,)].container != at_first:
-            access = self.access(first)
-            labels = ("1", "True", access, "Implicit", "Location", "Memory", "Temporal")
-            yield self.row(actor, "was placed", {}, *labels)
+        first = self.start["seen_by"]
+        if actor in first and self.at[(actor,)] != self.start["container"]:
+            labels = f"1 True {self.access(first)} Implicit Location Memory Temporal"
+            yield self.row(actor, "was placed", {}, labels)
         for event in self.events[1:]:
             hidden = actor in event.get("watched_by", [])
-            seen = hidden or actor in event["seen_by"]
-            if seen and event["actor"] != actor and event["event"] in _PAST:
-                access = self.access([actor] if hidden else event["seen_by"])
-                stated = "Explicit" if hidden else "Implicit"
-                labels = ("1", "True", access, stated, "Action/Event", "Perception", "Neutral")
-                yield self.row(actor, _PAST[event["event"]], event, *labels)
+            sharing, stated = ([actor], "Explicit") if hidden else (event["seen_by"], "Implicit")
+            if actor in sharing and event["actor"] != actor and event["event"] in _DATA["past"]:
+                labels = f"1 True {self.access(sharing)} {stated} Action/Event Perception Neutral"
+                yield self.row(actor, _DATA["past"][event["event"]], event, labels)
 
     def company(self, actor: str) -> Iterator[dict]:
-        """Whom an actor who went away takes to be in the place, if not seen to come or go before."""
+        """Whom an actor who went away takes to be there, unless seen to come or go before."""
         if actor in self.there:
             return
         met = [event for event in self.events if actor in event["seen_by"]]
@@ -247,36 +217,32 @@ class _Story:
             if other in met[-1]["seen_by"] and other not in moving:
                 stays = other in self.there
                 access = self.access(met[-1]["seen_by"] if stays else [actor])
-                labels = ("1", str(stays), access, "Implicit", "Location", "Perception")
                 context = "Neutral" if stays else "Temporal"
-                yield self.row(actor, "present", {"actor": other}, *labels, context)
+                labels = f"1 {stays} {access} Implicit Location Perception {context}"
+                yield self.row(actor, "present", {"actor": other}, labels)
 
     def relevant(self, actor: str) -> list[Chain]:
-        """The chains of the actor that the table names: all of order 1 and 2, and one of order 3,
-        the first that differs from what the actor thinks.
-        """
+        """All chains of the actor of order 1 and 2, and of order 3 one: the first that differs."""
         own = sorted((chain for chain in self.known if chain[0] == actor), key=len)
         deepest = [chain for chain in own if len(chain) == 3]
-        telling = [c for c in deepest if self.known[c].container != self.known[(actor,)].container]
+        telling = [chain for chain in deepest if self.at[chain] != self.at[(actor,)]]
         return [*(chain for chain in own if len(chain) < 3), *(telling or deepest)[:1]]
 
     def opinion(self, chain: Chain) -> dict:
         """The row of where the object is for a chain."""
-        container, event = self.known[chain]
-        actor, order = chain[0], len(chain)
-        true = container == (self.place if order == 1 else self.known[chain[1:]].container)
+        event, actor, order, container = self.known[chain], chain[0], len(chain), self.at[chain]
+        true = container == (self.place if order == 1 else self.at[chain[1:]])
         context = "Neutral" if true else "Temporal"
-        if event["event"] == "lies":
-            context = "Deceptive"
+        context = "Deceptive" if event["event"] == "lies" else context
         words = {"container": container, **dict(zip(("second", "third"), chain[1:], strict=False))}
         if order > 1:
-            labels = (str(order), str(true), "Private", "Implicit", "Epistemic", "Inference")
-            return self.row(actor, f"order {order}", words, *labels, context)
+            labels = f"{order} {true} Private Implicit Epistemic Inference {context}"
+            return self.row(actor, f"order {order}", words, labels)
         told = event["event"] in _SPOKEN
         watched = actor in event.get("watched_by", [])
         found = event["event"] == "looks" and event["actor"] == actor
         stated = "Explicit" if told or watched or found else "Implicit"
         source = "Testimony" if told else "Perception"
         access = self.access(self.sharing(actor, container))
-        labels = ("1", str(true), access, stated, "Location", source, context)
-        return self.row(actor, "placed", words, *labels)
+        labels = f"1 {true} {access} {stated} Location {source} {context}"
+        return self.row(actor, "placed", words, labels)

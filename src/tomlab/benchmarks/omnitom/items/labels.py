@@ -78,5 +78,4 @@ def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | Non
 
 
 def _plain(row: Row) -> tuple[str, ...]:
-    texts = (row.actor, row.belief)
-    return tuple(" ".join(re.findall(r"\w+", text.casefold())) for text in texts)
+    return tuple(" ".join(re.findall(r"\w+", text.casefold())) for text in (row.actor, row.belief))

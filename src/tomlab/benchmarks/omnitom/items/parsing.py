@@ -8,24 +8,36 @@ that label, and anything else as none.
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, product
 
 from tomlab.benchmarks.omnitom.items.labels import column, normal_label
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
 
 EXTRACTION = ("actor", "belief", "order")
 LABELLING = ("actor", "belief", *DIMENSIONS)
+_Keys = tuple[str | None, ...]
+_FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}  # by delimiter
+_PIPE = re.compile(r"(?<!\\)\|")
+_FENCE = re.compile(r"\s*(```|~~~)")
+_RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
+_EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
+_DECODER = json.JSONDecoder(strict=False)
+_KEY = re.compile(r"""["']([\w /-]+)["']\s*:""")
+_LIST_OF_ROWS = re.compile(r"""["'][\w /-]+["']\s*:\s*\[\Z""")
+_LABELS = re.compile("labels", re.IGNORECASE).fullmatch
+_UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 
 @dataclass(frozen=True)
 class Parsed:
     """What was read of one answer.
 
-    rows: the usable rows, in order; lost: the text of what looked like a row and could not be
-    used; reason: why there is no usable row ("empty answer", "no table", "no column Actor",
-    "no column Belief", "no column Actor, Belief", "no usable row"), or ""; form: in which forms the
-    rows stand, such as "JSON" or "pipe table and CSV", "" without rows.
+    rows: the usable rows, in order; lost: the text of what looked like a row and could not be used;
+    reason: why there is no usable row ("empty answer", "no table", "no column Actor, Belief",
+    "no usable row"), or ""; form: of the rows, such as "JSON" or "pipe table and CSV", or "".
     """
 
     rows: list[Row]
@@ -56,8 +68,7 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     - A header names Actor and Belief, in any order and spelling, perhaps among other columns. It
       holds up to the next header; in CSV, also up to the next code fence.
     - Every line below it with a pipe or a tab is a row, or with a comma in CSV, unless it holds
-      nothing but rules. In CSV, where prose has commas too, a row needs a legal label
-      if there are columns of labels.
+      nothing but rules. In CSV, as prose has commas, it needs a legal label if columns hold any.
     - Too many cells: a delimiter stood in the belief, if no other column takes free text and all
       labels are then legal. Too few: the last are missing, if all labels given are legal, and at
       least one is. Otherwise the row is lost.
@@ -72,35 +83,33 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     if not text.strip():
         return Parsed([], [], "empty answer")
     parts = [
-        (layout, lines) if layout else _without_header(lines, wanted)
+        (layout, lines) if layout.keys else _without_header(lines, wanted)
         for layout, lines in _parts(re.split(r"\r\n|\r|\n", text))
     ]
-    layouts = [layout for layout, _ in parts if layout]
+    layouts = [layout for layout, _ in parts if layout.keys]
     labelled = any(layout.complete and layout.labels for layout in layouts)
     rows, lost, forms = [], [], {}
     for layout, lines in parts:
-        if layout and labelled and not layout.labels:
-            layout = _Layout(layout.delimiter, ())
+        if labelled and not layout.labels:
+            layout = _Layout(layout.delimiter)
         own, failed = _read(layout, lines, wanted)
         rows += own
         lost += failed
         if own:
             forms[_FORMS[layout.delimiter]] = None
     if rows:
-        reason = ""
-    elif any(layout.complete for layout in layouts) or (lost and not layouts):
-        reason = "no usable row"
-    elif not layouts:
-        reason = "no table"
-    else:
-        missing = [key.capitalize() for key in EXTRACTION[:2] if key not in layouts[0].keys]
-        reason = f"no column {', '.join(missing)}"
-    return Parsed(rows, lost, reason, " and ".join(forms))
+        return Parsed(rows, lost, "", " and ".join(forms))
+    if any(layout.complete for layout in layouts) or (lost and not layouts):
+        return Parsed([], lost, "no usable row")
+    if not layouts:
+        return Parsed([], lost, "no table")
+    missing = [key.capitalize() for key in EXTRACTION[:2] if key not in layouts[0].keys]
+    return Parsed([], lost, f"no column {', '.join(missing)}")
 
 
-def _keys(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    keys = columns and tuple(map(column, columns))
-    if keys and None in keys:
+def _keys(columns: Sequence[str] | None) -> _Keys:
+    keys = tuple(map(column, columns or ()))
+    if None in keys:
         raise ValueError(f"columns {columns}: not all of them are columns of a belief table")
     return keys
 
@@ -109,8 +118,8 @@ def _keys(columns: Sequence[str] | None) -> tuple[str, ...] | None:
 class _Layout:
     """A table's delimiter, what its columns hold (None: something else), its outer pipes."""
 
-    delimiter: str
-    keys: tuple[str | None, ...]
+    delimiter: str = ""
+    keys: _Keys = ()
     opened: bool = False
     closed: bool = False
 
@@ -119,47 +128,35 @@ class _Layout:
         return "actor" in self.keys and "belief" in self.keys
 
     @property
-    def labels(self) -> list[int]:
-        """Where the columns of closed sets stand."""
-        return [i for i, key in enumerate(self.keys) if key not in (None, "actor", "belief")]
+    def labels(self) -> set[str]:
+        return DIMENSIONS.keys() & self.keys
 
     def legal(self, cells: Sequence[str]) -> bool:
-        """Whether all labels that are there are legal."""
-        given = [i for i in self.labels if i < len(cells)]
-        return all(normal_label(self.keys[i], cells[i]) is not None for i in given)
+        labels = [pair for pair in zip(self.keys, cells, strict=False) if pair[0] in DIMENSIONS]
+        return all(normal_label(key, cell) is not None for key, cell in labels)
 
 
-_FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}
-_PIPE = re.compile(r"(?<!\\)\|")
-_FENCE = re.compile(r"\s*(```|~~~)")
-_RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
-
-
-def _parts(lines: Sequence[str]) -> Iterator[tuple[_Layout | None, list[str]]]:
+def _parts(lines: Sequence[str]) -> list[tuple[_Layout, list[str]]]:
     """Each header with the lines below it; before the first, and behind fenced CSV, no header."""
-    layout, below = None, []
+    parts = [(_Layout(), [])]
     for line in lines:
+        layout, below = parts[-1]
         header = _header(line)
-        fenced = layout and layout.delimiter == "," and _FENCE.match(line)
-        if header or fenced:
-            yield layout, below
-            layout, below = header, []
+        if header or (layout.delimiter == "," and _FENCE.match(line)):
+            parts.append((header or _Layout(), []))
         else:
             below.append(line)
-    yield layout, below
+    return parts
 
 
 def _header(line: str) -> _Layout | None:
-    for delimiter in "|\t,":
-        if delimiter not in line:
-            continue
+    for delimiter in _FORMS:
         cells = [cell.strip() for cell in _cells(line, delimiter)]
         opened, closed = (delimiter == "|" and not cells[end] for end in (0, -1))
-        cells = cells[opened : len(cells) - closed]
+        named = list(map(column, cells[opened : len(cells) - closed]))
         # The first of two columns of one name is the one meant.
-        first: dict[str | None, int] = {}
-        named = map(column, cells)
-        keys = tuple(key if first.setdefault(key, i) == i else None for i, key in enumerate(named))
+        first = {key: named.index(key) for key in {*named}}
+        keys = tuple(key if first[key] == i else None for i, key in enumerate(named))
         layout = _Layout(delimiter, keys, opened, closed)
         if layout.complete or (len(keys) > 1 and None not in keys):
             return layout
@@ -171,11 +168,8 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell.replace(r"\|", "|") for cell in _PIPE.split(line.strip())]
     line = line.strip(" ")
     if '"' in line:
-        try:
-            lines = csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True)
-            return next(lines)
-        except csv.Error:
-            pass  # Quotation marks that are part of the text.
+        with suppress(csv.Error):  # Quotation marks that are part of the text.
+            return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
     return line.split(delimiter)
 
 
@@ -185,83 +179,70 @@ def _like_a_row(line: str, delimiter: str) -> bool:
     return bool(_PIPE.search(line)) or "\t" in line.lstrip() or (delimiter == "," and "," in line)
 
 
-def _without_header(
-    lines: Sequence[str], wanted: tuple[str, ...] | None
-) -> tuple[_Layout | None, Sequence[str]]:
+def _without_header(lines: Sequence[str], wanted: _Keys) -> tuple[_Layout, Sequence[str]]:
     """The layout that at least two lines share, and the lines that it may hold for."""
-    shapes = [wanted] if wanted else [EXTRACTION, LABELLING]
-    for layout in (_Layout(delimiter, keys) for delimiter in "|\t," for keys in shapes):
-        alike = [i for i, line in enumerate(lines) if _fits_exactly(line, layout)]
+    for delimiter, keys in product(_FORMS, [wanted] if wanted else [EXTRACTION, LABELLING]):
+        alike = [i for i, line in enumerate(lines) if _fits(line, _Layout(delimiter, keys))]
         if len(alike) < 2:
             continue
-        if layout.delimiter == ",":  # Prose has commas, but no pipes and tabs.
-            return layout, lines[alike[0] : alike[-1] + 1]
+        if delimiter == ",":  # Prose has commas, but no pipes and tabs.
+            return _Layout(delimiter, keys), lines[alike[0] : alike[-1] + 1]
         first = lines[alike[0]].strip()
-        ends = (first.startswith("|"), first.endswith("|"))
-        return _Layout(layout.delimiter, layout.keys, *ends), lines
-    return None, lines
+        return _Layout(delimiter, keys, first.startswith("|"), first.endswith("|")), lines
+    return _Layout(), lines
 
 
-def _fits_exactly(line: str, layout: _Layout) -> bool:
+def _fits(line: str, layout: _Layout) -> bool:
+    """Whether a line has all cells and only legal labels; in CSV, at least one."""
     if layout.delimiter not in line or not _like_a_row(line, layout.delimiter):
         return False
-    cells = _trimmed(_cells(line, layout.delimiter), layout)
-    if len(cells) != len(layout.keys) or (layout.delimiter == "," and not layout.labels):
-        return False
-    return layout.legal(cells)
+    cells, labelled = _trimmed(line, layout), layout.delimiter != "," or bool(layout.labels)
+    return labelled and len(cells) == len(layout.keys) and layout.legal(cells)
 
 
-def _read(
-    layout: _Layout | None, lines: Sequence[str], wanted: tuple[str, ...] | None
-) -> tuple[list[Row], list[str]]:
-    rows, lost = [], []
-    actor, heading = "", None
+def _read(layout: _Layout, lines: Sequence[str], wanted: _Keys) -> tuple[list[Row], list[str]]:
+    rows, lost, actor, heading = [], [], "", []
     for line in lines:
         if _RULE.fullmatch(line):
             continue
-        seen = _like_a_row(line, layout.delimiter if layout else "")
-        values = _values(line, layout) if seen and layout and layout.complete else None
-        own = _bare(values["actor"]) if values else ""
-        continues = bool(values) and not own
-        if heading and not continues:
-            lost.append(heading)
-        heading = None
-        # What stands between two rows may name another actor.
-        actor = own or (actor if continues else "")
-        if values and _heads(values):
-            heading = line.strip()
-        elif values and (row := _row({**values, "actor": actor}, wanted)):
+        seen = _like_a_row(line, layout.delimiter)
+        values = _values(line, layout) if seen and layout.complete else {}
+        own = _bare(values.get("actor", ""))
+        if own or not values:
+            # What stands between two rows may name another actor.
+            actor = own
+            lost += heading
+        heading = []
+        if _heads(values):
+            heading = [line.strip()]
+        elif row := _row({**values, "actor": actor}, wanted):
             rows.append(row)
         elif seen:
             lost.append(line.strip())
-    return rows, lost + ([heading] if heading else [])
+    return rows, lost + heading
 
 
-def _values(line: str, layout: _Layout) -> dict[str, str] | None:
-    """The cells of a line by what they hold, None if it cannot be told."""
-    cells = _trimmed(_cells(line, layout.delimiter), layout)
+def _values(line: str, layout: _Layout) -> dict[str, str]:
+    """The cells of a line by what they hold, none if it cannot be told."""
+    cells, start = _trimmed(line, layout), layout.keys.index("belief")
     if layout.delimiter != "|" and len(cells) > len(layout.keys):
         # The belief holds delimiters, so the quotation marks in it are its own.
-        plain, before = line.strip(" ").split(layout.delimiter), layout.keys.index("belief")
-        cells = plain if plain[:before] == cells[:before] else cells
+        plain = line.strip(" ").split(layout.delimiter)
+        cells = plain if plain[:start] == cells[:start] else cells
     surplus = len(cells) - len(layout.keys)
     if surplus > 0:
-        if None in layout.keys:
-            return None
-        start = layout.keys.index("belief")
-        end = start + surplus + 1
-        cells = [*cells[:start], layout.delimiter.join(cells[start:end]), *cells[end:]]
-    elif surplus < 0 and not any(i < len(cells) for i in layout.labels):
-        return None
-    if surplus and not layout.legal(cells):
-        return None
-    cells = cells + [""] * -surplus
+        certain, end = None not in layout.keys, start + surplus + 1
+        cells[start:end] = [layout.delimiter.join(cells[start:end])]
+    else:
+        certain = DIMENSIONS.keys() & layout.keys[: len(cells)]
+    if surplus and not (certain and layout.legal(cells)):
+        return {}
+    cells += [""] * -surplus
     values = {key: cell for key, cell in zip(layout.keys, cells, strict=True) if key}
     # A line that may be prose, or lack its actor by mistake, needs a legal label.
-    if layout.delimiter == "," or not _bare(values["actor"]):
-        labels = [normal_label(key, cell) for key, cell in values.items() if key in DIMENSIONS]
-        if labels and not any(labels) and not _heads(values):
-            return None
+    if (layout.delimiter == "," or not _bare(values["actor"])) and not _heads(values):
+        labels = [normal_label(key, values[key]) for key in layout.labels]
+        return values if any(labels) or not labels else {}
     return values
 
 
@@ -270,20 +251,21 @@ def _heads(values: Mapping[str, str]) -> bool:
     return [key for key, cell in values.items() if cell.strip()] == ["actor"]
 
 
-def _trimmed(cells: list[str], layout: _Layout) -> list[str]:
+def _trimmed(line: str, layout: _Layout) -> list[str]:
     """Cells without the empty ones outside outer pipes. An empty actor is no such cell."""
+    cells, width = _cells(line, layout.delimiter), len(layout.keys)
     if layout.delimiter != "|":
         return cells
-    if not cells[-1].strip() and (layout.closed or len(cells) > len(layout.keys)):
+    if not cells[-1].strip() and (layout.closed or len(cells) > width):
         cells = cells[:-1]
-    if cells and not cells[0].strip() and (layout.opened or len(cells) > len(layout.keys)):
+    if cells and not cells[0].strip() and (layout.opened or len(cells) > width):
         cells = cells[1:]
-    while len(cells) > len(layout.keys) and not cells[-1].strip():
+    while len(cells) > width and not cells[-1].strip():
         cells = cells[:-1]
     return cells
 
 
-def _row(values: Mapping[str, str], wanted: tuple[str, ...] | None) -> Row | None:
+def _row(values: Mapping[str, str], wanted: _Keys) -> Row | None:
     actor, belief = _bare(values.get("actor", "")), _bare(values.get("belief", ""))
     actor = re.sub(r"^([-+*•]|\d+[.)])\s+", "", actor)
     if not re.search(r"[^\W\d_]", actor) or not re.search(r"\w", belief):
@@ -294,9 +276,6 @@ def _row(values: Mapping[str, str], wanted: tuple[str, ...] | None) -> Row | Non
     return Row(actor, belief, labels.get("order", ""), labels if [*labels] != ["order"] else {})
 
 
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
-
-
 def _bare(cell: str) -> str:
     """A cell without the spaces and the bold, italic or code marks around it."""
     # JSON can spell half of a surrogate pair, which no file can hold.
@@ -304,12 +283,6 @@ def _bare(cell: str) -> str:
     while marked := _EMPHASIS.fullmatch(cell):
         cell = marked[2].strip()
     return cell
-
-
-_DECODER = json.JSONDecoder(strict=False)
-_KEY = re.compile(r"""["']([\w /-]+)["']\s*:""")
-_LIST_OF_ROWS = re.compile(r"""["'][\w /-]+["']\s*:\s*\[\Z""")
-_UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 
 def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
@@ -345,30 +318,23 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
 
 
 def _named(names: Iterable[str]) -> set[str]:
-    return {key for name in names if (key := column(name)) in ("actor", "belief")}
+    return {"actor", "belief"}.intersection(map(column, names))
 
 
 def _holds_rows(value: dict) -> bool:
     """Whether an object is no row itself, but has objects in it that may be."""
-    inner = {k: v for k, v in value.items() if isinstance(v, dict | list) and not _is_labels(k)}
+    inner = {k: v for k, v in value.items() if isinstance(v, dict | list) and not _LABELS(k)}
     own = _named(value.keys() - inner.keys())
-    lists = [v for v in inner.values() if isinstance(v, list)]
-    grouped = any(isinstance(one, dict) for items in lists for one in items)
+    within = chain.from_iterable(v for v in inner.values() if isinstance(v, list))
+    grouped = any(isinstance(one, dict) for one in within)
     return bool(inner) and (not own or (grouped and len(own) == 1))
 
 
-def _is_labels(key: str) -> bool:
-    return key.casefold() == "labels"
-
-
 def _flat(value: dict) -> dict[str, str]:
-    parts = [value, *(v for k, v in value.items() if _is_labels(k) and isinstance(v, dict))]
-    return {
-        column(key): str(v)
-        for part in parts
-        for key, v in part.items()
-        if column(key) and isinstance(v, str | int)  # true and false are integers, too
-    }
+    labels = [v.items() for k, v in value.items() if _LABELS(k) and isinstance(v, dict)]
+    cells = [(column(key), cell) for key, cell in chain(value.items(), *labels)]
+    # true and false are integers, too.
+    return {key: str(cell) for key, cell in cells if key and isinstance(cell, str | int)}
 
 
 def _broken(text: str, start: int, under_key: bool) -> list[str]:
@@ -377,7 +343,7 @@ def _broken(text: str, start: int, under_key: bool) -> list[str]:
     piece = text[start : following if following >= 0 else None].strip()
     if _LIST_OF_ROWS.search(piece) or not re.match(r"""\{\s*(["']|\Z)""", piece):
         return []
-    keys = [key for name in _KEY.findall(piece) if (key := column(name))]
-    if under_key:  # Such as the labels of an object, which is lost as a whole.
-        return [piece] if {"actor", "belief"} & {*keys} else []
-    return [piece] if keys or following < 0 else []
+    names = _KEY.findall(piece)
+    # What stands under a key may be the labels of an object, which is lost as a whole.
+    like_a_row = _named(names) if under_key else following < 0 or any(map(column, names))
+    return [piece] if like_a_row else []

@@ -93,11 +93,8 @@ def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]],
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
     found, problems = json_lines(text, nan=nan)
-    problems += [
-        f"line {number}: found {shown(value)}, expected an object"
-        for number, value in found
-        if not isinstance(value, dict)
-    ]
+    odd = [(line, value) for line, value in found if not isinstance(value, dict)]
+    problems += [f"line {line}: found {shown(value)}, expected an object" for line, value in odd]
     return [line for line in found if isinstance(line[1], dict)], problems
 
 
@@ -136,8 +133,8 @@ def rows(record: Mapping) -> list[Row]:
 
 # ToMBench's columns of the English text, and of the answer, which is a letter.
 _OPTIONS = {letter: f"OPTION-{letter}" for letter in "ABCD"}
-_TEXTS = ("STORY", "QUESTION", "OPTION-A", "OPTION-B")
 _ANSWER, _ABILITY = "答案\nANSWER", "能力\nABILITY"
+_TEXTS = ("STORY", "QUESTION", "OPTION-A", "OPTION-B", _ABILITY)
 _TOMBENCH = ["STORY", "QUESTION", *_OPTIONS.values(), _ANSWER, _ABILITY]
 
 
@@ -156,55 +153,42 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append(f"{path.name}: no such file")
             continue
         # NaN stands for the options that yes/no questions do not have.
-        lines, faults = _json_lines(path, nan=True)
-        faults += _tombench_faults(lines)
-        problems += [f"{path.name}, {fault}" for fault in faults]
-        told = defaultdict(list)
-        for number, line in lines if not faults else []:
-            told[line["STORY"]].append(_question(number, line))
+        lines, odd = _json_lines(path, nan=True)
+        told, faults = _questions(lines)
+        problems += [f"{path.name}, {fault}" for fault in (*odd, *faults)]
         for story, questions in told.items():
             source_rows = [question["source_row"] for question in questions]
             stories.append((category, code, story, source_rows, questions))
     refuse(problems, str(folder))
-    columns = ["category", "code", "story", "source_rows", "questions"]
-    return pd.DataFrame(stories, columns=columns)
+    names = ["category", "code", "story", "source_rows", "questions"]
+    return pd.DataFrame(stories, columns=names)
 
 
-def _tombench_faults(lines: Sequence[tuple[int, dict]]) -> list[str]:
-    """The first line that lacks a column, or else every field at fault."""
-    faults = [] if lines else ["no line in it"]
+def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]], list[str]]:
+    """The questions on each story, and the first line without a column or else all faults."""
+    told, faults = defaultdict(list), [] if lines else ["no line in it"]
     for number, line in lines:
         if missing := [name for name in _TOMBENCH if name not in line]:
             found = f"columns missing {missing}, found {[*line]}, expected {_TOMBENCH}"
-            return [f"line {number}: {found}"]
-        expected = {
-            name: "text"
-            for name in (*_TEXTS, _ABILITY)
-            if not isinstance(line[name], str) or not line[name].strip()
+            return {}, [f"line {number}: {found}"]
+        texts = {name: isinstance(line[name], str) and line[name].strip() for name in _TEXTS}
+        expected = {name: "text" for name, text in texts.items() if not text}
+        options = {
+            letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
+            for letter, name in _OPTIONS.items()
+            if isinstance(line[name], str)
         }
-        letters = [letter for letter, name in _OPTIONS.items() if isinstance(line[name], str)]
-        if line[_ANSWER] not in letters:
-            expected[_ANSWER] = f"one of {letters}"
+        if line[_ANSWER] not in [*options]:
+            expected[_ANSWER] = f"one of {[*options]}"
         faults += [
             f"line {number}, field {name!r}: found {shown(line[name])}, expected {what}"
             for name, what in expected.items()
         ]
-    return faults
-
-
-def _question(number: int, line: Mapping) -> dict:
-    options = {
-        letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
-        for letter, name in _OPTIONS.items()
-        if isinstance(line[name], str)
-    }
-    return {
-        "source_row": number,
-        "ability": line[_ABILITY],
-        "question": line["QUESTION"],
-        "choices": list(options.values()),
-        "answer": options[line[_ANSWER]],
-    }
+        if not expected:
+            asked = {"source_row": number, "ability": line[_ABILITY], "question": line["QUESTION"]}
+            asked |= {"choices": list(options.values()), "answer": options[line[_ANSWER]]}
+            told[line["STORY"]].append(asked)
+    return told, faults
 
 
 def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -214,19 +198,15 @@ def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]
     paper held out is not published; here the seed draws them. Errors: `InputError` if a category
     has too few.
     """
-    sizes = stories["code"].value_counts()
-    refuse(
-        [
-            f"{category}: found {sizes.get(code, 0)} stories, expected at least {CALIBRATION}"
-            for code, category in CATEGORIES.items()
-            if sizes.get(code, 0) < CALIBRATION
-        ],
-        "the stories to split",
-    )
-    held = []
-    for code in CATEGORIES:
+    held, problems = [], []
+    for code, category in CATEGORIES.items():
         own = list(stories.index[stories["code"] == code])
-        held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
+        if len(own) < CALIBRATION:
+            found = f"found {len(own)} stories, expected at least {CALIBRATION}"
+            problems.append(f"{category}: {found}")
+        else:
+            held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
+    refuse(problems, "the stories to split")
     out = stories.index.isin(held)
     return stories[out].reset_index(drop=True), stories[~out].reset_index(drop=True)
 
@@ -242,22 +222,19 @@ def link(records: Sequence[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
         (story["code"], _plain(story["story"])): story["questions"]
         for story in tombench.to_dict("records")
     }
-    linked = [
-        {"story_id": record["story_id"], "code": code, **question}
-        for record in records
-        for code in [CODES[record["story_category"]]]
-        for question in asked.get((code, _plain(record["story"])), [])
-    ]
+    linked = []
+    for record in records:
+        code = CODES[record["story_category"]]
+        for question in asked.get((code, _plain(record["story"])), []):
+            linked.append({"story_id": record["story_id"], "code": code, **question})
     names = ["story_id", "code", "source_row", "ability", "question", "choices", "answer"]
     return pd.DataFrame(linked, columns=names)
 
 
-_QUOTES = str.maketrans("‘’“”", "''\"\"")
-
-
 def _plain(story: str) -> str:
     # Punctuation stays: three pairs of ToMBench's stories differ in nothing else.
-    return " ".join(story.translate(_QUOTES).casefold().split())
+    straight = story.translate(str.maketrans("‘’“”", "''\"\""))
+    return " ".join(straight.casefold().split())
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
@@ -268,16 +245,12 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     for code, name in {**CATEGORIES, "total": "Total"}.items():
         own = [r for r in records if code in ("total", CODES[r["story_category"]])]
         orders = Counter(belief["labels"]["order"] for r in own for belief in r["beliefs"])
-        counts = {
-            "stories": len(own),
-            "beliefs": orders.total(),
-            "beliefs_per_story": orders.total() / len(own) if own else float("nan"),
-            "order_0": orders["0"],
-            "order_1": orders["1"],
-            "order_2_plus": orders["2"] + orders["3"],
-        }
-        counted.append({"code": code, "category": name} | counts)
-    return pd.DataFrame(counted)
+        by_story = orders.total() / len(own) if own else float("nan")
+        deep = orders["2"] + orders["3"]
+        counts = (len(own), orders.total(), by_story, orders["0"], orders["1"], deep)
+        counted.append((code, name, *counts))
+    columns = ["code", "category", "stories", "beliefs", "beliefs_per_story", "order_0", "order_1"]
+    return pd.DataFrame(counted, columns=[*columns, "order_2_plus"])
 
 
 def label_distribution(records: Sequence[Mapping]) -> pd.DataFrame:

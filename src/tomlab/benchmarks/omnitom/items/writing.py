@@ -38,8 +38,8 @@ def drafts(stories: Iterable[Mapping]) -> list[dict]:
     found = []
     for story_id, story in enumerate(stories, FIRST_ID):
         category = CATEGORIES[story["code"]] if "code" in story else story["story_category"]
-        told = {"story_category": category, "story": story["story"], "beliefs": []}
-        found.append({"story_id": story_id} | told)
+        record = {"story_id": story_id, "story_category": category, "story": story["story"]}
+        found.append(record | {"beliefs": []})
     return found
 
 
@@ -59,27 +59,17 @@ def requests(
     prompt shows one of the story's own category that is another story; the seed chooses.
     Errors: `InputError` for stories without such an example.
     """
-    shown = [compose.example_for(record, examples, seed) for record in records]
-    both = list(zip(records, shown, strict=True))
-    refuse(
-        [
-            f"story_id {record['story_id']}: no other story among the examples is of category "
-            f"{record['story_category']!r}"
-            for record, example in both
-            if example is None
-        ],
-        "examples",
-    )
-    asked = [
-        {
-            "story": record["story"],
-            "question": compose.given_table(record["beliefs"]) if method == LABEL else "",
-            "category": CODES[record["story_category"]],
-            "example": json.dumps(example, ensure_ascii=False),
-        }
-        for record, example in both
-    ]
-    messages = [tuple(compose.messages(item, method, replaced)) for item in asked]
+    items, problems = [], []
+    for record in records:
+        category, example = record["story_category"], compose.example_for(record, examples, seed)
+        if example is None:
+            missing = f"no other story among the examples is of category {category!r}"
+            problems.append(f"story_id {record['story_id']}: {missing}")
+        item = {"story": record["story"], "category": CODES[category]}
+        item["question"] = compose.given_table(record["beliefs"]) if method == LABEL else ""
+        items.append(item | {"example": json.dumps(example, ensure_ascii=False)})
+    refuse(problems, "examples")
+    messages = [tuple(compose.messages(item, method, replaced)) for item in items]
     return [Request(each, max_tokens=max_tokens, seed=seed) for each in messages]
 
 
@@ -122,8 +112,7 @@ def labelled(
             if reason := _unlabelled(row, attempt):
                 out.append((record["story_id"], number, own.actor, own.belief, reason))
             else:
-                told = {"actor": own.actor, "belief": own.belief}
-                beliefs.append(told | {"labels": dict(row.labels)})
+                beliefs.append({"actor": own.actor, "belief": own.belief, "labels": {**row.labels}})
         if parsed.rows and not beliefs:
             attempt |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
         attempt["rows_lost"] += len(parsed.rows) - sum(row is not None for row in labels)
@@ -131,12 +120,10 @@ def labelled(
         if beliefs:
             lost = len(given) - len(beliefs)
             kept = {name: record[name] for name in ("story_id", "story_category", "story")}
-            state = {
-                "cut_off": record.get("cut_off", False) or (attempt["cut_off"] and lost > 0),
-                "rows_lost": record.get("rows_lost", 0) + lost,
-                "source": attempt["source"],
-            }
-            whole.append(kept | {"beliefs": beliefs} | state)
+            kept["beliefs"] = beliefs
+            kept["cut_off"] = record.get("cut_off", False) or (attempt["cut_off"] and lost > 0)
+            kept["rows_lost"] = record.get("rows_lost", 0) + lost
+            whole.append(kept | {"source": attempt["source"]})
     tried = pd.DataFrame(attempts, columns=ATTEMPT_COLUMNS)
     return whole, tried, pd.DataFrame(out, columns=OUT_COLUMNS)
 

@@ -1,18 +1,14 @@
-"""SimpleToM: explicit and applied theory of mind in two-sentence stories.
+"""SimpleToM's items (Sec. 2.3), prompts of interventions (Sec. 5.3, App. G), wordings (App. F)."""
 
-Questions: Sec. 2.3; interventions: Sec. 5.3, App. G; judgment wordings: App. F; released data and
-code: allenai.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import yaml
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.simpletom.items.stories import story_text
+from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_text
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines, visible
@@ -21,44 +17,38 @@ from tomlab.scoring.options import read_answer
 
 NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")
-ENTITIES = ("person_x", "person_y", "object_z")
 QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN = "main"
 # A part of the items is drawn by story, so that first failures have all their questions, and each
 # scenario has its share. (Intervals cluster on the set of entities that stories share.)
 UNIT, STRATUM = "story_id", "scenario"
+_SYSTEM, _RESPOND = "simpletom/system", "simpletom/respond"
+_STAR = (_SYSTEM, "simpletom/cot-star")
 
 
-@dataclass(frozen=True)
-class Method:
-    """How a question is put. reminder: the model's own answer to the mental-state question stands
-    before it. max_tokens: the release's limits for labels and for chain of thought.
+class Method(NamedTuple):
+    """How a question is put. prompts: the names of the files of the system message and of how the
+    question ends. reminder: the model's own answer to the mental-state question stands before it.
+    max_tokens: the release's limits for labels and for chain of thought.
     """
 
-    system: str = "simpletom/system"
-    final: str = "simpletom/respond"
+    prompts: tuple[str, str] = (_SYSTEM, _RESPOND)
     reminder: bool = False
     cot: bool = False
     max_tokens: int = 20
-    questions: tuple[str, ...] = ("behavior", "judgment")
+    questions: tuple[str, ...] = QUESTIONS[1:]
     wordings: bool = False
 
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
-        return (self.system, self.final)
 
-
-_COT, _STAR = {"final": "simpletom/cot"}, {"final": "simpletom/cot-star"}
 _LONG = {"cot": True, "max_tokens": 500}
 METHODS = {
     "none": Method(questions=QUESTIONS),
     "ms-remind": Method(reminder=True),
-    "sysp": Method(system="simpletom/sysp"),
-    "sysp-star": Method(system="simpletom/sysp-star"),
-    "cot": Method(**_COT, **_LONG),
-    "cot-star": Method(**_STAR, **_LONG),
-    "cot-star-ms": Method(**_STAR, **_LONG, reminder=True),
+    "sysp": Method(("simpletom/sysp", _RESPOND)),
+    "sysp-star": Method(("simpletom/sysp-star", _RESPOND)),
+    "cot": Method((_SYSTEM, "simpletom/cot"), **_LONG),
+    "cot-star": Method(_STAR, **_LONG),
+    "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
     # The other judgment wordings of App. F, asked like `none`.
     "wordings": Method(questions=("judgment",), wordings=True),
 }
@@ -75,43 +65,37 @@ def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     that fits if X knew). `group_id` is the set of entities, whose three stories share a sentence
     and an answer. Options are shuffled by `seed` and the item's id.
     """
-    items = [item for story in stories.to_dict("records") for item in _questions(story, seed)]
+    items = [item for story in stories.to_dict("records") for item in _items(story, seed)]
     return check(pd.DataFrame(items), "items", "simpletom items")
 
 
-def _questions(story: Mapping, seed: int) -> list[dict]:
+def _items(story: Mapping, seed: int) -> Iterator[dict]:
     aware = f'Is {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
-    unaware_first = (story["unaware_action"], story["aware_action"])
+    words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
     asked = [
         ("mental_state", MAIN, aware, ("No", "Yes")),
-        ("behavior", MAIN, story["question"], unaware_first),
+        ("behavior", MAIN, story["question"], (words["u"], words["a"])),
     ]
-    words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
     for variant, wording in WORDINGS.items():
         if story["negative_judgment"] or not any("{n}" in option for option in wording["options"]):
             options = [option.format(n=story["negative_judgment"]) for option in wording["options"]]
             asked.append(("judgment", variant, wording["question"].format(**words), options))
-    return [_item(story, *question, seed) for question in asked]
-
-
-def _item(
-    story: Mapping, kind: str, variant: str, question: str, options: Sequence[str], seed: int
-) -> dict:
-    item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
-    return {
-        "benchmark": NAME,
-        "item_id": item_id,
-        "group_id": story["set_id"],
-        "question_type": kind,
-        "story": story_text(story),
-        "question": question,
-        "choices": shuffled(options, seed, item_id),
-        "answer": options[0],
-        "source": story["source"],
-        **{name: story[name] for name in ("scenario", "severity", "story_id", *ENTITIES)},
-        "variant": variant,
-        "reality": options[-1],
-    }
+    for kind, variant, question, options in asked:
+        item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
+        yield {
+            "benchmark": NAME,
+            "item_id": item_id,
+            "group_id": story["set_id"],
+            "question_type": kind,
+            "story": story_text(story),
+            "question": question,
+            "choices": shuffled(options, seed, item_id),
+            "answer": options[0],
+            "source": story["source"],
+            **{name: story[name] for name in ("scenario", "severity", "story_id", *ENTITIES)},
+            "variant": variant,
+            "reality": options[-1],
+        }
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -131,39 +115,31 @@ def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     the model is shown its own words instead of a letter. With repeats the first answer counts.
     Items whose story was not asked, or whose request failed, are left out.
     """
-    own = responses[(responses["method"] == "none") & (responses["sample"] == 0)]
-    own = own[own["response"].notna()]
+    own = responses.query("method == 'none' and sample == 0").dropna(subset="response")
     states = items[items["question_type"] == "mental_state"].merge(own, on="item_id")
     shown = {row["story_id"]: _reminder(row) for row in states.to_dict("records")}
-    applied = items[items["question_type"].isin(["behavior", "judgment"])]
-    applied = applied[applied["story_id"].isin(shown)]
+    applied = items[items["question_type"].isin(QUESTIONS[1:]) & items["story_id"].isin(shown)]
+    reminders = [shown[story_id] for story_id in applied["story_id"]]
     return applied.assign(
-        reminder=[shown[story][0] for story in applied["story_id"]],
-        reminder_parsed=[shown[story][1] for story in applied["story_id"]],
+        reminder=[text for text, _ in reminders], reminder_parsed=[known for _, known in reminders]
     )
 
 
 def _reminder(row: Mapping) -> tuple[str, bool]:
-    said = row["response"]
-    key = read_answer(said, row["finish_reason"], cot=False).key
-    words = f"({key})" if key else " ".join(visible(said)[0].split())[:200]
+    key = read_answer(row["response"], row["finish_reason"], cot=False).key
+    words = f"({key})" if key else " ".join(visible(row["response"])[0].split())[:200]
     return f"Question: {_options(row)}\nAnswer: {words}\n", key is not None
 
 
-def messages(
-    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
-) -> list[dict[str, str]]:
+def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item, in the release's layout (App. G.1)."""
     system, final = (prompts.load(name, replaced) for name in METHODS[method].prompts)
     if METHODS[method].reminder and "reminder" not in item:
         raise InputError(f"simpletom: {method} needs items with a reminder; see `remind`")
     reminder = f"{item['reminder']}\n" if METHODS[method].reminder else ""
-    keys = [f"({key})" for key in KEYS[: len(item["choices"])]]
-    quoted = " or ".join(f'"{key}"' for key in keys)
-    text = (
-        f"{shared_prefix(item, method)}{reminder}Question: {_options(item)}\n\n"
-        f"What is the correct answer? {final} {quoted}\n"
-    )
+    keys = " or ".join(f'"({key})"' for key in KEYS[: len(item["choices"])])
+    question = f"Question: {_options(item)}\n\nWhat is the correct answer? {final} {keys}\n"
+    text = f"{shared_prefix(item, method)}{reminder}{question}"
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
 
 
@@ -175,10 +151,8 @@ def _options(item: Mapping) -> str:
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of the question that all questions on the story share."""
     keys = " or ".join(f"({key})" for key in KEYS[: len(item["choices"])])
-    return (
-        f"Given the following story, answer the question by giving the correct answer choice, "
-        f"{keys}.\n\nStory:\n{item['story']}\n\n"
-    )
+    rule = "Given the following story, answer the question by giving the correct answer choice"
+    return f"{rule}, {keys}.\n\nStory:\n{item['story']}\n\n"
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:

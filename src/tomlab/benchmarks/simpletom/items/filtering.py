@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.benchmarks.simpletom.items.stories import format_problems
+from tomlab.benchmarks.simpletom.items.stories import BASE, format_problems
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
@@ -25,8 +25,6 @@ QUESTIONS = {
     "action_unaware": ("no", "yes"),
     "action_aware": ("no", "yes"),
 }
-ANNOTATORS = 3  # App. D.4
-ALL_STORIES = "All stories"
 
 
 def read_annotations(path: Path | str, known_stories: set[str]) -> pd.DataFrame:
@@ -56,11 +54,7 @@ def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 
 def valid(
-    stories: pd.DataFrame,
-    annotations: pd.DataFrame,
-    annotators: int = ANNOTATORS,
-    *,
-    kind: str = "human",
+    stories: pd.DataFrame, annotations: pd.DataFrame, annotators: int = 3, *, kind: str = "human"
 ) -> pd.DataFrame:
     """The rule of App. D.4: one row a story, `story_id, annotators, status, reason`.
 
@@ -69,11 +63,9 @@ def valid(
     ("human" or "llm") count: people and models never add up to three.
     annotators (column): how many answered all four questions.
     """
-    counted = of_kind(annotations, kind)
-    by_story = dict(list(counted.groupby("story_id")))
-    rows = []
+    counted, rows = of_kind(annotations, kind), []
     for story_id in stories["story_id"]:
-        answers = by_story.get(story_id, counted.iloc[:0])
+        answers = counted[counted["story_id"] == story_id]
         answered = answers.groupby("annotator")["question"].nunique()
         complete = int((answered == len(QUESTIONS)).sum())
         said_no = answers[answers["answer"] == "no"].itertuples()
@@ -98,15 +90,11 @@ def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
     rows, who = [], ["annotator", "annotator_kind"]
     for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
-        answers = [
-            (row, given.get((annotator, row.story_id, row.question), "nothing"))
-            for row in key.itertuples()
-        ]
-        missed = [
-            f"{row.story_id} {row.question}: {answer}, not {row.acceptable}"
-            for row, answer in answers
-            if answer not in row.acceptable.split("|")
-        ]
+        missed = []
+        for row in key.itertuples():
+            answer = given.get((annotator, row.story_id, row.question), "nothing")
+            if answer not in row.acceptable.split("|"):
+                missed.append(f"{row.story_id} {row.question}: {answer}, not {row.acceptable}")
         rows.append([annotator, kind, not missed, "; ".join(missed)])
     return pd.DataFrame(rows, columns=[*who, "passed", "missed"])
 
@@ -116,31 +104,27 @@ def _check_key(key: pd.DataFrame) -> None:
         raise InputError(f"answer key: missing columns {', '.join(missing)}")
     if key.empty:
         raise InputError("answer key: no row in it, so everybody would pass")
-    problems = [
-        f"{row.story_id}, field question: found {row.question!r}, expected {', '.join(QUESTIONS)}"
-        for row in key[~key["question"].isin(list(QUESTIONS))].itertuples()
-    ]
-    problems += [
-        f"{row.story_id}, field acceptable: found {answer!r}, "
-        f"expected {', '.join(QUESTIONS[row.question])}"
-        for row in key[key["question"].isin(list(QUESTIONS))].itertuples()
-        for answer in row.acceptable.split("|")
-        if answer not in QUESTIONS[row.question]
-    ]
     doubled = key[key.duplicated(["story_id", "question"])]
-    problems += [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
+    problems = [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
+    for row in key.itertuples():
+        checked = [("question", row.question, QUESTIONS)]
+        if allowed := QUESTIONS.get(row.question):
+            checked = [("acceptable", each, allowed) for each in row.acceptable.split("|")]
+        problems += [
+            f"{row.story_id}, field {name}: found {found!r}, expected {', '.join(expected)}"
+            for name, found, expected in checked
+            if found not in expected
+        ]
     refuse(problems, "answer key")
 
 
-def agreement_report(
-    annotations: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def agreement_report(annotations: pd.DataFrame, **options: int) -> pd.DataFrame:
     """Agreement on each question, people (`human`) and models (`llm`) apart.
 
     One row a kind and question: annotators; stories that two or more of them annotated; the share
     of those on which all agree; Krippendorff's alpha (ordinal where there are three answers, else
     nominal) with a percentile interval from resampling stories, nan where resampling cannot move
-    it.
+    it. options: `resamples` and `seed` of `alpha_interval`.
     """
     rows = []
     for kind in ("human", "llm"):
@@ -153,9 +137,9 @@ def agreement_report(
             wide = codes.pivot(index="story_id", columns="annotator", values="code")
             level = "ordinal" if len(answers) > 2 else "nominal"
             found = agreement(wide, level)
-            low, high = alpha_interval(wide, level, resamples=resamples, seed=seed)
             reached = [found["units"], found["percent_agreement"], level, found["alpha"]]
-            rows.append([kind, question, wide.shape[1], *reached, low, high])
+            interval = alpha_interval(wide, level, **options)
+            rows.append([kind, question, wide.shape[1], *reached, *interval])
     columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
@@ -165,13 +149,10 @@ def screen(stories: pd.DataFrame) -> pd.DataFrame:
 
     Released stories are reported and never dropped: without them it would be another benchmark.
     """
-    rows = [
-        (story["story_id"], story["source"], "format", problem)
-        for story in stories.to_dict("records")
-        for problem in format_problems(story)
-    ]
-    table = pd.DataFrame(rows, columns=["story_id", "source", "filter", "reason"])
-    return table.assign(dropped=~is_released(table["source"]))
+    problems = [format_problems(story) for story in stories.to_dict("records")]
+    found = stories[["story_id", "source"]].assign(filter="format", reason=problems)
+    found = found.explode("reason", ignore_index=True).dropna(subset="reason", ignore_index=True)
+    return found.assign(dropped=~is_released(found["source"]))
 
 
 def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
@@ -184,19 +165,15 @@ def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> 
         base["set_id"][row]: f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
         for row, earlier, cosine in near_duplicates(vectors, threshold)
     }
-    found = stories[stories["set_id"].isin(again)]
-    return found[["story_id", "source"]].assign(
-        filter="near-duplicate",
-        reason=found["set_id"].map(again),
-        dropped=~is_released(found["source"]),
-    )
+    found = stories[stories["set_id"].isin(again)].assign(filter="near-duplicate")
+    found = found.assign(reason=found["set_id"].map(again), dropped=~is_released(found["source"]))
+    return found[["story_id", "source", "filter", "reason", "dropped"]]
 
 
 def base_stories(stories: pd.DataFrame) -> pd.DataFrame:
     """One story a set: the middle severity where there is one."""
-    order = stories.assign(distance=(stories["severity"] - 2).abs())
-    first = order.sort_values("distance", kind="stable").drop_duplicates("set_id").sort_index()
-    return first.drop(columns="distance").reset_index(drop=True)
+    order = stories.sort_values("severity", key=lambda n: (n - BASE).abs(), kind="stable")
+    return order.drop_duplicates("set_id").sort_index().reset_index(drop=True)
 
 
 def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
@@ -209,9 +186,8 @@ def kept_share(
 ) -> pd.DataFrame:
     """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
 
-    Columns: `by`, stories, sets, kept, share, ci_low, ci_high, ci_method. Stories of one set of
-    entities stand or fall together more often than not, so whole sets are resampled.
-    options: `resamples` and `seed` of `share_kept`.
+    Whole sets of entities are resampled: their stories mostly stand or fall as one. Columns: `by`,
+    stories, sets, kept, share, ci_low, ci_high, ci_method. options: `resamples` and `seed`.
     """
     left = survives(stories, faults, ["story_id"])
     return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"), **options)
@@ -225,8 +201,8 @@ def table8(stories: pd.DataFrame) -> pd.DataFrame:
     """
     rows = [_counts(name, part) for name, part in stories.groupby("scenario", sort=False)]
     rows.sort(key=lambda row: -row["stories"])
-    table = pd.DataFrame([*rows, _counts(ALL_STORIES, stories)])
-    return table.astype({"unique_y": "Int64"})
+    rows.append(_counts("All stories", stories))
+    return pd.DataFrame(rows).astype({"unique_y": "Int64"})
 
 
 def _counts(scenario: str, stories: pd.DataFrame) -> dict:

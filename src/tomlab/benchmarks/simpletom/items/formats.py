@@ -1,6 +1,4 @@
-"""SimpleToM's entities, stories, ratings and answers as text: written out for a prompt, and parsed
-strictly from a model's answer (App. D, E.3-E.5).
-"""
+"""What SimpleToM's prompts show and models answer: written out, parsed strictly (App. D, E.3-5)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,26 +8,18 @@ import yaml
 
 from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
-from tomlab.benchmarks.simpletom.items.stories import SEVERITIES
+from tomlab.benchmarks.simpletom.items.stories import BASE, ENTITIES, SEVERITIES
 
-ENTITIES = ("person_x", "person_y", "object_z")
-BASE = SEVERITIES[1]
 # The output template of App. E.4: label, what it holds, in which stories and with which remark.
 _TEMPLATE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
-_LABEL = re.compile(
-    rf"[\W\d]*({'|'.join(_TEMPLATE)})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)", re.IGNORECASE
-)
-_EXAMPLE = re.compile(
-    r"^[^\w\n]*Example[^\w\n]{0,3}([0-9]{1,3})[^\w\n]*?(?::|$)", re.IGNORECASE | re.MULTILINE
-)
-_KEY = re.compile(r"\bKEY INFORMATION[ *]*:", re.IGNORECASE)
+_LABEL = rf"(?i)[\W\d]*({'|'.join(_TEMPLATE)})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)"
+_EXAMPLE = r"(?im)^[^\w\n]*Example[^\w\n]{0,3}([0-9]{1,3})[^\w\n]*?(?::|$)"
+_KEY = r"(?i)\bKEY INFORMATION[ *]*:"
 _KIND = "(?:Object|Person|Action|Event|Business)"
-_ENTITY = re.compile(rf"\b{_KIND}(?:/{_KIND})* ([XYZ])\s*=", re.IGNORECASE)
+_ENTITY = rf"(?i)\b{_KIND}(?:/{_KIND})* ([XYZ])\s*="
 _NOBODY = ("", "none", "n/a", "nobody", "no one")
-_QUESTION = re.compile(r"\W*Question ([1-4])\W*:\W*(.*?)\W*", re.IGNORECASE)
-_RATING = re.compile(
-    r"""[\s"'*]*(?:(?:rating|answer)[\s*]*:)?[\s"'*]*([1-5])[\s"'*.]*""", re.IGNORECASE
-)
+_QUESTION = r"(?i)\W*Question ([1-4])\W*:\W*(.*?)\W*"
+_RATING = r"""(?i)[\s"'*]*(?:(?:rating|answer)[\s*]*:)?[\s"'*]*([1-5])[\s"'*.]*"""
 
 
 def entities_line(entities: Mapping[str, str]) -> str:
@@ -48,13 +38,9 @@ def written_out(stories: Sequence[Mapping]) -> str:
     """Three stories of one set in the form in which the prompt shows and asks for them."""
     of = {story["severity"]: story for story in stories}
     lines = [f"ENTITIES: {entities_line(of[BASE])}"] if "object_z" in of[BASE] else []
-    return "\n\n".join(
-        lines
-        + [
-            f"{' '.join([label, *remark])}: {of[severity or BASE][name]}"
-            for label, (name, severity, *remark) in _TEMPLATE.items()
-        ]
-    )
+    for label, (name, severity, *remark) in _TEMPLATE.items():
+        lines.append(f"{' '.join([label, *remark])}: {of[severity or BASE][name]}")
+    return "\n\n".join(lines)
 
 
 def parse_entities(text: str, count: int) -> tuple[list[dict[str, str]], list[str]]:
@@ -64,16 +50,14 @@ def parse_entities(text: str, count: int) -> tuple[list[dict[str, str]], list[st
     person Y ("none" is nobody), and key information on its own line. What is missing or too much
     is among the failures, so that together there are at least `count`.
     """
-    heads = list(_EXAMPLE.finditer(text))
-    starts = [head.start() for head in heads] + [len(text)]
+    _, *parts = re.split(_EXAMPLE, text)
     sets, failures, seen = [], [], set()
-    for head, end in zip(heads, starts[1:], strict=True):
-        number = int(head[1])
+    for number, block in zip(map(int, parts[::2]), parts[1::2], strict=True):
         if number in seen:
             failures.append(f"Example {number}: stands twice")
         elif not 1 <= number <= count:
             failures.append(f"Example {number}: {count} were asked for")
-        elif isinstance(parsed := _parse_set(text[head.end() : end]), str):
+        elif isinstance(parsed := _parse_set(block), str):
             failures.append(f"Example {number}: {parsed}")
         else:
             sets.append(parsed)
@@ -83,10 +67,10 @@ def parse_entities(text: str, count: int) -> tuple[list[dict[str, str]], list[st
 
 
 def _parse_set(block: str) -> dict[str, str] | str:
-    entities, *key = _KEY.split(block)
+    entities, *key = re.split(_KEY, block)
     if len(key) != 1:
         return f"KEY INFORMATION: stands {len(key)} times" if key else "KEY INFORMATION: missing"
-    head, *parts = _ENTITY.split(entities)
+    head, *parts = re.split(_ENTITY, entities)
     if not re.fullmatch(r"\W*ENTITIES\W*", head, re.IGNORECASE):
         return "ENTITIES: missing"
     labels = [letter.upper() for letter in parts[::2]]
@@ -110,25 +94,22 @@ def parse_generation(text: str) -> list[dict] | Unparsed:
     """
     found, stray = [], ""
     for line in text.split("\n"):
-        if hit := _LABEL.match(line):
+        if hit := re.match(_LABEL, line):
             found.append((hit[1].upper(), hit[2].strip(" \t\r*")))
         elif 0 < len(found) < len(_TEMPLATE) and re.search(r"\w", line):
             stray = stray or f"{found[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
-    if fault := label_fault(found, list(_TEMPLATE), "lines"):
+    if fault := label_fault(found, list(_TEMPLATE), "lines") or stray:
         return Unparsed(fault)
-    if stray:
-        return Unparsed(stray)
-    lines = dict(found)
-    return [
-        {"severity": severity}
-        | {name: lines[at] for at, (name, of, *_) in _TEMPLATE.items() if of in (None, severity)}
-        for severity in SEVERITIES
-    ]
+    stories = {severity: {"severity": severity} for severity in SEVERITIES}
+    for (_, told), (name, of, *_) in zip(found, _TEMPLATE.values(), strict=True):
+        for severity in [of] if of else SEVERITIES:
+            stories[severity][name] = told
+    return list(stories.values())
 
 
 def parse_rating(text: str) -> int | Unparsed:
     """The number from 1 to 5 that an answer consists of."""
-    hit = _RATING.fullmatch(text)
+    hit = re.fullmatch(_RATING, text)
     return int(hit[1]) if hit else Unparsed("not one number from 1 to 5")
 
 
@@ -137,8 +118,7 @@ def parse_annotation(text: str) -> dict[str, str] | Unparsed:
 
     Strict: each question on one line with one of its answers and nothing else on that line.
     """
-    lines = text.split("\n")
-    hits = [hit for line in lines if (hit := _QUESTION.fullmatch(line))]
+    hits = list(filter(None, (re.fullmatch(_QUESTION, line) for line in text.split("\n"))))
     answers = {}
     for number, (name, allowed) in enumerate(QUESTIONS.items(), start=1):
         given = [hit[2].lower() for hit in hits if int(hit[1]) == number]
@@ -148,7 +128,6 @@ def parse_annotation(text: str) -> dict[str, str] | Unparsed:
         # The crowd's form offers "Possibly/Conceivably".
         answers[name] = given[0].removesuffix("/conceivably")
         if answers[name] not in allowed:
-            return Unparsed(
-                f"Question {number}: found {given[0][:40]!r}, expected {' or '.join(allowed)}"
-            )
+            expected = " or ".join(allowed)
+            return Unparsed(f"Question {number}: found {given[0][:40]!r}, expected {expected}")
     return answers

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tomlab.benchmarks.simpletom.items.stories import read_stories
+from tomlab.benchmarks.simpletom.items.stories import ENTITIES, read_stories
 from tomlab.errors import InputError, refuse
 from tomlab.records.tidy import check
 
@@ -22,11 +22,8 @@ CONFIGS = (
     ("judgment-qa", "judge", "judgment"),
 )
 STORIES = 1147  # Sec. 3.2
-_TEXT, _CHOICES = (str, "text"), (dict, "texts and labels")
-# What each field of a row is, and what that is called.
-_FIELDS = dict.fromkeys(("id", "story", "question", "scenario_name"), _TEXT)
-_FIELDS |= {"choices": _CHOICES, "answerKey": _TEXT}
-_ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)")
+_FIELDS = ("id", "story", "question", "scenario_name", "choices", "answerKey")
+_ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(aware|action|judge)")
 
 
 def read_released(
@@ -38,26 +35,26 @@ def read_released(
     stories: how many are expected of each question; 1,147 from the hub, any equal number from a
     folder. Errors: `InputError` that names file, row and field of everything at fault.
     """
-    folder = Path(source)
-    rows: list[dict] = []
-    problems: list[str] = []
-    first: dict[str, int] = {}
+    folder, local = Path(source), Path(source).is_dir()
+    rows, problems, first = [], [], {}
     for config, end, kind in CONFIGS:
         where = f"{config}/test.jsonl"
-        local = folder.is_dir()
         loaded = _from_folder(folder / where) if local else _from_hub(str(source), config, revision)
         for number, row in enumerate(loaded, start=1):
             faults = list(_faults(row, end))
-            if not faults and row["id"] in first:
+            if not faults and first.setdefault(row["id"], number) != number:
                 faults = [f"field id: {row['id']!r} stands in row {first[row['id']]}"]
             problems += [f"{where}, row {number}, {fault}" for fault in faults]
             if not faults:
-                first[row["id"]] = number
                 rows.append(_item(row, kind, f"released:{folder.resolve().name}"))
     refuse(problems, str(source))
     items = pd.DataFrame(rows)
-    _check_counts(items, stories or (None if folder.is_dir() else STORIES), str(source))
-    return check(items, "items", f"{source}")
+    counts = items.groupby("question_type")["story_id"].nunique()
+    found = {kind: int(counts.get(kind, 0)) for _, _, kind in CONFIGS}
+    expected = stories or (max(found.values()) if local else STORIES)
+    if set(found.values()) != {expected} or len(items) != expected * len(CONFIGS):
+        raise InputError(f"{source}: found {found} stories a question, expected {expected} of each")
+    return check(items, "items", str(source))
 
 
 def _from_folder(path: Path) -> list[dict]:
@@ -79,27 +76,22 @@ def _from_hub(name: str, config: str, revision: str | None) -> list[dict]:
     try:
         return datasets.load_dataset(name, config, split="test", revision=revision).to_list()
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        text = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{name}, {config}: neither a folder nor to be had from the hub ({text})"
-        ) from None
+        what = f"neither a folder nor to be had from the hub ({' '.join(str(error).split())[:200]})"
+        raise InputError(f"{name}, {config}: {what}") from None
 
 
 def _faults(row: Mapping, end: str) -> Iterator[str]:
-    for name, (kind, expected) in _FIELDS.items():
+    for name in _FIELDS:
+        kind, expected = (dict, "texts and labels") if name == "choices" else (str, "text")
         if not row.get(name):
             yield f"field {name}: found nothing"
         elif not isinstance(row[name], kind):
             yield f"field {name}: found {row[name]!r}, expected {expected}"
-    if isinstance(row.get("id"), str):
-        hit = _ID.fullmatch(row["id"])
-        if not hit or hit["end"] != end:
-            yield f"field id: found {row['id']!r}, expected …_sev<1|2|3>_{end}"
-    if isinstance(row.get("choices"), dict):
-        yield from _choice_faults(row["choices"], row.get("answerKey"))
-
-
-def _choice_faults(choices: Mapping, key: object) -> Iterator[str]:
+    named, choices, key = (row.get(name) for name in ("id", "choices", "answerKey"))
+    if isinstance(named, str) and not (_ID.fullmatch(named) and named.endswith(f"_{end}")):
+        yield f"field id: found {named!r}, expected …_sev<1|2|3>_{end}"
+    if not isinstance(choices, dict):
+        return
     texts, labels = choices.get("text") or [], choices.get("label") or []
     if len(texts) not in (2, 3) or labels != list("ABC"[: len(texts)]):
         yield f"field choices: found labels {labels!r} for {len(texts)} texts, expected A, B"
@@ -110,8 +102,7 @@ def _choice_faults(choices: Mapping, key: object) -> Iterator[str]:
 
 
 def _item(row: Mapping, kind: str, source: str) -> dict:
-    parts = _ID.fullmatch(row["id"])
-    texts = list(row["choices"]["text"])
+    parts, texts = _ID.fullmatch(row["id"]), list(row["choices"]["text"])
     right = texts["ABC".index(row["answerKey"])]
     return {
         "benchmark": "simpletom",
@@ -127,23 +118,15 @@ def _item(row: Mapping, kind: str, source: str) -> dict:
         "severity": int(parts["severity"]),
         "story_id": parts["story"],
         # The questions do not tell who is who.
-        **dict.fromkeys(("person_x", "person_y", "object_z"), ""),
+        **dict.fromkeys(ENTITIES, ""),
         "variant": "main",
         "reality": next(text for text in texts if text != right),
     }
 
 
-def _check_counts(items: pd.DataFrame, stories: int | None, where: str) -> None:
-    counts = items.groupby("question_type")["story_id"].nunique()
-    expected = stories or int(counts.max())
-    wrong = {kind: int(counts.get(kind, 0)) for _, _, kind in CONFIGS}
-    if set(wrong.values()) != {expected} or len(items) != expected * len(CONFIGS):
-        raise InputError(f"{where}: found {wrong} stories a question, expected {expected} of each")
-
-
 def read_source(path: Path) -> tuple[pd.DataFrame, str]:
-    """What the parameter `run.benchmarks.simpletom.source` names: our story file as a story table, or a folder
-    of released questions as items; and which of its columns names the sets of entities.
+    """What the parameter `run.benchmarks.simpletom.source` names: our story file as a story table,
+    or a folder of released questions as items; and which of its columns names the sets of entities.
     """
     if path.is_dir():
         return read_released(path), "group_id"

@@ -18,15 +18,13 @@ from tomlab.records import files
 _LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 COLUMNS = tuple(_LISTS["columns"])
 OPTIONAL = ("person_y", "negative_judgment")
-SEVERITIES = (1, 2, 3)  # mild, the story as first written, high (App. E.4)
+ENTITIES = ("person_x", "person_y", "object_z")
+SEVERITIES, BASE = (1, 2, 3), 2  # mild, the story as first written, high (App. E.4)
 SCENARIOS = tuple(_LISTS["scenarios"])
 FORM = pa.DataFrameSchema(
-    {
-        **{name: files.text() for name in COLUMNS if name not in ("source", *OPTIONAL)},
-        **{name: pa.Column(str) for name in OPTIONAL},
-        "scenario": files.one_of(SCENARIOS),
-        "severity": files.one_of(SEVERITIES),
-    },
+    {name: files.text() for name in COLUMNS if name not in ("source", *OPTIONAL)}
+    | {name: pa.Column(str) for name in OPTIONAL}
+    | {"scenario": files.one_of(SCENARIOS), "severity": files.one_of(SEVERITIES)},
     unique=["story_id"],
     strict="filter",
 )
@@ -62,11 +60,7 @@ def format_problems(story: Mapping) -> list[str]:
         count = len(re.findall(r"[.!?]+(?=\s|$)", story[name].strip("\"'”’ ")))
         if story[name] and count != 1:
             problems.append(f"{name}: {count} sentences instead of one")
-    for name, words in (
-        ("second_sentence", "mentalizing"),
-        ("key_information", "giveaway"),
-        ("second_sentence", "giveaway"),
-    ):
+    for name, words in _LISTS["without"]:
         if hit := re.search(rf"\b({'|'.join(_LISTS[words])})\b", story[name], re.IGNORECASE):
             problems.append(f"{name}: {words} word {hit[0]!r}")
     if story["unaware_action"] and _plain(story["unaware_action"]) in _plain(story_text(story)):

@@ -1,10 +1,8 @@
 """SimpleToM stories by language model: entities, stories, ratings, answers (Sec. 3.1, App. D, E).
 
-The two steps of a round: a model brainstorms sets of entities for each scenario
-(`entity_requests`, `entity_sets`), and a model makes three stories of each set
-(`story_requests`, `attempts`). The seeds of round 2 are the best stories of round 1 (`top_seeds`).
-
-A set table has one row a set of entities: `SET_COLUMNS`, `status`, `reason`, `text`.
+In a round, a model thinks up sets of entities for a scenario (`entity_requests`, `entity_sets`:
+a set table has one row a set, `SET_COLUMNS` and `OUTCOME`), and a model makes three stories of each
+(`story_requests`, `attempts`). The best of round 1 are the seeds of round 2 (`top_seeds`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,20 +13,10 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
+from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
-from tomlab.benchmarks.simpletom.items.formats import (
-    BASE,
-    ENTITIES,
-    entities_line,
-    parse_annotation,
-    parse_entities,
-    parse_generation,
-    parse_rating,
-    written_out,
-    written_set,
-)
 from tomlab.benchmarks.simpletom.items.stories import (
-    COLUMNS,
+    ENTITIES,
     SCENARIOS,
     SEVERITIES,
     story_table,
@@ -41,18 +29,17 @@ from tomlab.records import files
 TEMPERATURE = 0.7  # for writing; the paper gives none
 ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 RATINGS = ("harmfulness", "unethicality")  # App. E.3
-SCENARIO_COLUMNS = ("scenario", "reason", "description")
 SET_COLUMNS = ("set_id", "source", "scenario", *ENTITIES, "key_information")
-
-# Seeds and scenarios
+_SCENARIOS = pa.DataFrameSchema(
+    {"scenario": files.one_of(SCENARIOS), "reason": files.text(), "description": files.text()},
+    unique=["scenario"],
+    strict="filter",
+)
 
 
 def read_scenarios(path: Path | str) -> pd.DataFrame:
-    """The scenario texts: CSV with `SCENARIO_COLUMNS`, each scenario of Table 1 at most once."""
-    columns = {name: files.text() for name in SCENARIO_COLUMNS}
-    columns["scenario"] = files.one_of(SCENARIOS)
-    form = pa.DataFrameSchema(columns, unique=["scenario"], strict="filter")
-    return files.read_form(path, form).reset_index(drop=True)
+    """The scenario texts: CSV with `scenario` (of Table 1, each once), `reason`, `description`."""
+    return files.read_form(path, _SCENARIOS).reset_index(drop=True)
 
 
 def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
@@ -62,40 +49,30 @@ def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     whose stories got most "yes" wins; of equal ones the first by id. Without any annotation that
     is the first of each scenario. Give the stories of one round and the annotations of one kind.
     """
+    key = ["scenario", "source", "set_id"]
+    if (doubled := stories.duplicated([*key, "severity"])).any():
+        set_id = stories["set_id"][doubled].iloc[0]
+        raise InputError(f"seeds: set {set_id!r} has a severity twice; give stories of one round")
     yes = annotations[annotations["answer"] == "yes"].groupby("story_id").size()
     scored = stories.assign(yes=stories["story_id"].map(yes).fillna(0))
-    written = scored.groupby(["scenario", "source", "set_id"], sort=False).agg(
-        yes=("yes", "sum"),
-        first=("story_id", "min"),
-        stories=("severity", "size"),
-        severities=("severity", "nunique"),
+    written = scored.groupby(key, sort=False).agg(
+        yes=("yes", "sum"), first=("story_id", "min"), stories=("severity", "size")
     )
-    if (doubled := written["stories"] > written["severities"]).any():
-        *_, set_id = written.index[doubled][0]
-        raise InputError(f"seeds: set {set_id!r} has a severity twice; give stories of one round")
-    whole = written[written["severities"] == len(SEVERITIES)].reset_index()
+    whole = written[written["stories"] == len(SEVERITIES)].reset_index()
     best = whole.sort_values(["yes", "first"], ascending=[False, True]).drop_duplicates("scenario")
-    return stories.merge(best[["source", "set_id", "scenario"]])[list(COLUMNS)]
+    return story_table(stories.merge(best[key]).to_dict("records"))
 
 
-def _seed(seeds: pd.DataFrame, scenario: str) -> dict[int, dict]:
-    part = seeds[seeds["scenario"] == scenario]
-    if sorted(part["severity"]) != list(SEVERITIES):
-        raise InputError(
-            f"seeds: found severities {sorted(part['severity'])} for scenario {scenario!r}, "
-            "expected one story of each of 1, 2, 3"
-        )
-    return {story["severity"]: story for story in part.to_dict("records")}
-
-
-def _scenario(scenarios: pd.DataFrame, name: str) -> str:
+def _shown(scenarios: pd.DataFrame, seeds: pd.DataFrame, name: str) -> tuple[str, list[dict]]:
+    """The text of a scenario and the three stories of its seed by severity."""
     row = scenarios[scenarios["scenario"] == name]
     if row.empty:
         raise InputError(f"scenarios: no text for scenario {name!r}")
-    return f"[{row['reason'].iloc[0]}] {row['description'].iloc[0]}"
-
-
-# Requests
+    stories = seeds[seeds["scenario"] == name].sort_values("severity")
+    if (found := stories["severity"].tolist()) != list(SEVERITIES):
+        what = f"found severities {found} for scenario {name!r}"
+        raise InputError(f"seeds: {what}, expected one story of each of 1, 2, 3")
+    return f"[{row['reason'].iloc[0]}] {row['description'].iloc[0]}", stories.to_dict("records")
 
 
 def entity_requests(
@@ -109,23 +86,15 @@ def entity_requests(
 ) -> list[Request]:
     """One request a scenario for `count` sets of entities, with the seed's as example (App. E.5).
 
-    scenarios: `SCENARIO_COLUMNS`; seeds: a story table, three stories a scenario (`top_seeds`).
+    scenarios: of `read_scenarios`; seeds: a story table, three stories a scenario (`top_seeds`).
     """
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
-    return [
-        request(
-            "simpletom/entities",
-            {
-                "count": str(count),
-                "scenario": _scenario(scenarios, name),
-                "example": written_set(_seed(seeds, name)[BASE]),
-            },
-            replaced,
-            shared=("count",),
-            **options,
-        )
-        for name in scenarios["scenario"]
-    ]
+    requests = []
+    for name in scenarios["scenario"]:
+        text, (_, base, _) = _shown(scenarios, seeds, name)
+        row = {"count": str(count), "scenario": text, "example": formats.written_set(base)}
+        requests.append(request("simpletom/entities", row, replaced, shared=("count",), **options))
+    return requests
 
 
 def story_requests(
@@ -142,13 +111,11 @@ def story_requests(
     sets: usable sets (`sets_of`). Their key information is not shown: the writer finds its own.
     """
     options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
-    requests = []
+    requests, shared = [], ("example", "scenario")
     for entities in sets.to_dict("records"):
-        text = _scenario(scenarios, entities["scenario"])
-        written = written_out(list(_seed(seeds, entities["scenario"]).values()))
-        row = {"example": f"SCENARIO: {text}\n\n{written}", "scenario": text}
-        row["entities"] = entities_line(entities)
-        shared = ("example", "scenario")
+        text, stories = _shown(scenarios, seeds, entities["scenario"])
+        example = f"SCENARIO: {text}\n\n{formats.written_out(stories)}"
+        row = {"example": example, "scenario": text, "entities": formats.entities_line(entities)}
         requests.append(request("simpletom/story", row, replaced, shared=shared, **options))
     return requests
 
@@ -173,9 +140,6 @@ def annotation_requests(
         for story in stories.to_dict("records")
     ]
     return [request("simpletom/annotate", row, replaced, shared=(), max_tokens=60) for row in rows]
-
-
-# What became of the requests
 
 
 def _cut_off(found: Answer, last: str) -> bool:
@@ -210,7 +174,7 @@ def _sets(response: Response, count: int) -> list[dict]:
     if response.reply is None:
         return [{"status": "error", "reason": response.error}] * count
     found = answer(response.reply)
-    sets, failures = parse_entities(found.text, count)
+    sets, failures = formats.parse_entities(found.text, count)
     if sets and _cut_off(found, sets[-1]["key_information"]):
         sets.pop()
         failures.insert(0, "the last example: cut off")
@@ -245,7 +209,7 @@ def attempts(
 
 
 def _stories(found: Answer) -> list[dict] | Unparsed:
-    stories = parse_generation(found.text)
+    stories = formats.parse_generation(found.text)
     if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
         return stories
     return Unparsed("the last line: cut off")
@@ -265,11 +229,10 @@ def ratings(
     """What became of `rating_requests`: `story_id, kind, rater, rating` (missing if none) with
     `OUTCOME`, one row a story.
     """
-    rows = []
+    who, rows = {"kind": kind, "rater": f"llm:{model}"}, []
     for response, story_id in zip(responses, stories["story_id"], strict=True):
-        rating, outcome = attempt(response, lambda found: parse_rating(found.text), "rating")
-        who = {"story_id": story_id, "kind": kind, "rater": f"llm:{model}"}
-        rows.append({**who, "rating": rating, **outcome})
+        rating, outcome = attempt(response, lambda a: formats.parse_rating(a.text), "rating")
+        rows.append({"story_id": story_id, **who, "rating": rating, **outcome})
     columns = ["story_id", "kind", "rater", "rating", *OUTCOME]
     return pd.DataFrame(rows, columns=columns).astype({"rating": "Int64"})
 
@@ -282,11 +245,8 @@ def annotations(
     """
     rows, outcomes = [], []
     for response, story_id in zip(responses, stories["story_id"], strict=True):
-        answers, outcome = attempt(response, lambda a: parse_annotation(a.text), "annotation")
+        said, outcome = attempt(response, lambda a: formats.parse_annotation(a.text), "annotation")
         outcomes.append({"story_id": story_id, **outcome})
-        rows += [
-            (story_id, model, f"llm:{model}", name, answer)
-            for name, answer in (answers or {}).items()
-        ]
+        rows += [(story_id, model, f"llm:{model}", *pair) for pair in (said or {}).items()]
     table = pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS), dtype=str)
     return table, pd.DataFrame(outcomes, columns=["story_id", *OUTCOME])
