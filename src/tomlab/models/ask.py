@@ -96,7 +96,7 @@ class _Run:
     tokens: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
-    # By key: what another process has claimed, and what it answered; answers the store did not take.
+    # By key: what another process has claimed, what it answered; and answers the store refused.
     claimed: dict[str, Request] = field(default_factory=dict)
     others: dict[str, Reply] = field(default_factory=dict)
     unsaved: list[dict] = field(default_factory=list)

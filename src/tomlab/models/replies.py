@@ -1,4 +1,4 @@
-"""What becomes of a server's reply before anyone relies on it: checked, counted, without the key."""
+"""What becomes of a server's reply before it is kept: checked, counted, without the key."""
 
 from collections.abc import Mapping
 from dataclasses import replace
