@@ -47,8 +47,10 @@ def lab(tmp_path_factory) -> Laboratory:
     for name in (*(f"data/{p.name}" for p in (ROOT / "data").iterdir()), "pyproject.toml"):
         if name != "data/published":
             (root / name).symlink_to(ROOT / name)
-    for path in (ROOT / "data" / "published").iterdir():
-        (root / "data" / "published" / path.name).symlink_to(path)
+    for folder in ("data/published", "forms"):
+        (root / folder).mkdir(exist_ok=True)
+        for path in (ROOT / folder).iterdir():
+            (root / folder / path.name).symlink_to(path)
     for name, text in FILES.items():
         path = root / name
         assert not path.exists(), f"{name}: the example is to add files, not to change them"
@@ -83,7 +85,7 @@ def test_nothing_central_is_edited(lab):
         assert added <= set(there)
     assert (lab.root / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
     own = re.compile(
-        r"(src/tomlab/(benchmarks|papers)|data|data/published)/doors/.+|notebooks/\w+/doors\.ipynb"
+        r"(src/tomlab/(benchmarks|papers)|data|data/published|forms)/doors/.+|notebooks/\w+/doors\.ipynb"
     )
     assert [name for name in FILES if not own.fullmatch(name)] == []
 

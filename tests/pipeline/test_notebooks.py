@@ -94,7 +94,7 @@ def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
 
 def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     """The repository's data, notebooks and code, and its parameters changed for a short run."""
-    for name in ("data", "notebooks", "src"):
+    for name in ("data", "forms", "notebooks", "src"):
         (root / name).symlink_to(ROOT / name)
     content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     content["run"] |= {"models": ["omniscient"], "resamples": 100}
@@ -139,8 +139,8 @@ def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
 
 def test_stages_write_nothing_into_their_inputs(lab):
     assert {path.name for path in lab.root.iterdir()} <= {
-        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "notebooks", "params.yaml", "results"),
-        "src",
+        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "forms", "notebooks", "params.yaml"),
+        *("results", "src"),
     }
 
 

@@ -14,10 +14,6 @@ class Generation(Section):
     llm_tokens: Size
 
 
-class Filtering(Section):
-    pass
-
-
 class Judges(Section):
     embedders: Distinct[Name]
     answers_made: Size
@@ -26,6 +22,6 @@ class Judges(Section):
 
 class Settings(Section):
     generation: Generation
-    filtering: Filtering
+    filtering: Section
     evaluation: Evaluation
     judges: Judges
