@@ -50,6 +50,8 @@ def root(tmp_path: Path) -> Path:
 
 def start(root: Path, *options: str) -> subprocess.Popen:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    # Tests that a shell runs in the background have interruptions ignored, and so would a process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, "-m", "tomlab.pipeline.chains", *options],
         env={**os.environ, "TOMLAB_ROOT": str(root), "PATH": path},
