@@ -124,3 +124,26 @@ def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
         settings.check(path)
+
+
+# What a notebook has as defaults, when somebody runs it by hand
+
+SECTIONS = {
+    "1_generation": ["run.benchmarks.{}", "{}.generation", "run"],
+    "2_filtering": ["run.benchmarks.{}", "{}.filtering", "run"],
+    "3_evaluation": ["{}.evaluation", "run"],
+    "4_judge_calibration": ["{}.judges", "run"],
+    "5_figures": ["run"],
+}
+NOTEBOOKS = [(stage, name) for stage in SECTIONS for name in RIGHT["run"]["benchmarks"]]
+
+
+@pytest.mark.parametrize(("stage", "benchmark"), NOTEBOOKS)
+def test_defaults_of_a_notebook_are_those_of_the_pipeline(stage, benchmark):
+    source = nbformat.read(ROOT / "notebooks" / stage / f"{benchmark}.ipynb", as_version=4)
+    told = {}
+    for name in SECTIONS[stage]:
+        told |= section(RIGHT, name.format(benchmark))
+    told["model"] = RIGHT["run"]["models"][0]
+    defaults = declared(source, benchmark)
+    assert defaults == {name: told[name] for name in defaults}

@@ -98,6 +98,8 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     failed = output.with_suffix(".failed.ipynb")
     # Sets of strings print in one order, whatever the run.
     os.environ["PYTHONHASHSEED"] = "0"
+    # So that it writes where the pipeline looks, see `paths`.
+    os.environ["TOMLAB_STAGE"] = str(source)
     try:
         papermill.execute_notebook(
             source,
