@@ -23,14 +23,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: figures test params lint lab data lock clean
 .DELETE_ON_ERROR:
 
-figures: data
+figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
 
 test: data
 	pytest -n 2 --dist loadfile
 
-# Is params.yaml right? Every stage asks first; this asks alone.
-params: $(READY)
+# Is params.yaml right? Every stage asks first.
+params: data
 	@python -m tomlab.pipeline.settings
 
 lint: $(READY)

@@ -7,13 +7,11 @@ what the stages write; the commands and the files they promise are read from `dv
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
-import yaml
 from matplotlib.image import imread
 from nbclient import NotebookClient
 

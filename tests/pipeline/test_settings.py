@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 
 from tomlab.errors import InputError
-from tomlab.paths import PARAMS
+from tomlab.params import section
+from tomlab.paths import PARAMS, ROOT
 from tomlab.pipeline import settings
+from tomlab.pipeline.run_notebook import declared
 
 RIGHT = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
 

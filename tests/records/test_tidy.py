@@ -221,8 +221,11 @@ def test_headlines_are_a_file_each_and_a_table(tmp_path):
         "metrics/smol/1-shot_forward-belief.json",
     ]
     assert json.loads(files[0].read_text(encoding="utf-8")) == {
-        **{"value": 0.5, "low": 0.25, "high": 0.75},
-        **{"n": 12, "groups": 12},
+        "value": 0.5,
+        "low": 0.25,
+        "high": 0.75,
+        "n": 12,
+        "groups": 12,
     }
     assert table["value"].tolist() == [0.5, 1.0]
     tidy.write_plot(table, tmp_path / "plots" / "bigtom.csv")

@@ -21,9 +21,9 @@ from threading import Lock
 
 import yaml
 
+from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import ROOT
-from tomlab.pipeline import settings
 
 # How long each chain took, for the order of the next run; git and DVC ignore the folder.
 TIMES = ROOT / ".dvc" / "tmp" / "chains.json"
@@ -113,7 +113,7 @@ class Chains:
 
 def repro(side_by_side: int, runner: Chains) -> list[str]:
     """Run what is out of date, so many chains at a time; the names of those that failed."""
-    run = settings.check()["run"]
+    run = params.load()["run"]
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     command = ["dvc", "status", "--json"]
     status = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

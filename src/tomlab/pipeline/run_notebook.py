@@ -21,7 +21,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import RESPONSE_STORE, ROOT
+from tomlab.paths import PARAMS, RESPONSE_STORE, ROOT
 from tomlab.pipeline import settings
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
@@ -148,7 +148,8 @@ def main(arguments: list[str] | None = None) -> int:
             raise InputError(f"{args.source}: no such notebook")
         names = declared(nbformat.read(args.source, as_version=4), str(args.source))
         given = assignments(args.given)
-        run(args.source, args.output, parameters(names, settings.check(), args.section, given))
+        values = parameters(names, settings.check(PARAMS), args.section, given)
+        run(args.source, args.output, values)
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)
         return 1
