@@ -177,16 +177,18 @@ class _Run:
 
     async def _work(self, queue: Iterator, bar: tqdm, limiters: list) -> None:
         for key, request in chain.from_iterable(queue):
-            for limiter, weigh in limiters:
-                await limiter.acquire(weigh(request))
-            cost = self._worst_case(request)
-            if self.stopped or not await self._affords(cost):
-                return
             if self._ours(key, request):
+                for limiter, weigh in limiters:
+                    await limiter.acquire(weigh(request))
+                cost = self._worst_case(request)
+                if self.stopped or not await self._affords(cost):
+                    return
                 self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
                 await self._one(key, request)
                 self.reserved, self.under_way = self.reserved - cost, self.under_way - 1
                 self.finished.set()
+            if self.stopped:
+                return
             if key not in self.claimed:
                 bar.set_postfix_str(self._spent_so_far(), refresh=False)
                 bar.update()
