@@ -203,6 +203,14 @@ def test_table_that_is_not_there_is_named_with_what_writes_it(tmp_path):
         tidy.read("scores", tmp_path / "smol.parquet")
 
 
+@pytest.mark.parametrize("content", [b"", b"item_id,answer\nx,y\n", bytes(400)])
+def test_file_that_is_no_table_is_named(content, tmp_path):
+    path = tmp_path / "items.parquet"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"items\.parquet: found no Parquet table"):
+        tidy.read("items", path)
+
+
 def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
     path = tmp_path / "edited.parquet"
     pd.DataFrame([SCORE | {"outcome": "maybe"}]).to_parquet(path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
+import pyarrow
 
 from tomlab.errors import InputError, refuse
 
@@ -112,8 +113,15 @@ def read(kind: str, *paths: Path | str) -> pd.DataFrame:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
     if lost := [path for path in paths if not Path(path).exists()]:
         raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
-    tables = [check(pd.read_parquet(path), kind, where=str(path)) for path in paths]
+    tables = [check(_parquet(path), kind, where=str(path)) for path in paths]
     return pd.concat(tables, ignore_index=True)
+
+
+def _parquet(path: Path | str) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"{path}: found no Parquet table ({error}); expected one") from None
 
 
 def write_headlines(
