@@ -12,7 +12,6 @@ import io
 import json
 import os
 import random
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -20,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +40,7 @@ from faulty_server import (
     FaultyServer,
     good_answer,
 )
+from full_disk import files_up_to
 from odd_replies import BODIES, COUNTS, TEXTS, body
 from tomlab.benchmarks.bigtom.items import filtering as bigtom_filtering
 from tomlab.benchmarks.bigtom.items import templates
@@ -287,19 +287,6 @@ def two_processes(folder: Path, count: int = 1000) -> Found:
     if len(asked) != count or len(set(asked)) != count:
         amiss.append(f"{len(asked)} asked at the server, expected {count}")
     return Found(count, amiss, f"{len(asked)} asked at the server")
-
-
-@contextmanager
-def files_up_to(size: int) -> Iterator[None]:
-    """No file grows beyond `size` bytes: to SQLite as a disk that is full."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def sick_disks(folder: Path) -> Found:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import resource
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from faulty_server import Act, good_answer
+from full_disk import files_up_to
 from tomlab.errors import InputError
 from tomlab.models import ask as asking
 from tomlab.models import store as stores
@@ -45,19 +44,6 @@ def ask_in_a_process(url: str, store: Path, count: int, **options) -> subprocess
 
 def answer(key: str, text: str = "In the attic.") -> dict:
     return row(key, "toy", {"asked": key}, Reply(text, "stop"), None, 0.1)
-
-
-@contextmanager
-def files_up_to(size: int):
-    """No file grows beyond `size` bytes: to SQLite as a disk that is full."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 @contextmanager
