@@ -20,14 +20,18 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures test lint lab data lock clean
+.PHONY: figures test params lint lab data lock clean
 .DELETE_ON_ERROR:
 
-figures: data
+figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
 
 test: data
 	pytest -n 2 --dist loadfile
+
+# Is params.yaml right? Every stage asks first.
+params: data
+	@python -m tomlab.pipeline.settings
 
 lint: $(READY)
 	ruff check .
@@ -38,7 +42,7 @@ lab: data
 	jupyter lab notebooks
 
 data: $(READY)
-	dvc pull --quiet data.dvc
+	@python -m tomlab.pipeline.fetch
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -47,8 +47,10 @@ def lab(tmp_path_factory) -> Laboratory:
     for name in (*(f"data/{p.name}" for p in (ROOT / "data").iterdir()), "pyproject.toml"):
         if name != "data/published":
             (root / name).symlink_to(ROOT / name)
-    for path in (ROOT / "data" / "published").iterdir():
-        (root / "data" / "published" / path.name).symlink_to(path)
+    for folder in ("data/published", "forms"):
+        (root / folder).mkdir(exist_ok=True)
+        for path in (ROOT / folder).iterdir():
+            (root / folder / path.name).symlink_to(path)
     for name, text in FILES.items():
         path = root / name
         assert not path.exists(), f"{name}: the example is to add files, not to change them"
@@ -83,7 +85,7 @@ def test_nothing_central_is_edited(lab):
         assert added <= set(there)
     assert (lab.root / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
     own = re.compile(
-        r"(src/tomlab/(benchmarks|papers)|data|data/published)/doors/.+|notebooks/\w+/doors\.ipynb"
+        r"(src/tomlab/(benchmarks|papers)|data|data/published|forms)/doors/.+|notebooks/\w+/doors\.ipynb"
     )
     assert [name for name in FILES if not own.fullmatch(name)] == []
 
@@ -130,8 +132,8 @@ def test_run_stands_beside_the_published_numbers(lab):
     assert printed.loc[printed["source"] == "this run", "ci_high"].notna().all()
     picture = lab.root / "results/figures/doors/outcomes.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
-    shown = json.loads((lab.root / "docs/metrics/doors.json").read_text(encoding="utf-8"))
-    assert shown["omniscient"]["plain"]["accuracy"]["false_belief"]["value"] == 0
+    headline = lab.root / "docs/metrics/doors/omniscient/plain_false-belief.json"
+    assert json.loads(headline.read_text(encoding="utf-8"))["value"] == 0
 
 
 def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):

@@ -1,21 +1,141 @@
 """`params.yaml`: everything a user swaps, read and checked."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self, TypeVar
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from tomlab.errors import InputError
+from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS
 
 
+class Section(BaseModel):
+    """A section of the file: no other options than these, and no text where a number belongs."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _suggesting(cls, content: Any, validate: Callable[[Any], Self]) -> Self:
+        """The complaints of pydantic; one about an unknown option says which was meant."""
+        try:
+            return validate(content)
+        except ValidationError as error:
+            raise ValidationError.from_exception_data(
+                error.title, [cls._said(case) for case in error.errors()]
+            ) from None
+
+    @classmethod
+    def _said(cls, case: Mapping[str, Any]) -> InitErrorDetails:
+        said = case["msg"]
+        if case["type"] == "extra_forbidden" and len(case["loc"]) == 1:
+            near = get_close_matches(str(case["loc"][0]), cls.model_fields, 1)
+            meant = (
+                f"did you mean {near[0]!r}?" if near else f"known: {', '.join(cls.model_fields)}"
+            )
+            said = f"no such option; {meant}"
+        complaint = PydanticCustomError(case["type"], "{said}", {"said": said})
+        return InitErrorDetails(type=complaint, loc=case["loc"], input=case["input"])
+
+
+def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
+    """A value for which `test` holds; `expected` says so in words."""
+
+    def check(value: Any) -> Any:
+        if not test(value):
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _distinct(values: list) -> bool:
+    return 0 < len(values) == len({str(value) for value in values})
+
+
+# Names go into shell commands, file names and DVC's own names of stages.
+Name = Annotated[
+    str,
+    fits(
+        lambda name: re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None,
+        "a name of letters, digits, - and _ alone: it is part of commands and file names",
+    ),
+]
+_Item = TypeVar("_Item")
+Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of them twice")]
+Count = Annotated[int, Field(ge=0)]
+Size = Annotated[int, Field(ge=1)]
+Folds = Annotated[int, Field(ge=2)]
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class Evaluation(Section):
+    """What is asked: the same options for every benchmark."""
+
+    methods: Distinct[str]
+    # Limits of answers in tokens by method.
+    max_tokens: dict[str, Size]
+
+
+class Source(Section):
+    """What a benchmark starts from, and who writes and reads for it."""
+
+    source: str
+    judgments: str
+    writer: Name
+    reader: Name
+
+
+class Run(Section):
+    """The section `run`."""
+
+    benchmarks: Annotated[dict[Name, Source], Field(min_length=1)]
+    models: Distinct[Name]
+    embedder: Name
+    judge: Name
+    seed: Count
+    resamples: Annotated[int, Field(ge=100)]
+    samples: Size
+    prompts: dict[str, str]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key stands once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen = []
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                twice = f"the key {name!r} stands twice"
+                raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
+            seen.append(name)
+        return super().construct_mapping(node, deep)
+
+
 def load(path: Path | str = PARAMS) -> dict[str, Any]:
-    """The whole file as a mapping. Errors: `InputError` for what is not YAML or not a mapping."""
+    """The whole file as a mapping.
+
+    Errors: `InputError` for what is not UTF-8, not YAML, has a key twice or is not a mapping.
+    """
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from None
     except yaml.YAMLError as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping):
@@ -31,3 +151,22 @@ def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
         if not isinstance(found, Mapping):
             raise InputError(f"params.yaml: no section {name!r}; there are: {', '.join(content)}")
     return dict(found)
+
+
+def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
+    """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
+    try:
+        return validate(content)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
+            + ("" if _untold(case) else f", found {case['input']!r}")
+            for case in error.errors()
+        ]
+        refuse(problems, where)
+        raise
+
+
+def _untold(case: Mapping[str, Any]) -> bool:
+    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
+    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])

@@ -1,6 +1,8 @@
 """Where everything is, relative to the repository's root or to the folder TOMLAB_ROOT names."""
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
 from tomlab.errors import InputError
@@ -11,6 +13,12 @@ DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
+# A notebook that somebody runs by hand works on a copy: what the pipeline wrote stays as it is.
+if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
+    SCRATCH = RESULTS / "scratch"
+    if RESULTS.is_dir() and not SCRATCH.exists():
+        shutil.copytree(RESULTS, SCRATCH, ignore=shutil.ignore_patterns("scratch"))
+    RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
 PACKAGE = Path(__file__).resolve().parent
 # Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
 RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"

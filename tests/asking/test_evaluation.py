@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -53,6 +54,19 @@ def asked(items, spec, store: Path, method="0-shot", count=None, **options) -> p
 
 
 # The plan
+
+
+def test_baseline_is_left_out_of_a_method_it_has_no_answers_to_and_says_so(items, capsys):
+    def reference(item, method, seed):
+        own = bigtom.reference(item, method, seed)
+        return own if method == "0-shot" else {"gold": own["gold"]}
+
+    some = SimpleNamespace(**{**vars(bigtom), "reference": reference})
+    questions = plan(some, items, baseline(), list(CONDITIONS))
+    assert {question.method for question in questions} == {"0-shot"}
+    assert capsys.readouterr().out == (
+        "mine is left out of 1-shot: no omniscient answer to it is known\n"
+    )
 
 
 def test_model_without_groups_is_asked_everything_by_each_method(items):

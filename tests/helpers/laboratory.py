@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -48,3 +49,24 @@ class Laboratory:
     def executed(self, stage: str) -> nbformat.NotebookNode:
         [path] = [path for path in self.written(stage) if path.suffix == ".ipynb"]
         return nbformat.read(path, as_version=4)
+
+
+def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
+    """The repository's data, notebooks and code, and its parameters changed for a short run."""
+    for name in ("data", "forms", "notebooks", "src"):
+        (root / name).symlink_to(ROOT / name)
+    content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content["run"] |= {"models": ["omniscient"], "resamples": 100}
+    content["bigtom"]["generation"]["writers"] = ["authored"]
+    content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
+    content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
+    content["fantom"]["evaluation"]["methods"] = ["short", "full"]
+    content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+    content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
+    content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
+    content["simpletom"]["generation"]["writers"] = ["authored"]
+    content["simpletom"]["filtering"]["llm_annotated"] = 0
+    for name in ("bigtom", "simpletom"):
+        content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
+    change(content)
+    return Laboratory(root, content)

@@ -7,17 +7,16 @@ what the stages write; the commands and the files they promise are read from `dv
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
-import yaml
 from matplotlib.image import imread
+from nbclient import NotebookClient
 
 from faulty_server import Act, FaultyServer
-from laboratory import Laboratory
+from laboratory import Laboratory, laboratory
 from tomlab.benchmarks.fantom.items import cast, grammar
 from tomlab.benchmarks.fantom.items import sets as fantom_sets
 from tomlab.paths import ROOT
@@ -92,27 +91,6 @@ def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
 # The stages
 
 
-def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
-    """The repository's data, notebooks and code, and its parameters changed for a short run."""
-    for name in ("data", "notebooks", "src"):
-        (root / name).symlink_to(ROOT / name)
-    content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    content["run"] |= {"models": ["omniscient"], "resamples": 100}
-    content["bigtom"]["generation"]["writers"] = ["authored"]
-    content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
-    content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
-    content["fantom"]["evaluation"]["methods"] = ["short", "full"]
-    content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
-    content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
-    content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
-    content["simpletom"]["generation"]["writers"] = ["authored"]
-    content["simpletom"]["filtering"]["llm_annotated"] = 0
-    for name in ("bigtom", "simpletom"):
-        content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
-    change(content)
-    return Laboratory(root, content)
-
-
 def _baselines_only(content: dict) -> None:
     content["run"]["benchmarks"]["bigtom"]["reader"] = "omniscient"
 
@@ -139,9 +117,23 @@ def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
 
 def test_stages_write_nothing_into_their_inputs(lab):
     assert {path.name for path in lab.root.iterdir()} <= {
-        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "notebooks", "params.yaml", "results"),
-        "src",
+        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "forms", "notebooks", "params.yaml"),
+        *("results", "src"),
     }
+
+
+def test_notebook_run_by_hand_leaves_the_pipelines_results_alone(lab):
+    results = lab.root / "results"
+    before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
+    source = nbformat.read(lab.root / "notebooks/2_filtering/fantom.ipynb", as_version=4)
+    environment = {k: v for k, v in lab.environment.items() if k != "TOMLAB_STAGE"}
+    client = NotebookClient(source, resources={"metadata": {"path": str(lab.root)}})
+    client.execute(env=environment)
+    after = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
+    written = {path for path in after if path.is_relative_to(results / "scratch")}
+    shutil.rmtree(results / "scratch")
+    assert {path: after[path] for path in after.keys() - written} == before
+    assert results / "scratch/items/fantom.parquet" in written
 
 
 def test_every_template_becomes_25_items(lab):
@@ -279,8 +271,8 @@ def test_omnitom_is_scored_by_the_judge_that_won(lab):
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
     error = pd.read_csv(folder / "judge_error.csv")
     assert (error["ci_low"] <= error["ci_high"]).all()
-    shown = json.loads((lab.root / "docs/metrics/omnitom.json").read_text(encoding="utf-8"))
-    assert 0 < shown["omniscient"]["stage1-L3"]["f1"]["all"]["value"] < 1
+    headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"
+    assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 
 
 def test_calibration_tables_are_as_many_as_asked_for(lab):

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbformat import NotebookNode, v4
 
+from tomlab import params
 from tomlab.errors import InputError
 from tomlab.pipeline import run_notebook
 from tomlab.pipeline.run_notebook import assignments, declared, main, parameters, scrub
@@ -131,7 +133,9 @@ def test_scrub_takes_out_times_and_random_ids():
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Run a notebook through the command line; its exit code and where the copy goes."""
     monkeypatch.setattr(run_notebook, "PARAMS", tmp_path / "params.yaml")
-    (tmp_path / "params.yaml").write_text("run: {seed: 3}\n")
+    content = params.load(run_notebook.ROOT / "params.yaml")
+    content["run"]["seed"] = 3
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
 
     def through_main(source: NotebookNode, name: str = "out.ipynb") -> tuple[int, Path]:
         nbformat.write(source, tmp_path / "source.ipynb")

@@ -203,6 +203,14 @@ def test_table_that_is_not_there_is_named_with_what_writes_it(tmp_path):
         tidy.read("scores", tmp_path / "smol.parquet")
 
 
+@pytest.mark.parametrize("content", [b"", b"item_id,answer\nx,y\n", bytes(400)])
+def test_file_that_is_no_table_is_named(content, tmp_path):
+    path = tmp_path / "items.parquet"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"items\.parquet: found no Parquet table"):
+        tidy.read("items", path)
+
+
 def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
     path = tmp_path / "edited.parquet"
     pd.DataFrame([SCORE | {"outcome": "maybe"}]).to_parquet(path)
@@ -210,15 +218,27 @@ def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
         tidy.read("scores", path)
 
 
-def test_json_nests_model_method_metric_and_condition(tmp_path):
+def test_headlines_are_a_file_each_and_a_table(tmp_path):
     other = METRIC | {"method": "1-shot", "value": 1.0, "ci_high": 1.0}
-    tidy.write_json(pd.DataFrame([METRIC, other]), tmp_path / "deep" / "metrics.json")
-    nested = json.loads((tmp_path / "deep" / "metrics.json").read_text(encoding="utf-8"))
-    assert list(nested["smol"]) == ["0-shot", "1-shot"]
-    assert nested["smol"]["0-shot"]["accuracy"]["forward_belief/false_belief/1"] == {
+    more = METRIC | {"metric": "outcome_rate", "condition": "wrong"}
+    named = {"forward-belief": ("accuracy", "forward_belief/false_belief/1"), "not": ("run", "")}
+    table = tidy.write_headlines(pd.DataFrame([METRIC, other, more]), named, tmp_path / "metrics")
+    files = sorted((tmp_path / "metrics").rglob("*.json"))
+    assert [path.relative_to(tmp_path).as_posix() for path in files] == [
+        "metrics/smol/0-shot_forward-belief.json",
+        "metrics/smol/1-shot_forward-belief.json",
+    ]
+    assert json.loads(files[0].read_text(encoding="utf-8")) == {
         "value": 0.5,
-        "ci_low": 0.25,
-        "ci_high": 0.75,
+        "low": 0.25,
+        "high": 0.75,
         "n": 12,
-        "n_groups": 12,
+        "groups": 12,
     }
+    assert table["value"].tolist() == [0.5, 1.0]
+    tidy.write_plot(table, tmp_path / "plots" / "bigtom.csv")
+    plotted = pd.read_csv(tmp_path / "plots" / "bigtom.csv")
+    assert plotted["headline"].tolist() == [
+        "smol, 0-shot, forward-belief",
+        "smol, 1-shot, forward-belief",
+    ]

@@ -40,17 +40,26 @@ def plan(
     """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
     A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups, drawn by
-    `seed`; those of a smaller n are among those of a larger one, so methods stay comparable.
+    `seed`; those of a smaller n are among those of a larger one, so methods stay comparable. A
+    baseline is left out of methods to which it has no answers, and says so.
     """
     allowed = model.groups.get(benchmark.NAME, {})
     _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
     order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
         chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
-        asked = benchmark.asked(items[chosen], method)
-        repeats = product(asked.to_dict("records"), range(samples))
+        asked = benchmark.asked(items[chosen], method).to_dict("records")
+        if model.provider == "baseline" and not _answers(benchmark, asked, method, model.model):
+            print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
+            continue
+        repeats = product(asked, range(samples))
         questions += [Question(item, method, sample) for item, sample in repeats]
     return questions
+
+
+def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy: str) -> bool:
+    """Whether a baseline has answers to what is asked by a method."""
+    return not asked or policy in benchmark.reference(asked[0], method, 0)
 
 
 def _known_methods(named: Mapping, benchmark: Benchmark, where: str) -> None:

@@ -8,15 +8,15 @@ its name.
 import os
 import pkgutil
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from tomlab import params
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS
 
 PROTOCOL = "protocol"
@@ -29,19 +29,19 @@ def _is_benchmark(name: str) -> str:
     return name
 
 
-def _fits(pattern: str, expected: str) -> AfterValidator:
-    """A text that fits `pattern` as a whole; `expected` says so in words."""
-
-    def check(value: str) -> str:
-        if not re.fullmatch(pattern, value):
-            raise ValueError(f"expected {expected}")
-        return value
-
-    return AfterValidator(check)
-
-
 _Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
-_Url = Annotated[str, _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://")]
+
+
+def _fits(pattern: str, expected: str) -> AfterValidator:
+    return params.fits(lambda value: bool(re.fullmatch(pattern, value)), expected)
+
+
+_Url = Annotated[
+    str,
+    _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://"),
+    # A URL is part of every kept request.
+    _fits(r"[^@?#]*", "a URL without a key or password; keys come from the environment"),
+]
 _Variable = Annotated[
     str, _fits(r"[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals")
 ]
@@ -93,10 +93,9 @@ class Response:
     cached: bool = False
 
 
-class Price(BaseModel):
+class Price(params.Section):
     """US dollars for a million tokens."""
 
-    model_config = ConfigDict(extra="forbid")
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
@@ -105,16 +104,15 @@ class Price(BaseModel):
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
-    name: str
+class _Spec(params.Section):
+    name: params.Name
     model: str
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
-    groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
     # protocol's: for a small model that does not stop by itself.
-    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = {}
+    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = Field({})
     price: Price | None = None
 
 
@@ -145,7 +143,7 @@ class _RemoteModel(_Spec):
     temperature: float | Literal["protocol"] | None = PROTOCOL
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
-    extra_body: dict[str, Any] = {}
+    extra_body: dict[str, Any] = Field({})
 
 
 class OpenAIModel(_RemoteModel):
@@ -178,10 +176,9 @@ ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
-class Limits(BaseModel):
+class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
-    model_config = ConfigDict(extra="forbid")
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)
@@ -200,28 +197,11 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
     if not isinstance(registry[name], Mapping):
         raise InputError(f"params.yaml: models.{name} is {registry[name]!r}, expected options")
     entry = {"name": name, **registry[name]}
-    return _checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
+    return params.checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
 
 
 def limits(path: Path | str = PARAMS) -> Limits:
     """The checked section `limits`."""
-    return _checked(Limits.model_validate, params.load(path).get("limits") or {}, f"{path}: limits")
-
-
-def _checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
-    """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
-    try:
-        return validate(content)
-    except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
-            + ("" if _untold(case) else f", found {case['input']!r}")
-            for case in error.errors()
-        ]
-        refuse(problems, where)
-        raise
-
-
-def _untold(case: Mapping[str, Any]) -> bool:
-    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
-    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
+    return params.checked(
+        Limits.model_validate, params.load(path).get("limits") or {}, f"{path}: limits"
+    )

@@ -21,7 +21,8 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import PARAMS, ROOT
+from tomlab.paths import PARAMS, RESPONSE_STORE, ROOT
+from tomlab.pipeline import settings
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
@@ -97,6 +98,8 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     failed = output.with_suffix(".failed.ipynb")
     # Sets of strings print in one order, whatever the run.
     os.environ["PYTHONHASHSEED"] = "0"
+    # So that it writes where the pipeline looks, see `paths`.
+    os.environ["TOMLAB_STAGE"] = str(source)
     try:
         papermill.execute_notebook(
             source,
@@ -145,7 +148,8 @@ def main(arguments: list[str] | None = None) -> int:
             raise InputError(f"{args.source}: no such notebook")
         names = declared(nbformat.read(args.source, as_version=4), str(args.source))
         given = assignments(args.given)
-        run(args.source, args.output, parameters(names, params.load(PARAMS), args.section, given))
+        values = parameters(names, settings.check(PARAMS), args.section, given)
+        run(args.source, args.output, values)
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)
         return 1
@@ -154,7 +158,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{error}\nThe notebook up to the fault: {where}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. Answers that arrived are kept; running again goes on.", file=sys.stderr)
+        kept = f"Answers that arrived are kept in {RESPONSE_STORE.relative_to(ROOT)}"
+        print(f"\nStopped. {kept}; run again to go on.", file=sys.stderr)
         return 130
     return 0
 

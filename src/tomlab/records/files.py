@@ -147,7 +147,10 @@ def parsed(text: str, *, nan: bool = False) -> Any:
     also for a key that stands twice in one object.
     """
     constant = float if nan else _no_constant
-    return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
+    value = json.loads(text, object_pairs_hook=_object, parse_constant=constant)
+    if "\\u" in text:  # an escape may be half of a character, which no file can hold
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:

@@ -5,11 +5,13 @@ Each has one schema, checked wherever it is read or written; benchmarks add colu
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
+import pyarrow
 
 from tomlab.errors import InputError, refuse
 
@@ -111,17 +113,40 @@ def read(kind: str, *paths: Path | str) -> pd.DataFrame:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
     if lost := [path for path in paths if not Path(path).exists()]:
         raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
-    tables = [check(pd.read_parquet(path), kind, where=str(path)) for path in paths]
+    tables = [check(_parquet(path), kind, where=str(path)) for path in paths]
     return pd.concat(tables, ignore_index=True)
 
 
-def write_json(metrics: pd.DataFrame, path: Path | str) -> None:
-    """A metrics table as nested JSON, for `dvc metrics`: model, method, metric, condition."""
-    nested: dict = {}
-    columns = ["value", "ci_low", "ci_high", "n", "n_groups"]
-    for row in metrics.to_dict("records"):
-        cell = nested.setdefault(row["model"], {}).setdefault(row["method"], {})
-        cell.setdefault(row["metric"], {})[row["condition"]] = {c: row[c] for c in columns}
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(nested, indent=1) + "\n", encoding="utf-8")
+def _parquet(path: Path | str) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"{path}: found no Parquet table ({error}); expected one") from None
+
+
+def write_headlines(
+    metrics: pd.DataFrame, named: Mapping[str, tuple[str, str]], folder: Path | str
+) -> pd.DataFrame:
+    """A run's headline numbers for `dvc metrics`, which shows a JSON file as a line: one file each,
+    `<model>/<method>_<name>.json`, with value, low, high (of the interval), n and groups.
+
+    named: (metric, condition) by name. The numbers as a table: model, method, name and these five.
+    """
+    columns = {"value": "value", "ci_low": "low", "ci_high": "high", "n": "n", "n_groups": "groups"}
+    names = pd.DataFrame(
+        [(name, *what) for name, what in named.items()], columns=["name", "metric", "condition"]
+    )
+    found = metrics.merge(names, on=["metric", "condition"]).rename(columns=columns)
+    for row in found.to_dict("records"):
+        path = Path(folder) / row["model"] / f"{row['method']}_{row['name']}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shown = {name: row[name] for name in columns.values()}
+        path.write_text(json.dumps(shown) + "\n", encoding="utf-8")
+    return found[["model", "method", "name", *columns.values()]]
+
+
+def write_plot(headlines: pd.DataFrame, path: Path | str) -> None:
+    """The table of `write_headlines` as CSV for `dvc plots`, in which each has one label."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    label = headlines["model"] + ", " + headlines["method"] + ", " + headlines["name"]
+    headlines.assign(headline=label).to_csv(path, index=False)

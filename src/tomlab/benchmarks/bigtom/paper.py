@@ -27,3 +27,10 @@ PUBLICATION = Paper(
 )
 
 WORDING = Wording("BigToM", {method: method for method in METHODS})
+
+# What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
+HEADLINES = {
+    "forward-belief": ("tb_and_fb", "forward_belief/tb_and_fb/1"),
+    "forward-action": ("tb_and_fb", "forward_action/tb_and_fb/1"),
+    "backward-belief": ("tb_and_fb", "backward_belief/tb_and_fb/1"),
+}

@@ -43,3 +43,10 @@ WORDING = Wording(
     METHOD_NAMES,
     notes={"": "Questions about facts, which have no verdict, are left out."},
 )
+
+# What `dvc metrics` shows of each method: (metric, condition).
+HEADLINES = {
+    "all-star": ("all_star", "inaccessible"),
+    "all": ("all", "inaccessible"),
+    "belief-choice": ("belief_choice", "inaccessible"),
+}

@@ -44,3 +44,11 @@ WORDING = Wording(
     notes={LINKED: f"{LINKED}: the ToMBench questions of the stories."},
     tells_unscored=True,
 )
+
+# What `dvc metrics` shows of each method: (metric, condition).
+HEADLINES = {
+    "f1": ("f1", "all"),
+    "accuracy": ("accuracy", "all"),
+    "unusable": ("unusable", "all"),
+    "linked": ("linked_accuracy", "all"),
+}

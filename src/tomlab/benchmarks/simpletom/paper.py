@@ -33,3 +33,10 @@ METHOD_NAMES = {
     "wordings": "other wordings",  # App. F, asked like `none`
 }
 WORDING = Wording("SimpleToM", METHOD_NAMES)
+
+# What `dvc metrics` shows of each method: (metric, condition).
+HEADLINES = {
+    "mental-state": ("accuracy", "mental_state"),
+    "behavior": ("accuracy", "behavior"),
+    "judgment": ("accuracy", "judgment"),
+}

@@ -20,7 +20,7 @@ from tomlab.benchmarks.fantom.items.filtering import (
     read_flags,
 )
 from tomlab.errors import InputError
-from tomlab.paths import DATA
+from tomlab.paths import ROOT
 
 FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
 FLAG = {
@@ -384,9 +384,8 @@ def test_flags_are_read_as_they_stand(file):
     assert read_flags(file(), set()).empty
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="data/ is missing: `make data` pulls it")
 def test_nobody_has_flagged_anything_yet():
-    assert read_flags(DATA / "fantom" / "flags.csv", set()).empty
+    assert read_flags(ROOT / "forms" / "fantom" / "flags.csv", set()).empty
 
 
 def test_bad_rows_are_told_at_once_by_line(complaint):

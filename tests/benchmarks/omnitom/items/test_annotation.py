@@ -35,7 +35,7 @@ from tomlab.benchmarks.omnitom.items.writing import (
 from tomlab.benchmarks.omnitom.items.writing import LABEL as TO_LABEL
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
-from tomlab.paths import DATA
+from tomlab.paths import DATA, ROOT
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
 STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
@@ -301,8 +301,8 @@ def complaint(file):
 
 
 def test_the_files_of_the_project_have_nobody_in_them():
-    assert read_annotations(DATA / "omnitom" / "annotations.csv", OWN).empty
-    assert read_reviews(DATA / "omnitom" / "reviews.csv", OWN).empty
+    assert read_annotations(ROOT / "forms" / "omnitom" / "annotations.csv", OWN).empty
+    assert read_reviews(ROOT / "forms" / "omnitom" / "reviews.csv", OWN).empty
 
 
 def test_files_are_read_as_they_stand_but_for_spaces_around_a_value(file):

@@ -86,6 +86,11 @@ def test_annotations_are_read_as_they_stand(file):
     assert table["annotator_kind"].tolist() == ["human", "llm:gpt-4o"]
 
 
+def test_ids_may_be_of_stories_yet_to_be_made(file):
+    path = file({"story_id": "llm-smol-1-01-1_sev2"})
+    assert read_annotations(path)["story_id"].tolist() == ["llm-smol-1-01-1_sev2"]
+
+
 def test_header_alone_is_an_empty_table(file):
     table = read_annotations(file(), KNOWN)
     assert table.empty

