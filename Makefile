@@ -31,7 +31,7 @@ test: data
 
 # Is params.yaml right? Every stage asks first.
 params: data
-	@python -m tomlab.pipeline.settings
+	@python -m tomlab.pipeline.stages
 
 lint: $(READY)
 	ruff check .

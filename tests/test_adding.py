@@ -137,7 +137,7 @@ def test_run_stands_beside_the_published_numbers(lab):
 
 
 def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):
-    house = ("test_house.py", "asking/test_protocol.py", "pipeline/test_stages.py")
+    house = ("test_house.py", "asking/test_protocol.py", "pipeline/test_dvc_stages.py")
     named = "doors or knows_another or has_its_paper or imports_itself"
     done = subprocess.run(
         [

@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PARAMS
+from tomlab.paths import PARAMS, there
 
 
 class Section(BaseModel):
@@ -75,6 +75,9 @@ Name = Annotated[
 ]
 _Item = TypeVar("_Item")
 Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of them twice")]
+_THERE = "a file or folder that is there, as seen from the repository's root"
+GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
+OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Folds = Annotated[int, Field(ge=2)]
@@ -92,8 +95,8 @@ class Evaluation(Section):
 class Source(Section):
     """What a benchmark starts from, and who writes and reads for it."""
 
-    source: str
-    judgments: str
+    source: GivenPath
+    judgments: GivenPath
     writer: Name
     reader: Name
 
@@ -108,7 +111,7 @@ class Run(Section):
     seed: Count
     resamples: Annotated[int, Field(ge=100)]
     samples: Size
-    prompts: dict[str, str]
+    prompts: dict[str, GivenPath]
 
 
 class _Loader(yaml.SafeLoader):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from tomlab.errors import InputError
@@ -22,6 +23,13 @@ if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
 PACKAGE = Path(__file__).resolve().parent
 # Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
 RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"
+
+
+def there(text: str) -> Path | None:
+    """Where a text leads from the repository's root on; None where nothing is."""
+    with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, somebody unknown's home
+        path = ROOT / Path(text).expanduser()
+        return path if path.exists() else None
 
 
 def user_file(path: Path | str) -> Path:

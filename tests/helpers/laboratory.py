@@ -33,6 +33,7 @@ class Laboratory:
         self.stages = {s.name: s for s in stages if isinstance(s, PipelineStage)}
         code = {"TOMLAB_ROOT": str(root), "PYTHONPATH": str(root / "src")}
         self.environment = {**os.environ, **code}
+        self.run("settings")
 
     def run(self, stage: str) -> None:
         """Run one stage's command, whose Python is this one."""

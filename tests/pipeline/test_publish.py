@@ -53,6 +53,11 @@ def test_each_stage_has_a_copy_and_evaluation_one_a_model():
     ("link", "as_notebook", "as_page"),
     [
         (
+            "[next benchmark](../1_generation/fantom.ipynb), [last](5_figures/omnitom.ipynb)",
+            "next benchmark, last",
+            "next benchmark, last",
+        ),
+        (
             "[next](../2_filtering/bigtom.ipynb)",
             "[next](../2_filtering/bigtom.ipynb)",
             "[next](../2_filtering/bigtom.html)",
@@ -76,7 +81,16 @@ def test_each_stage_has_a_copy_and_evaluation_one_a_model():
         ),
         ("`docs/metrics/bigtom.json`", "`docs/metrics/bigtom.json`", "`docs/metrics/bigtom.json`"),
     ],
-    ids=["copy", "first model", "index", "document", "document from a folder", "elsewhere", "text"],
+    ids=[
+        "not run",
+        "copy",
+        "first model",
+        "index",
+        "document",
+        "document from a folder",
+        "elsewhere",
+        "text",
+    ],
 )
 def test_links_lead_to_what_is_published(link, as_notebook, as_page):
     assert relink(f"See {link}.", COPIES) == f"See {as_notebook}."

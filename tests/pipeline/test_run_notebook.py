@@ -1,22 +1,14 @@
-"""The runner: what a notebook declares and is given, and what is left when it ran or failed."""
+"""The runner: what is left when a notebook ran or failed."""
 
+import json
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from nbformat import NotebookNode, v4
 
-from tomlab import params
-from tomlab.errors import InputError
 from tomlab.pipeline import run_notebook
-from tomlab.pipeline.run_notebook import assignments, declared, main, parameters, scrub
-
-CONTENT = {
-    "run": {"seed": 3, "models": ["a", "b"]},
-    "bigtom": {"methods": ["0-shot"], "seed": 4},
-    "limits": None,
-}
+from tomlab.pipeline.run_notebook import main, scrub
 
 
 def notebook(*cells: str, tagged: str | None = "seed = 0\nmodel = ''") -> NotebookNode:
@@ -24,95 +16,6 @@ def notebook(*cells: str, tagged: str | None = "seed = 0\nmodel = ''") -> Notebo
     first = [v4.new_code_cell(tagged, metadata={"tags": ["parameters"]})] if tagged else []
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return v4.new_notebook(cells=first + [v4.new_code_cell(c) for c in cells], metadata=kernel)
-
-
-# What a notebook declares
-
-
-def test_names_come_with_their_literals():
-    source = "seed = 0  # the run's\nprompts = {}\nmethods = ['0-shot']\nlow = -1"
-    assert declared(notebook(tagged=source), "x.ipynb") == {
-        "seed": 0,
-        "prompts": {},
-        "methods": ["0-shot"],
-        "low": -1,
-    }
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "twice = 2 * seed",
-        "path = Path('data')",
-        "import json",
-        "a = b = 1",
-        "a, b = 1, 2",
-        "seed: int = 0",
-        "odd = {[]: 1}",
-    ],
-)
-def test_cell_that_derives_a_value_is_refused_with_the_line(line):
-    with pytest.raises(InputError, match=r"x\.ipynb: .*only `name = literal`") as caught:
-        declared(notebook(tagged=f"seed = 0\n{line}"), "x.ipynb")
-    assert line.split(" = ")[0] in str(caught.value)
-
-
-def test_cell_that_is_not_python_is_refused():
-    with pytest.raises(InputError, match=r"x\.ipynb: the parameters cell is not Python"):
-        declared(notebook(tagged="seed ="), "x.ipynb")
-
-
-def test_one_cell_is_tagged_parameters():
-    with pytest.raises(InputError, match=r"x\.ipynb: found 0 cells tagged `parameters`"):
-        declared(notebook("1", tagged=None), "x.ipynb")
-    two = notebook("seed = 0")
-    two.cells[1].metadata["tags"] = ["parameters"]
-    with pytest.raises(InputError, match=r"x\.ipynb: found 2 cells tagged `parameters`"):
-        declared(two, "x.ipynb")
-
-
-# What it is given
-
-
-def test_each_name_gets_its_value_from_its_section_or_by_hand():
-    names = {"models": [], "methods": [], "model": ""}
-    values = parameters(names, CONTENT, ["run", "bigtom"], {"model": "b"})
-    assert values == {"models": ["a", "b"], "methods": ["0-shot"], "model": "b"}
-
-
-def test_value_by_hand_goes_before_the_file():
-    assert parameters({"seed": 0}, CONTENT, ["run", "bigtom"], {"seed": 9}) == {"seed": 9}
-
-
-@pytest.mark.parametrize(
-    ("names", "sections", "given", "said"),
-    [
-        ({"seed": 0}, ["run"], {"sede": 1}, "no parameter 'sede' in the notebook; it takes: seed"),
-        ({"sede": 0}, ["run"], {}, "parameter 'sede': .* sections run of .* found in none"),
-        ({"seed": 0}, ["run", "bigtom"], {}, "parameter 'seed': .* found in run and bigtom"),
-        ({"seed": 0}, ["fantom"], {}, "no section 'fantom'; there are: run, bigtom, limits"),
-        ({"seed": 0}, ["limits"], {}, "no section 'limits'"),
-    ],
-    ids=["unknown name", "missing name", "two sections", "unknown section", "empty section"],
-)
-def test_value_that_is_not_settled_is_named(names, sections, given, said):
-    with pytest.raises(InputError, match=said):
-        parameters(names, CONTENT, sections, given)
-
-
-def test_values_by_hand_are_read_as_yaml():
-    assert assignments(["model=gpt-4o", "seed=7", "prompts={a: b=c}"]) == {
-        "model": "gpt-4o",
-        "seed": 7,
-        "prompts": {"a": "b=c"},
-    }
-
-
-@pytest.mark.parametrize("entry", ["model", "methods=[0-shot"])
-def test_value_by_hand_that_cannot_be_read_is_named(entry):
-    with pytest.raises(InputError) as caught:
-        assignments([entry])
-    assert entry in str(caught.value)
 
 
 # What is left of a run
@@ -130,18 +33,15 @@ def test_scrub_takes_out_times_and_random_ids():
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def run(tmp_path: Path):
     """Run a notebook through the command line; its exit code and where the copy goes."""
-    monkeypatch.setattr(run_notebook, "PARAMS", tmp_path / "params.yaml")
-    content = params.load(run_notebook.ROOT / "params.yaml")
-    content["run"]["seed"] = 3
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"parameters": {"seed": 3, "model": "gpt-4o"}}))
 
     def through_main(source: NotebookNode, name: str = "out.ipynb") -> tuple[int, Path]:
         nbformat.write(source, tmp_path / "source.ipynb")
         output = tmp_path / "deep" / name
-        given = ["--section", "run", "--set", "model=gpt-4o"]
-        return main([str(tmp_path / "source.ipynb"), str(output), *given]), output
+        return main([str(tmp_path / "source.ipynb"), str(output), str(settings)]), output
 
     return through_main
 
@@ -210,5 +110,14 @@ def test_failed_run_leaves_no_earlier_output(run, tmp_path):
 
 
 def test_notebook_that_is_not_there_is_named(tmp_path, capfd):
-    assert main([str(tmp_path / "no.ipynb"), str(tmp_path / "out.ipynb")]) == 1
-    assert "no.ipynb: no such notebook" in capfd.readouterr().err
+    assert main([str(tmp_path / name) for name in ("no.ipynb", "out.ipynb", "settings.json")]) == 1
+    assert "no.ipynb: no such file" in capfd.readouterr().err
+
+
+def test_settings_of_another_notebook_are_refused(run, capfd):
+    code, output = run(notebook("1", tagged="seed = 0\njudge = ''"))
+    assert code == 1
+    assert "settings.json: found seed, model, expected seed, judge; `make params`" in (
+        capfd.readouterr().err
+    )
+    assert not output.exists()

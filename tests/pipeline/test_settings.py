@@ -3,15 +3,12 @@
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 
 from tomlab.errors import InputError
-from tomlab.params import section
-from tomlab.paths import PARAMS, ROOT
+from tomlab.paths import PARAMS
 from tomlab.pipeline import settings
-from tomlab.pipeline.run_notebook import declared
 
 RIGHT = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
 
@@ -76,7 +73,20 @@ WRONG = [
     ("run/prompts", [], "prompts: .*dict"),
     ("run/benchmarks", {}, "benchmarks: .*at least 1"),
     ("run/benchmarks", ["bigtom"], "benchmarks: .*dict"),
-    ("run/benchmarks/bigtom/source", "data/none.csv", "source: no such file.*data/none.csv"),
+    ("run/benchmarks/bigtom/source", "data/none.csv", "source: .*expected a file.*'data/none.csv'"),
+    ("run/benchmarks/bigtom/judgments", "", "judgments: .*expected a file or folder that is there"),
+    ("run/prompts", {"bigtom/instruction": "no.txt"}, "instruction: .*expected a file"),
+    ("run/prompts", {"bigtom/instructions": "README.md"}, "no prompt 'bigtom/instructions'"),
+    ("omnitom/filtering/tombench", "/nowhere", "tombench: .*expected .*a file or folder"),
+    ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
+    ("simpletom/filtering/key", "nul\0.csv", "key: .*expected a file"),
+    ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
+    ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
+    (
+        "models/random/groups",
+        {"bigtom": dict.fromkeys(RIGHT["bigtom"]["evaluation"]["methods"], 0)},
+        "models.random.groups.bigtom: found 0 for all of bigtom.evaluation.methods",
+    ),
     ("run/benchmarks/bigtom/writer", "nobody", "run.benchmarks.bigtom.writer: no model 'nobody'"),
     ("run/benchmarks/bigtom/reeder", "random", "did you mean 'reader'"),
     ("limits/max_cost_usd", "20", "max_cost_usd: .*number"),
@@ -127,26 +137,3 @@ def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
         settings.check(path)
-
-
-# What a notebook has as defaults, when somebody runs it by hand
-
-SECTIONS = {
-    "1_generation": ["run.benchmarks.{}", "{}.generation", "run"],
-    "2_filtering": ["run.benchmarks.{}", "{}.filtering", "run"],
-    "3_evaluation": ["{}.evaluation", "run"],
-    "4_judge_calibration": ["{}.judges", "run"],
-    "5_figures": ["run"],
-}
-NOTEBOOKS = [(stage, name) for stage in SECTIONS for name in RIGHT["run"]["benchmarks"]]
-
-
-@pytest.mark.parametrize(("stage", "benchmark"), NOTEBOOKS)
-def test_defaults_of_a_notebook_are_those_of_the_pipeline(stage, benchmark):
-    source = nbformat.read(ROOT / "notebooks" / stage / f"{benchmark}.ipynb", as_version=4)
-    told = {}
-    for name in SECTIONS[stage]:
-        told |= section(RIGHT, name.format(benchmark))
-    told["model"] = RIGHT["run"]["models"][0]
-    defaults = declared(source, benchmark)
-    assert defaults == {name: told[name] for name in defaults}

@@ -1,252 +1,243 @@
-"""`dvc.yaml`: a stage names all that its result depends on, and nothing else, so that DVC runs it
-again when that changes."""
+"""What each stage reads of `params.yaml`: all that its notebook takes, and nothing else."""
 
-import ast
-import re
-import shlex
-import shutil
-from collections.abc import Collection, Iterator
-from functools import cache
+import json
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
-from dvc.dependency import ParamsDependency
-from dvc.repo import Repo
-from dvc.stage import PipelineStage
+from nbformat import v4
 
-from tomlab import params
-from tomlab.paths import ROOT
-from tomlab.pipeline.run_notebook import declared
+from tomlab.errors import InputError
+from tomlab.paths import PARAMS, ROOT
+from tomlab.pipeline import settings, stages
+from tomlab.pipeline.stages import declared, parameters, read_by_stages
 
-PACKAGE = ROOT / "src" / "tomlab"
-INDEX = "notebooks/00_index.ipynb"
-with Repo(ROOT) as repo:
-    STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}
-each_stage = pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
-
-# Code that a stage need not name, because a change in it changes no result.
-NEEDLESS = {
-    # How a model is reached and its entry spelled, which is among the params. What is asked and
-    # what is made of it stands elsewhere; what was answered comes from the response store, under a
-    # key of everything that was sent.
-    *("models", "params.py"),
-    # Words of messages, and where files lie, which the stage itself names.
-    *("errors.py", "paths.py"),
-    # How a notebook is run.
-    "pipeline",
+RIGHT = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
+CONTENT = {
+    "run": {"seed": 3, "models": ["a", "b"]},
+    "bigtom": {"methods": ["0-shot"], "seed": 4},
+    "limits": None,
 }
 
 
-def notebook(stage: PipelineStage) -> str:
-    """The source notebook that a stage runs; the last stage runs the index."""
-    found = re.findall(r"notebooks/\S+\.ipynb", stage.cmd)
-    return found[0] if found else INDEX
+def notebook(folder: Path, *tagged: str) -> Path:
+    """A source notebook with cells tagged `parameters`."""
+    cells = [v4.new_code_cell(code, metadata={"tags": ["parameters"]}) for code in tagged]
+    path = folder / "x.ipynb"
+    nbformat.write(v4.new_notebook(cells=cells), path)
+    return path
 
 
-def dependencies(stage: PipelineStage) -> set[str]:
-    return {dep.def_path for dep in stage.deps if not isinstance(dep, ParamsDependency)}
+# What a notebook declares
 
 
-def named_params(stage: PipelineStage) -> set[str]:
-    return {name for dep in stage.deps if isinstance(dep, ParamsDependency) for name in dep.params}
-
-
-def options(stage: PipelineStage, option: str) -> list[str]:
-    words = shlex.split(stage.cmd)
-    return [words[i + 1] for i, word in enumerate(words) if word == option]
-
-
-def values(stage: PipelineStage) -> dict[str, tuple[str, object]]:
-    """What the stage's notebook takes from `params.yaml`: by name, the section and the value."""
-    content = params.load()
-    by_hand = {entry.partition("=")[0] for entry in options(stage, "--set")}
-    sections = options(stage, "--section") or ["run"]
-    path = ROOT / notebook(stage)
-    names = set(declared(nbformat.read(path, as_version=4), path.name)) - by_hand
-    held = {s: params.section(content, s) for s in sections}
-    return {n: (s, held[s][n]) for n in names for s in sections if n in held[s]}
-
-
-# What a notebook imports
-
-
-def files_of(name: str) -> set[Path]:
-    """The files behind a dotted module name; none for what is no module."""
-    base = PACKAGE.parent.joinpath(*name.split("."))
-    return {p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()}
-
-
-def imported(code: str) -> Iterator[str]:
-    """Dotted names that may be modules of the package, wherever in the code they are imported."""
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-@cache
-def all_behind(path: Path) -> frozenset[Path]:
-    """A module's file and all that it imports, and they import in turn."""
-    found, to_read = set(), {path}
-    while to_read:
-        found |= (read := to_read)
-        names = {name for each in read for name in imported(each.read_text(encoding="utf-8"))}
-        to_read = {p for name in names if name.startswith("tomlab") for p in files_of(name)} - found
-    return frozenset(found)
-
-
-def holds_code(path: Path) -> bool:
-    """Whether there is more to a file than a docstring."""
-    return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
-
-
-@cache
-def code_behind(stage: PipelineStage) -> set[str]:
-    """The package's files that a stage's notebook works with, relative to the package."""
-    cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    command = shlex.split(stage.cmd)[2]
-    first = {path for name in (command, *imported(code)) for path in files_of(name)}
-    files = {path for start in first for path in all_behind(start) if holds_code(path)}
-    return {path.relative_to(PACKAGE).as_posix() for path in files}
-
-
-def code_named(stage: PipelineStage) -> set[str]:
-    """The package's folders and files among a stage's dependencies, relative to the package."""
-    names = (Path(name) for name in dependencies(stage))
-    code = PACKAGE.relative_to(ROOT)
-    return {n.relative_to(code).as_posix() for n in names if n.is_relative_to("src")}
-
-
-def lies_in(file: str, places: Collection[str]) -> bool:
-    """Whether a file is one of the places or lies in one of them."""
-    return any(f"{file}/".startswith(f"{place}/") for place in places)
-
-
-def kind(stage: PipelineStage) -> tuple[str, str]:
-    """Which stage of dvc.yaml it is, and of which benchmark (none for the last one)."""
-    name, _, instance = stage.name.partition("@")
-    return name, instance.partition("-")[0]
-
-
-# The tests
-
-
-@each_stage
-def test_stage_describes_itself(stage):
-    assert stage.desc
-    assert "${" not in stage.desc
-
-
-@each_stage
-def test_stage_depends_on_the_source_notebook_that_it_runs(stage):
-    assert (ROOT / notebook(stage)).is_file()
-    assert notebook(stage) in dependencies(stage)
-
-
-def test_every_notebook_is_run_by_a_stage():
-    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "notebooks").rglob("*.ipynb")}
-    run = {notebook(stage) for stage in STAGES.values()}
-    assert {path for path in sources if "checkpoint" not in path} == run
-
-
-@each_stage
-def test_stage_runs_again_when_a_parameter_of_its_notebook_changes(stage):
-    named = named_params(stage)
-    taken = {f"{section}.{name}" for name, (section, _) in values(stage).items()}
-    covered = {name for name in taken for part in named if f"{name}.".startswith(f"{part}.")}
-    assert taken == covered
-
-
-@each_stage
-def test_stage_runs_again_when_the_entry_of_a_model_that_it_uses_changes(stage):
-    registry = params.load()["models"]
-    given = [value.partition("=")[2] for value in options(stage, "--set")]
-    texts = [value for _, value in values(stage).values() if isinstance(value, str)]
-    used = {f"models.{name}" for name in (*texts, *given) if name in registry}
-    assert used <= named_params(stage)
-
-
-@each_stage
-def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
-    places = NEEDLESS | code_named(stage)
-    unnamed = {file for file in code_behind(stage) if not lies_in(file, places)}
-    assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
-
-
-@each_stage
-def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
-    """What is written once for all benchmarks is needed by at least one of them."""
-    name, benchmark = kind(stage)
-    alike = [other for other in STAGES.values() if kind(other)[0] == name]
-    needed = {
-        each.replace(f"/{kind(other)[1]}/", f"/{benchmark}/")
-        for other in alike
-        for each in code_behind(other)
+def test_names_come_with_their_literals(tmp_path):
+    source = "seed = 0  # the run's\nprompts = {}\nmethods = ['0-shot']\nlow = -1"
+    assert declared(notebook(tmp_path, source)) == {
+        "seed": 0,
+        "prompts": {},
+        "methods": ["0-shot"],
+        "low": -1,
     }
-    # Prompts are read, not imported.
-    code = {place for place in code_named(stage) if not place.endswith("/prompts")}
-    assert {place for place in code if not any(lies_in(file, {place}) for file in needed)} == set()
 
 
-@pytest.mark.parametrize("name", ["generation", "filtering"])
-def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
-    made = [stage for stage in STAGES.values() if kind(stage)[0] == name]
-    files = {file for stage in made for file in code_behind(stage)}
-    assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
+@pytest.mark.parametrize(
+    "line",
+    [
+        "twice = 2 * seed",
+        "path = Path('data')",
+        "import json",
+        "a = b = 1",
+        "a, b = 1, 2",
+        "seed: int = 0",
+        "odd = {[]: 1}",
+    ],
+)
+def test_cell_that_derives_a_value_is_refused_with_the_line(line, tmp_path):
+    with pytest.raises(InputError, match=r"x\.ipynb: .*only `name = literal`") as caught:
+        declared(notebook(tmp_path, f"seed = 0\n{line}"))
+    assert line.split(" = ")[0] in str(caught.value)
 
 
-def test_only_figures_depend_on_what_the_papers_printed():
-    named = [
-        stage
-        for stage in STAGES.values()
-        if any("src/tomlab/papers" in d for d in dependencies(stage))
-    ]
-    assert {kind(stage)[0] for stage in named} == {"figures"}
+def test_cell_that_is_not_python_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"x\.ipynb: the parameters cell is not Python"):
+        declared(notebook(tmp_path, "seed ="))
 
 
-def test_no_benchmark_is_named_in_the_stages():
-    written = (ROOT / "dvc.yaml").read_text(encoding="utf-8").lower()
-    assert [name for name in params.load()["run"]["benchmarks"] if name in written] == []
+def test_one_cell_is_tagged_parameters(tmp_path):
+    with pytest.raises(InputError, match=r"x\.ipynb: found 0 cells tagged `parameters`"):
+        declared(notebook(tmp_path))
+    with pytest.raises(InputError, match=r"x\.ipynb: found 2 cells tagged `parameters`"):
+        declared(notebook(tmp_path, "seed = 0", "seed = 1"))
 
 
-def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
-    content = params.load()
-    del content["run"]["benchmarks"]["bigtom"]
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    shutil.copyfile(ROOT / "dvc.yaml", tmp_path / "dvc.yaml")
-    (tmp_path / ".dvc").mkdir()
-    (tmp_path / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
-    with Repo(tmp_path) as repo:
-        left = {s.name for s in repo.index.stages}
-    assert left == {name for name in STAGES if "bigtom" not in name}
+# What it is given
 
 
-@each_stage
-def test_stage_names_no_code_that_is_not_there(stage):
-    assert {
-        d for d in dependencies(stage) if d.startswith("src/") and not (ROOT / d).exists()
-    } == set()
+def test_each_name_gets_its_value_from_its_section_or_by_hand():
+    names = {"models": [], "methods": [], "model": ""}
+    values = parameters(names, CONTENT, ["run", "bigtom"], {"model": "b"})
+    assert values == {"models": ["a", "b"], "methods": ["0-shot"], "model": "b"}
 
 
-def test_needless_code_is_there_and_no_stage_names_it():
-    assert {name for name in NEEDLESS if not (PACKAGE / name).exists()} == set()
-    assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
+def test_value_by_hand_goes_before_the_file():
+    assert parameters({"seed": 0}, CONTENT, ["run", "bigtom"], {"seed": 9}) == {"seed": 9}
 
 
-def test_no_stage_but_the_last_reads_an_executed_notebook():
-    readers = {
-        name
-        for name, stage in STAGES.items()
-        if any(dep.startswith("results/notebooks") for dep in dependencies(stage))
+@pytest.mark.parametrize(
+    ("names", "sections", "given", "said"),
+    [
+        ({"sede": 0}, ["run"], {}, "parameter 'sede': .* sections run of .* found in none"),
+        ({"seed": 0}, ["run", "bigtom"], {}, "parameter 'seed': .* found in run and bigtom"),
+        ({"seed": 0}, ["fantom"], {}, "no section 'fantom'; there are: run, bigtom, limits"),
+        ({"seed": 0}, ["limits"], {}, "no section 'limits'"),
+    ],
+    ids=["missing name", "two sections", "unknown section", "empty section"],
+)
+def test_value_that_is_not_settled_is_named(names, sections, given, said):
+    with pytest.raises(InputError, match=said):
+        parameters(names, CONTENT, sections, given)
+
+
+# Which stages a change concerns
+
+ALL = list(read_by_stages(RIGHT))
+
+
+def concerned(before: dict, after: dict) -> set[str]:
+    return {name for name in before | after if before.get(name) != after.get(name)}
+
+
+def of(*starts: str) -> set[str]:
+    return {name for name in ALL if name.startswith(starts)}
+
+
+CHANGES = {
+    "models/smollm2-135m/groups/bigtom/0-shot": (2, of("3_evaluation/bigtom-smollm2-135m")),
+    "models/smollm2-135m/answer_tokens/omnitom/stage1-L3": (
+        50,
+        of("3_evaluation/omnitom-smollm2-135m"),
+    ),
+    "models/smollm2-135m/price": (
+        {"input": 1.0, "output": 2.0},
+        {name for name in of("3_evaluation/") if name.endswith("-smollm2-135m")},
+    ),
+    "models/gpt-4o/temperature": (0.5, set()),
+    "models/smollm2-135m/engines": (1, set()),
+    "limits/max_cost_usd": (1, set()),
+    "bigtom/generation/llm_templates": (2, of("1_generation/bigtom")),
+    "run/benchmarks/fantom/writer": ("random", of("1_generation/fantom")),
+    "run/judge": (
+        "random",
+        of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
+    ),
+    "run/prompts": (
+        {"fantom/belief-question": "README.md"},
+        of("1_generation/fantom", "3_evaluation/fantom"),
+    ),
+    "run/models": (
+        ["smollm2-135m", "random"],
+        {name for name in of("3_evaluation/") if name.endswith("-omniscient")} | of("4_", "5_"),
+    ),
+    "run/benchmarks": (
+        {"bigtom": RIGHT["run"]["benchmarks"]["bigtom"]},
+        {name for name in ALL if "/bigtom" not in name},
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "case"), CHANGES.items(), ids=CHANGES)
+def test_change_concerns_what_reads_it_and_nothing_else(change, case):
+    value, expected = case
+    content = deepcopy(RIGHT)
+    *sections, name = change.split("/")
+    part = content
+    for each in sections:
+        part = part[each]
+    part[name] = value
+    assert concerned(read_by_stages(RIGHT), read_by_stages(content)) == expected
+
+
+def test_change_of_a_model_concerns_all_that_ask_it():
+    content = deepcopy(RIGHT)
+    content["models"]["smollm2-135m"]["context"] = 2048
+    asked = concerned(read_by_stages(RIGHT), read_by_stages(content))
+    assert {name for name in asked if "-" not in name.split("/")[1]} == of(
+        "1_generation/",
+        "2_filtering/bigtom",
+        "2_filtering/simpletom",
+        "4_judge_calibration/bigtom",
+        "4_judge_calibration/omnitom",
+        "4_judge_calibration/simpletom",
+    )
+    assert {name for name in asked if name.startswith("3_")} == {
+        name for name in of("3_evaluation/") if name.endswith("-smollm2-135m")
     }
-    assert readers == {"documents"}
 
 
-def test_inputs_are_written_by_no_stage():
-    outs = {out.def_path for stage in STAGES.values() for out in stage.outs}
-    assert [path for path in outs if Path(path).parts[0] not in ("results", "docs")] == []
+def test_edit_of_a_file_that_somebody_filled_in_concerns_its_readers(tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("template_id\n")
+    content = deepcopy(RIGHT)
+    content["run"]["benchmarks"]["bigtom"]["judgments"] = str(mine)
+    before = read_by_stages(content)
+    mine.write_text("template_id\n1\n")
+    assert concerned(before, read_by_stages(content)) == {"2_filtering/bigtom"}
+
+
+def test_edit_in_a_folder_concerns_its_readers(tmp_path):
+    (tmp_path / "tombench").mkdir()
+    content = deepcopy(RIGHT)
+    content["omnitom"]["filtering"]["tombench"] = str(tmp_path)
+    before = read_by_stages(content)
+    (tmp_path / "tombench" / "more.jsonl").write_text("{}\n")
+    assert concerned(before, read_by_stages(content)) == {"2_filtering/omnitom"}
+
+
+def test_file_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    content = deepcopy(RIGHT)
+    content["omnitom"]["filtering"]["tombench"] = str(tmp_path)
+    with pytest.raises(InputError, match="loop: cannot be read"):
+        read_by_stages(content)
+
+
+# What is written
+
+
+def test_each_stage_has_a_file_and_those_that_are_not_run_have_none(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(stages, "SETTINGS", tmp_path)
+    (tmp_path / "5_figures").mkdir()
+    (tmp_path / "5_figures" / "no_more.json").write_text("{}")
+    assert stages.main() == 0
+    assert capsys.readouterr().out == "params.yaml is right.\n"
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json")}
+    assert written == {f"{name}.json" for name in ALL}
+    read = json.loads((tmp_path / "3_evaluation" / "bigtom-random.json").read_text())
+    assert read["parameters"]["model"] == "random"
+    assert list(read["models"]) == ["random"]
+
+
+def test_wrong_parameters_write_nothing_and_are_told(tmp_path, monkeypatch, capsys):
+    def refused() -> None:
+        raise InputError("params.yaml: run.seed: 'text'")
+
+    monkeypatch.setattr(stages, "SETTINGS", tmp_path / "settings")
+    monkeypatch.setattr(settings, "check", refused)
+    assert stages.main() == 1
+    assert "run.seed: 'text'" in capsys.readouterr().err
+    assert not (tmp_path / "settings").exists()
+
+
+# What a notebook has as defaults, when somebody runs it by hand
+
+
+def test_defaults_of_notebooks_are_those_of_the_pipeline():
+    for name, read in read_by_stages(RIGHT).items():
+        stage, copy = name.split("/")
+        benchmark, _, model = copy.partition("-")
+        if model in ("", RIGHT["run"]["models"][0]):
+            source = ROOT / "notebooks" / stage / f"{benchmark}.ipynb"
+            assert declared(source) == read["parameters"], name

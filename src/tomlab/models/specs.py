@@ -20,6 +20,9 @@ from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS
 
 PROTOCOL = "protocol"
+# What of an entry changes no answer: how fast and with which key it is asked.
+_REACH = {"name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"}
+_REACH |= {"max_retries", "timeout", "api_key_env"}
 
 
 def _is_benchmark(name: str) -> str:
@@ -114,6 +117,15 @@ class _Spec(params.Section):
     # protocol's: for a small model that does not stop by itself.
     answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = Field({})
     price: Price | None = None
+
+    def answering(self, benchmark: str | None = None) -> dict[str, Any]:
+        """What of the entry bears on answers; of a benchmark: its groups and limits and the price,
+        which its evaluation shows, too.
+        """
+        entry = self.model_dump(exclude=_REACH)
+        own = {name: entry.pop(name).get(benchmark, {}) for name in ("groups", "answer_tokens")}
+        price = {"price": entry.pop("price")}
+        return entry | own | price if benchmark else entry
 
 
 class EmbeddedModel(_Spec):

@@ -27,6 +27,8 @@ from tomlab.paths import ROOT
 
 # How long each chain took, for the order of the next run; git and DVC ignore the folder.
 TIMES = ROOT / ".dvc" / "tmp" / "chains.json"
+# The stage before all chains, see `stages`.
+SETTINGS = "settings"
 # DVC locks the repository for some seconds, at the start and after each stage.
 _BUSY = re.compile(r"Unable to acquire lock|is busy, it is being blocked by")
 _ATTEMPTS = 30
@@ -111,16 +113,25 @@ class Chains:
                 os.killpg(process.pid, signal.SIGINT)
 
 
-def repro(side_by_side: int, runner: Chains) -> list[str]:
-    """Run what is out of date, so many chains at a time; the names of those that failed."""
-    run = params.load()["run"]
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+def _changed() -> set[str]:
+    """The stages that are out of date by themselves, not those that follow from them."""
     command = ["dvc", "status", "--json"]
     status = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if status.returncode:
         raise InputError(f"dvc status failed:\n{status.stderr.strip()}")
-    # What follows from the changed stages is not among them.
-    changed = set(json.loads(status.stdout or "{}"))
+    return set(json.loads(status.stdout or "{}"))
+
+
+def repro(side_by_side: int, runner: Chains) -> list[str]:
+    """Run what is out of date, so many chains at a time; the names of those that failed."""
+    run = params.load()["run"]
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    changed = _changed()
+    if SETTINGS in changed:
+        # First, as what it finds unchanged leaves a chain as it is.
+        if runner.run(SETTINGS, [SETTINGS]) is None:
+            return [SETTINGS]
+        changed = _changed()
     if not changed:
         print("Everything is up to date.")
         return []

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from tomlab.errors import InputError
-from tomlab.pipeline.run_notebook import declared
+from tomlab.pipeline.stages import declared
 
 LONGEST_CELL = 25  # lines; longer logic belongs in src
 
@@ -28,7 +28,7 @@ def problems(path: Path) -> list[str]:
         if len(cell.source.splitlines()) > LONGEST_CELL:
             found.append(f"{path}: cell {number} is longer than {LONGEST_CELL} lines")
     try:
-        declared(notebook, str(path))
+        declared(path)
     except InputError as error:
         found.append(str(error))
     return found

@@ -26,6 +26,7 @@ INDEX = "00_index.ipynb"
 # What a reader of the web pages can use; PDF files stay in `results/`.
 KINDS = {"figures": (".png", ".txt"), "tables": (".csv", ".tex", ".html")}
 # From a source notebook up to `docs/`; the executed copies lie inside it.
+_TO_STAGE = re.compile(r"\[([^\]]*)\]\((?:\.\./)?(\d_\w+/[\w-]+\.ipynb)\)")
 _TO_DOCS = re.compile(r"\]\(((?:\.\./)+)docs/")
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -58,9 +59,10 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
 
 
 def relink(text: str, copies: dict[str, list[str]], suffix: str = ".ipynb") -> str:
-    """Links to source notebooks as links to the (first) executed copy with `suffix`, links to
-    documents as seen from inside `docs/`.
+    """Links to source notebooks as links to the (first) executed copy with `suffix`, or as plain
+    text where it was not run; links to documents as seen from inside `docs/`.
     """
+    text = _TO_STAGE.sub(lambda link: link[0] if link[2] in copies else link[1], text)
     for source, names in copies.items():
         text = text.replace(f"{source})", f"{names[0].removesuffix('.ipynb')}{suffix})")
     text = text.replace(f"{INDEX})", f"{INDEX.removesuffix('.ipynb')}{suffix})")
@@ -101,8 +103,7 @@ def main() -> int:
         run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
         source, index = ROOT / "notebooks" / INDEX, RESULTS / "index" / INDEX
-        names = run_notebook.declared(nbformat.read(source, as_version=4), INDEX)
-        run_notebook.run(source, index, run_notebook.parameters(names, {"run": run}, ["run"], {}))
+        run_notebook.run(source, index, {name: run[name] for name in ("benchmarks", "models")})
         publish_notebook(index, DOCS / "notebooks" / INDEX, copies)
         for name in chain.from_iterable(copies.values()):
             publish_notebook(RESULTS / "notebooks" / name, DOCS / "notebooks" / name, copies)

@@ -1,14 +1,13 @@
 """Run a notebook as a stage: inject its parameters, execute it, write a copy that repeats exactly.
 
-    python -m tomlab.pipeline.run_notebook notebooks/3_evaluation/bigtom.ipynb results/out.ipynb \\
-        --section bigtom.evaluation --section run --set model=smollm2-135m
+    python -m tomlab.pipeline.run_notebook notebooks/5_figures/bigtom.ipynb results/out.ipynb \\
+        results/settings/5_figures/bigtom.json
 
-The cell tagged `parameters` names what the notebook takes, as plain literals. Each name must stand
-in exactly one of the sections of `params.yaml` or be set by hand.
+The third file holds the parameters, see `pipeline.stages`.
 """
 
 import argparse
-import ast
+import json
 import os
 import sys
 from pathlib import Path
@@ -16,64 +15,15 @@ from typing import Any
 
 import nbformat
 import papermill
-import yaml
 from papermill.exceptions import PapermillExecutionError
 
-from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import PARAMS, RESPONSE_STORE, ROOT
-from tomlab.pipeline import settings
+from tomlab.paths import RESPONSE_STORE, ROOT
+from tomlab.pipeline.stages import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
 _KERNEL_ARGUMENTS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
-
-
-def declared(notebook: nbformat.NotebookNode, name: str) -> dict[str, Any]:
-    """The names of the cell tagged `parameters` with their default literals."""
-    cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
-    if len(cells) != 1:
-        raise InputError(f"{name}: found {len(cells)} cells tagged `parameters`, expected one")
-    try:
-        statements = ast.parse(cells[0].source).body
-    except SyntaxError as error:
-        raise InputError(f"{name}: the parameters cell is not Python: {error}") from error
-    found = {}
-    for statement in statements:
-        try:
-            (target,) = statement.targets
-            found[target.id] = ast.literal_eval(statement.value)
-        except (AttributeError, TypeError, ValueError) as error:
-            line = ast.unparse(statement)
-            raise InputError(
-                f"{name}: the parameters cell may hold only `name = literal`, found `{line}`"
-            ) from error
-    return found
-
-
-def parameters(
-    names: dict[str, Any], content: dict[str, Any], sections: list[str], given: dict[str, Any]
-) -> dict[str, Any]:
-    """A value for each name, from `given` or from exactly one of the sections of `content`."""
-    if unknown := sorted(set(given) - set(names)):
-        raise InputError(
-            f"no parameter {unknown[0]!r} in the notebook; it takes: {', '.join(names)}"
-        )
-    found = {name: params.section(content, name) for name in sections}
-    values = {}
-    for name in names:
-        places = [section for section in sections if name in found[section]]
-        if name in given:
-            values[name] = given[name]
-        elif len(places) == 1:
-            values[name] = found[places[0]][name]
-        else:
-            where = " and ".join(places) or "none"
-            raise InputError(
-                f"parameter {name!r}: expected in one of the sections {', '.join(sections)} of "
-                f"params.yaml, found in {where}"
-            )
-    return values
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -119,20 +69,6 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     failed.unlink()
 
 
-def assignments(entries: list[str]) -> dict[str, Any]:
-    """What `--set NAME=VALUE` gives; the values are read as YAML."""
-    given = {}
-    for entry in entries:
-        name, equals, value = entry.partition("=")
-        if not equals:
-            raise InputError(f"--set {entry}: expected NAME=VALUE")
-        try:
-            given[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise InputError(f"--set {entry}: the value is not YAML") from error
-    return given
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 if the notebook ran, 1 with one clear message if not."""
     parser = argparse.ArgumentParser(
@@ -140,15 +76,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("source", type=Path, help="the notebook, without outputs")
     parser.add_argument("output", type=Path, help="where the executed copy goes")
-    parser.add_argument("--section", action="append", default=[], help="a section of params.yaml")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="given")
+    parser.add_argument("settings", type=Path, help="a JSON file with its parameters")
     args = parser.parse_args(arguments)
     try:
-        if not args.source.is_file():
-            raise InputError(f"{args.source}: no such notebook")
-        names = declared(nbformat.read(args.source, as_version=4), str(args.source))
-        given = assignments(args.given)
-        values = parameters(names, settings.check(PARAMS), args.section, given)
+        for path in (args.source, args.settings):
+            if not path.is_file():
+                raise InputError(f"{path}: no such file; `make params` writes the settings")
+        values = json.loads(args.settings.read_text(encoding="utf-8"))["parameters"]
+        if sorted(values) != sorted(names := declared(args.source)):
+            found = f"found {', '.join(values)}, expected {', '.join(names)}"
+            raise InputError(f"{args.settings}: {found}; `make params` writes it anew")
         run(args.source, args.output, values)
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)

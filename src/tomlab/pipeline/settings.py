@@ -1,18 +1,16 @@
-"""Check `params.yaml` as a whole, before anything is run or spent.
+"""Check `params.yaml` as a whole, before anything is run or spent."""
 
-python -m tomlab.pipeline.settings
-"""
-
-import sys
 from collections.abc import Mapping
-from importlib.util import module_from_spec, spec_from_file_location
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tomlab import params
+from tomlab.asking import prompts
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
-from tomlab.paths import PACKAGE, PARAMS, ROOT
+from tomlab.paths import PACKAGE, PARAMS
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -49,24 +47,45 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     ]
     for name in benchmarks:
         if name in content or (run and name in run.benchmarks):
-            told(_settings(name).Settings.model_validate, content.get(name), name)
+            of_benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+            section = told(of_benchmark.model_validate, content.get(name), name)
+            if section and run:
+                problems += _strange_methods(name, section.evaluation, models, run.models)
     if run:
         problems += _strangers(run, registry, benchmarks)
+        for name, file in run.prompts.items():
+            told(partial(prompts.load, name), {name: file}, "run.prompts")
     refuse(problems, str(path))
     return content
 
 
-def _settings(benchmark: str) -> Any:
-    """A benchmark's settings alone: its package takes a second to import."""
-    path = PACKAGE / "benchmarks" / benchmark / "settings.py"
-    spec = spec_from_file_location(f"{benchmark}_settings", path)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _strange_methods(
+    benchmark: str, evaluation: params.Evaluation, models: Mapping, run: list[str]
+) -> list[str]:
+    """Methods that a benchmark does not have, and models that are asked nothing by any."""
+    known = import_module(f"tomlab.benchmarks.{benchmark}").METHODS
+    where = f"{benchmark}.evaluation"
+    named = {f"{where}.methods": evaluation.methods, f"{where}.max_tokens": evaluation.max_tokens}
+    problems = []
+    for name, spec in models.items():
+        groups = spec.groups.get(benchmark, {})
+        named[f"models.{name}.groups.{benchmark}"] = groups
+        named[f"models.{name}.answer_tokens.{benchmark}"] = spec.answer_tokens.get(benchmark, {})
+        if name in run and all(groups.get(method) == 0 for method in evaluation.methods):
+            problems.append(
+                f"models.{name}.groups.{benchmark}: found 0 for all of {where}.methods, expected "
+                "more for one of them"
+            )
+    return problems + [
+        f"{where}: no method {method!r}; there are: {', '.join(known)}"
+        for where, methods in named.items()
+        for method in methods
+        if method not in known
+    ]
 
 
 def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> list[str]:
-    """What `run` names and is not there: models, benchmarks, files."""
+    """What `run` names and is not there: models, benchmarks."""
     named = {f"run.models: {name}": name for name in run.models}
     named |= {"run.embedder": run.embedder, "run.judge": run.judge}
     problems = []
@@ -75,28 +94,8 @@ def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> lis
         if name not in benchmarks:
             problems.append(f"{where}: no such benchmark; there are: {', '.join(benchmarks)}")
         named |= {f"{where}.writer": source.writer, f"{where}.reader": source.reader}
-        problems += [
-            f"{where}.{option}: no such file or folder: {given}"
-            for option, given in (("source", source.source), ("judgments", source.judgments))
-            if not (ROOT / Path(given).expanduser()).exists()
-        ]
     return problems + [
         f"{where}: no model {name!r} under `models`; there are: {', '.join(map(str, registry))}"
         for where, name in named.items()
         if name not in registry
     ]
-
-
-def main() -> int:
-    """0 if the file is right, 1 with all that is wrong with it."""
-    try:
-        check()
-    except InputError as error:
-        print(f"\n{error}\n", file=sys.stderr)
-        return 1
-    print("params.yaml is right.")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,12 +2,22 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, Section, Share, Size
+from tomlab.params import (
+    Count,
+    Distinct,
+    Evaluation,
+    Folds,
+    GivenPath,
+    OptionalPath,
+    Section,
+    Share,
+    Size,
+)
 
 
 class Generation(Section):
     writers: Distinct[Literal["authored", "grammar", "llm"]]
-    tombench: str
+    tombench: OptionalPath
     grammar_stories: Count
     llm_stories: Count
     llm_tokens: Size
@@ -15,12 +25,12 @@ class Generation(Section):
 
 class Filtering(Section):
     duplicate_cosine: Share
-    reviews: str
-    tombench: str
+    reviews: GivenPath
+    tombench: OptionalPath
 
 
 class Judges(Section):
-    alignments: str
+    alignments: GivenPath
     tables_made: Size
     kinds: Distinct[Literal["exact", "token_f1", "embedding"]]
     folds: Folds

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, Name, Section, Share, Size
+from tomlab.params import Count, Distinct, Evaluation, Folds, GivenPath, Name, Section, Share, Size
 
 
 class Generation(Section):
     writers: Distinct[Literal["authored", "llm"]]
-    scenarios: str
+    scenarios: GivenPath
     more_writers: list[Name]
     llm_scenarios: Count
     llm_sets: Count
@@ -17,7 +17,7 @@ class Generation(Section):
 
 class Filtering(Section):
     duplicate_cosine: Share
-    key: str
+    key: GivenPath
     llm_annotated: Count
 
 

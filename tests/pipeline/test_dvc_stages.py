@@ -1,0 +1,242 @@
+"""`dvc.yaml`: a stage names all that its result depends on, and nothing else, so that DVC runs it
+again when that changes."""
+
+import ast
+import re
+import shlex
+import shutil
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from dvc.dependency import ParamsDependency
+from dvc.repo import Repo
+from dvc.stage import PipelineStage
+
+from tomlab import params
+from tomlab.paths import ROOT
+from tomlab.pipeline.stages import read_by_stages
+
+PACKAGE = ROOT / "src" / "tomlab"
+INDEX = "notebooks/00_index.ipynb"
+with Repo(ROOT) as repo:
+    STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}
+SETTINGS = STAGES.pop("settings")
+each_stage = pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
+
+# Code that a stage need not name, because a change in it changes no result.
+NEEDLESS = {
+    # How a model is reached and its entry spelled, which is among the params. What is asked and
+    # what is made of it stands elsewhere; what was answered comes from the response store, under a
+    # key of everything that was sent.
+    *("models", "params.py"),
+    # Words of messages, and where files lie, which the stage itself names.
+    *("errors.py", "paths.py"),
+    # How a notebook is run.
+    "pipeline",
+}
+
+
+def notebook(stage: PipelineStage) -> str:
+    """The source notebook that a stage runs; the last stage runs the index."""
+    found = re.findall(r"notebooks/\S+\.ipynb", stage.cmd)
+    return found[0] if found else INDEX
+
+
+def dependencies(stage: PipelineStage) -> set[str]:
+    return {dep.def_path for dep in stage.deps if not isinstance(dep, ParamsDependency)}
+
+
+# What a notebook imports
+
+
+def files_of(name: str) -> set[Path]:
+    """The files behind a dotted module name; none for what is no module."""
+    base = PACKAGE.parent.joinpath(*name.split("."))
+    return {p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()}
+
+
+def imported(code: str) -> Iterator[str]:
+    """Dotted names that may be modules of the package, wherever in the code they are imported."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def all_behind(path: Path) -> frozenset[Path]:
+    """A module's file and all that it imports, and they import in turn."""
+    found, to_read = set(), {path}
+    while to_read:
+        found |= (read := to_read)
+        # What is read of the parameters, and checked of them, is in a file that a stage names.
+        names = {name for each in read for name in imported(each.read_text(encoding="utf-8"))}
+        names -= {"tomlab.pipeline.stages"}
+        to_read = {p for name in names if name.startswith("tomlab") for p in files_of(name)} - found
+    return frozenset(found)
+
+
+def holds_code(path: Path) -> bool:
+    """Whether there is more to a file than a docstring."""
+    return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
+
+
+@cache
+def code_behind(stage: PipelineStage) -> set[str]:
+    """The package's files that a stage's notebook works with, relative to the package."""
+    cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    command = shlex.split(stage.cmd)[2]
+    first = {path for name in (command, *imported(code)) for path in files_of(name)}
+    files = {path for start in first for path in all_behind(start) if holds_code(path)}
+    return {path.relative_to(PACKAGE).as_posix() for path in files}
+
+
+def code_named(stage: PipelineStage) -> set[str]:
+    """The package's folders and files among a stage's dependencies, relative to the package."""
+    names = (Path(name) for name in dependencies(stage))
+    code = PACKAGE.relative_to(ROOT)
+    return {n.relative_to(code).as_posix() for n in names if n.is_relative_to("src")}
+
+
+def lies_in(file: str, places: Collection[str]) -> bool:
+    """Whether a file is one of the places or lies in one of them."""
+    return any(f"{file}/".startswith(f"{place}/") for place in places)
+
+
+def kind(stage: PipelineStage) -> tuple[str, str]:
+    """Which stage of dvc.yaml it is, and of which benchmark (none for the last one)."""
+    name, _, instance = stage.name.partition("@")
+    return name, instance.partition("-")[0]
+
+
+# The tests
+
+
+@each_stage
+def test_stage_describes_itself(stage):
+    assert stage.desc
+    assert "${" not in stage.desc
+
+
+@each_stage
+def test_stage_depends_on_the_source_notebook_that_it_runs(stage):
+    assert (ROOT / notebook(stage)).is_file()
+    assert notebook(stage) in dependencies(stage)
+
+
+def test_every_notebook_is_run_by_a_stage():
+    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "notebooks").rglob("*.ipynb")}
+    run = {notebook(stage) for stage in STAGES.values()}
+    assert {path for path in sources if "checkpoint" not in path} == run
+
+
+@each_stage
+def test_stage_takes_its_parameters_from_its_own_file_and_depends_on_it(stage):
+    if stage.name == "documents":
+        return
+    source, copy, settings = shlex.split(stage.cmd)[3:]
+    assert Path(copy).relative_to("results/notebooks").parent.name == Path(source).parent.name
+    own = Path("results/settings") / Path(copy).relative_to("results/notebooks")
+    assert settings == own.with_suffix(".json").as_posix()
+    assert {settings, source} <= dependencies(stage)
+
+
+def test_every_file_of_settings_is_read_by_one_stage():
+    written = {f"results/settings/{name}.json" for name in read_by_stages(params.load())}
+    read = [d for s in STAGES.values() for d in dependencies(s) if d.startswith("results/settings")]
+    assert sorted(read) == sorted(written)
+
+
+def test_settings_are_written_first_from_all_that_they_tell_of():
+    assert dependencies(SETTINGS) >= {"data", "forms", "notebooks"}
+    [params_file] = [dep for dep in SETTINGS.deps if isinstance(dep, ParamsDependency)]
+    assert (params_file.def_path, params_file.params) == ("params.yaml", [])
+    assert [out.def_path for out in SETTINGS.outs] == ["results/settings"]
+
+
+@each_stage
+def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
+    places = NEEDLESS | code_named(stage)
+    unnamed = {file for file in code_behind(stage) if not lies_in(file, places)}
+    assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
+
+
+@each_stage
+def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
+    """What is written once for all benchmarks is needed by at least one of them."""
+    name, benchmark = kind(stage)
+    alike = [other for other in STAGES.values() if kind(other)[0] == name]
+    needed = {
+        each.replace(f"/{kind(other)[1]}/", f"/{benchmark}/")
+        for other in alike
+        for each in code_behind(other)
+    }
+    # Prompts are read, not imported.
+    code = {place for place in code_named(stage) if not place.endswith("/prompts")}
+    assert {place for place in code if not any(lies_in(file, {place}) for file in needed)} == set()
+
+
+@pytest.mark.parametrize("name", ["generation", "filtering"])
+def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
+    made = [stage for stage in STAGES.values() if kind(stage)[0] == name]
+    files = {file for stage in made for file in code_behind(stage)}
+    assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
+
+
+def test_only_figures_depend_on_what_the_papers_printed():
+    named = [
+        stage
+        for stage in STAGES.values()
+        if any("src/tomlab/papers" in d for d in dependencies(stage))
+    ]
+    assert {kind(stage)[0] for stage in named} == {"figures"}
+
+
+def test_no_benchmark_is_named_in_the_stages():
+    written = (ROOT / "dvc.yaml").read_text(encoding="utf-8").lower()
+    assert [name for name in params.load()["run"]["benchmarks"] if name in written] == []
+
+
+def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
+    content = params.load()
+    del content["run"]["benchmarks"]["bigtom"]
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copyfile(ROOT / "dvc.yaml", tmp_path / "dvc.yaml")
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    with Repo(tmp_path) as repo:
+        left = {s.name for s in repo.index.stages}
+    assert left == {"settings", *(name for name in STAGES if "bigtom" not in name)}
+
+
+@each_stage
+def test_stage_names_no_code_that_is_not_there(stage):
+    assert {
+        d for d in dependencies(stage) if d.startswith("src/") and not (ROOT / d).exists()
+    } == set()
+
+
+def test_needless_code_is_there_and_no_stage_names_it():
+    assert {name for name in NEEDLESS if not (PACKAGE / name).exists()} == set()
+    assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
+
+
+def test_no_stage_but_the_last_reads_an_executed_notebook():
+    readers = {
+        name
+        for name, stage in STAGES.items()
+        if any(dep.startswith("results/notebooks") for dep in dependencies(stage))
+    }
+    assert readers == {"documents"}
+
+
+def test_inputs_are_written_by_no_stage():
+    outs = {out.def_path for stage in STAGES.values() for out in stage.outs}
+    assert [path for path in outs if Path(path).parts[0] not in ("results", "docs")] == []
