@@ -2,9 +2,12 @@
 again when that changes."""
 
 import ast
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
@@ -204,13 +207,18 @@ def test_no_benchmark_is_named_in_the_stages():
     assert [name for name in params.load()["run"]["benchmarks"] if name in written] == []
 
 
+def repository(root: Path, content: dict) -> None:
+    """The stages as they are, with other parameters."""
+    (root / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copyfile(ROOT / "dvc.yaml", root / "dvc.yaml")
+    (root / ".dvc").mkdir()
+    (root / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+
+
 def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
     content = params.load()
     del content["run"]["benchmarks"]["bigtom"]
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    shutil.copyfile(ROOT / "dvc.yaml", tmp_path / "dvc.yaml")
-    (tmp_path / ".dvc").mkdir()
-    (tmp_path / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    repository(tmp_path, content)
     with Repo(tmp_path) as repo:
         left = {s.name for s in repo.index.stages}
     assert left == {"settings", *(name for name in STAGES if "bigtom" not in name)}
@@ -226,6 +234,30 @@ def test_stage_names_no_code_that_is_not_there(stage):
 def test_needless_code_is_there_and_no_stage_names_it():
     assert {name for name in NEEDLESS if not (PACKAGE / name).exists()} == set()
     assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
+
+
+@pytest.mark.parametrize("command", ["dvc repro", "python -m tomlab.pipeline.chains"])
+@pytest.mark.parametrize("names", ["models", "benchmarks"])
+def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(names, command, tmp_path):
+    content = params.load()
+    name = "x;touch pwned"
+    own = {"models": [name], "benchmarks": {name: content["run"]["benchmarks"]["bigtom"]}}
+    content["run"][names] = own[names]
+    repository(tmp_path, content)
+    for folder in ("data", "forms", "notebooks", "src"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command.split(),
+        cwd=tmp_path,
+        env={**os.environ, "TOMLAB_ROOT": str(tmp_path), "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "expected a name of letters, digits, - and _ alone" in done.stdout + done.stderr
+    assert not (tmp_path / "pwned").exists()
 
 
 def test_no_stage_but_the_last_reads_an_executed_notebook():
