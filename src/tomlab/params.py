@@ -92,6 +92,15 @@ class Evaluation(Section):
     max_tokens: dict[str, Size]
 
 
+class GradedAnswers(Section):
+    """How judges of free-form answers are held against answers made for it."""
+
+    answers_made: Size
+    folds: Folds
+    # How many of them are put to the language model.
+    llm_answers: Count
+
+
 class Source(Section):
     """What a benchmark starts from, and who writes and reads for it."""
 

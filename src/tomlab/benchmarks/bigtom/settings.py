@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, Section, Share, Size
+from tomlab.params import Count, Distinct, Evaluation, GradedAnswers, Section, Share
 
 
 class Generation(Section):
@@ -14,14 +14,8 @@ class Filtering(Section):
     duplicate_cosine: Share
 
 
-class Judges(Section):
-    answers_made: Size
-    folds: Folds
-    llm_answers: Count
-
-
 class Settings(Section):
     generation: Generation
     filtering: Filtering
     evaluation: Evaluation
-    judges: Judges
+    judges: GradedAnswers

@@ -2,7 +2,17 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, GivenPath, Name, Section, Share, Size
+from tomlab.params import (
+    Count,
+    Distinct,
+    Evaluation,
+    GradedAnswers,
+    GivenPath,
+    Name,
+    Section,
+    Share,
+    Size,
+)
 
 
 class Generation(Section):
@@ -21,14 +31,8 @@ class Filtering(Section):
     llm_annotated: Count
 
 
-class Judges(Section):
-    answers_made: Size
-    folds: Folds
-    llm_answers: Count
-
-
 class Settings(Section):
     generation: Generation
     filtering: Filtering
     evaluation: Evaluation
-    judges: Judges
+    judges: GradedAnswers
