@@ -17,6 +17,8 @@ class Filtering(Section):
     duplicate_cosine: Share
     reviews: str
     tombench: str
+    linked_tries: Size
+    linked_shuffle: bool
 
 
 class Judges(Section):
