@@ -84,8 +84,9 @@ def _led(text: str) -> tuple[str | None, str]:
 
 # ---- Keys within a sentence ----------------------------------------------------------------------
 
-# "(A)", "(b)", "option B", "choice: c". Behind "option" a lower-case a is the article.
-_KEY = r"(?:\(([A-Da-d])\)|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
+# "(A)", "(b)", "[[C]]" (what ToMBench asks for), "option B", "choice: c". Behind "option" a
+# lower-case a is the article.
+_KEY = r"(?:\(([A-Da-d])\)|\[\[([A-D])\]\]|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
 _NAMED = re.compile(_KEY)
 _NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)"
 _NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"

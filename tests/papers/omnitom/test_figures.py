@@ -106,7 +106,8 @@ def scores():
         extracted = {"predicted": predicted, "gold": [["A", "it rains", o, 1] for o in "012"]}
         labels = {name: [legal[story % 2], legal[0]] for name, legal in DIMENSIONS.items()}
         labelled = [[order, labels] for order in "012"]
-        details = {"linked": [], "stage1-L3": extracted, "stage2-L3": labelled}
+        linked = {"question": f"{story}/linked:1", "try": 1, "option": "A"}
+        details = {"linked": linked, "stage1-L3": extracted, "stage2-L3": labelled}
         for stage, (method, detail) in enumerate(details.items()):
             keys = {"item_id": f"{story}/{stage}", "method": method, "stage": stage}
             rows.append(row | keys | {"detail": json.dumps(detail)})
@@ -376,7 +377,10 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
     expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
     assert list(dict(rows(figure))) == expected
     assert "correct = a table with something right, which earns its score" in caption
-    assert "linked: the ToMBench questions of the stories. Only an answer" in caption
+    assert (
+        "linked: the ToMBench questions of the stories, each try an output. Only an answer"
+        in caption
+    )
     assert "smollm2-135m .30" in caption
 
 

@@ -50,9 +50,10 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
     Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
     a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
-    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1.
+    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1, of `by_question`;
+    its n counts questions.
     An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
-    outcome_rate: over all outputs.
+    outcome_rate: over all outputs, each try at a question being one.
     """
     options, found = {"resamples": resamples, "seed": seed}, []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
@@ -68,8 +69,7 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
 
 
 def _found(part: pd.DataFrame) -> Found:
-    of_stage = (partial(_macro, "linked_accuracy", column="score"), _extraction, _labelling)
-    yield from of_stage[part["stage"].iloc[0]](part)
+    yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
     groups = part["group_id"]
     yield Series("unusable", "all", ~part["usable"], groups)
     for outcome in OUTCOMES:
@@ -79,11 +79,15 @@ def _found(part: pd.DataFrame) -> Found:
 
 def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
     """A score by story: its mean over stories, over categories, and in each category."""
-    for suffix, rows in {"": part, "/usable": part[part["usable"]]}.items():
-        if len(rows):
-            yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
-            yield _category_mean(metric, f"categories{suffix}", rows, column)
-            yield from _each(metric, rows, column, "category", after=suffix)
+    yield from _means(metric, part, column)
+    yield from _means(metric, part[part["usable"]], column, "/usable")
+
+
+def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Found:
+    if len(rows):
+        yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
+        yield _category_mean(metric, f"categories{suffix}", rows, column)
+        yield from _each(metric, rows, column, "category", after=suffix)
 
 
 def _each(
@@ -105,6 +109,35 @@ def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str)
         return ratio(counts.reshape(*counts.shape[:-1], -1, 2)).mean(axis=-1)
 
     return Statistic(metric, condition, pd.DataFrame(sums), mean_of_means, len(rows), category)
+
+
+# ---- ToMBench's questions ------------------------------------------------------------------------
+
+
+def _linked(part: pd.DataFrame) -> Found:
+    yield from _means("linked_accuracy", by_question(part), "score")
+    yield from _means("linked_accuracy", by_question(part[part["usable"]]), "score", "/usable")
+
+
+def by_question(scores: pd.DataFrame) -> pd.DataFrame:
+    """A row a ToMBench question (and `sample`): `option`, the one named by most of its tries, as
+    its letter in the file, `votes` for it of `tries`, and `score`, 1 if it is the right one.
+
+    Among options with as many votes the one that came up first, by the number of the try: the rule
+    of ToMBench's released code (`get_results.py`, there in the order in which answers were stored).
+    A try of which no option was read (unparsed, truncated, refused, failed) votes for none, "", as
+    any other vote: where none has most, the question is not answered. That is our choice. The
+    release takes what it can't read for the first option shown, and asks again what failed; only
+    for a letter without an option it votes for none, too. scores: of method `linked`.
+    """
+    told = [json.loads(detail) for detail in scores["detail"]]
+    tries = scores.join(pd.DataFrame(told, scores.index, ["question", "try", "option"]))
+    keys = ["model", "method", "sample", "question"]
+    tries["tries"] = tries.groupby(keys)["try"].transform("size")
+    tries["votes"] = tries.groupby([*keys, "option"])["try"].transform("size")
+    first = tries.sort_values(["votes", "try"], ascending=[False, True], kind="stable")
+    kept = ["group_id", "category", *keys, "option", "votes", "tries", "score"]
+    return first.drop_duplicates(keys)[kept].sort_values(keys, ignore_index=True)
 
 
 # ---- Extraction ----------------------------------------------------------------------------------

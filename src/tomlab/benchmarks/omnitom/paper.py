@@ -41,7 +41,7 @@ WORDING = Wording(
         "right. Unusable are: unparsed = no row to read; truncated = cut off at the length limit "
         "without a row;"
     ),
-    notes={LINKED: f"{LINKED}: the ToMBench questions of the stories."},
+    notes={LINKED: f"{LINKED}: the ToMBench questions of the stories, each try an output."},
     tells_unscored=True,
 )
 

@@ -39,8 +39,11 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
     """
     if item["question_type"] == "linked":
         read = judged(item, response, KEYS, read_answer, cot=False)
-        hit = float(read.outcome == "correct")
-        return {"rule": read.rule, "outcome": read.outcome, "score": hit}
+        tried = json.loads(item["tried"])
+        # Of a key under which no option stands, `judged` makes none.
+        option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
+        found = {"score": float(read.outcome == "correct"), "detail": tried | {"option": option}}
+        return found | {"rule": read.rule, "outcome": read.outcome}
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
         found = _extraction(said, gold, *aligned[_key(response)])
@@ -102,7 +105,7 @@ def score(
     embedder: ModelSpec = MINILM,
 ) -> pd.DataFrame:
     """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
-    1 for a linked question answered right.
+    1 for a try at a linked question that names the right option.
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
     elsewhere, such as by a language model, by (item_id, model, method, sample); they come first,
@@ -110,7 +113,7 @@ def score(
     A usable table has a row at least; `correct` if it earns anything, else `wrong`. Details:
     `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cut_off` (at the token
     limit, its whole rows count), `precision`, `recall`, `judge`, and `detail` (JSON), which
-    `metrics.belief_rows` and `label_rows` read.
+    `metrics.belief_rows`, `label_rows` and `by_question` read.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     methods = responses["method"].unique() if "method" in responses else []

@@ -27,6 +27,8 @@ class Filtering(Section):
     duplicate_cosine: Share
     reviews: GivenPath
     tombench: OptionalPath
+    linked_tries: Size
+    linked_shuffle: bool
 
 
 class Judges(Section):

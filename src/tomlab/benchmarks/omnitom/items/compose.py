@@ -28,6 +28,7 @@ from tomlab.benchmarks.omnitom.items.records import (
 )
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
+from tomlab.scoring.choices import shuffled
 
 NAME = "omnitom"
 KEYS = ("A", "B", "C", "D")  # of the options of a linked question
@@ -119,17 +120,35 @@ def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapp
     return random.Random(f"{seed}/{record['story_id']}").choice(others) if others else None
 
 
-def linked_items(records: Iterable[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
-    """The ToMBench questions on the stories of `records`, as items asked by method `linked`.
+def linked_items(
+    records: Iterable[Mapping],
+    tombench: pd.DataFrame,
+    seed: int = 0,
+    *,
+    tries: int = 5,
+    shuffle: bool = True,
+) -> pd.DataFrame:
+    """The ToMBench questions on the stories of `records`: for method `linked`, one item a try.
 
     tombench: see `records.read_tombench`; stories without such a question have none, and the table
-    may be empty. Options stand in the order of the file.
+    may be empty. By default as in ToMBench's released code (zhchen18/ToMBench, `run_api.py`): each
+    of five tries has its options in an order by lot, here drawn by `seed` and the item's id.
+    Without `shuffle` they stand as in the file. The prompt is ours and asks for "(A)", where the
+    release asks for "[[A]]"; both are read. Tries in one order are one request, with one answer.
+    Column `tried` (JSON) has `question` (its id), `try` (from 1) and `written`: for each option as
+    shown the letter of its place in the file, such as "BA". See `metrics.by_question`.
     """
     known, items = {str(record["story_id"]): record for record in records}, []
     for linked in link(list(known.values()), tombench).to_dict("records"):
-        own = {name: linked[name] for name in ("question", "choices", "answer")}
-        name = f"linked:{linked['source_row']}"
-        items.append(_item(known[str(linked["story_id"])], STAGES[0], name, **own))
+        record, written = known[str(linked["story_id"])], KEYS[: len(linked["choices"])]
+        asked = f"linked:{linked['source_row']}"
+        question = f"{record['story_id']}/{asked}"
+        for number in range(1, tries + 1):
+            order = shuffled(written, seed, f"{question}/try{number}") if shuffle else written
+            own = {"question": linked["question"], "answer": linked["answer"]}
+            own["choices"] = [linked["choices"][KEYS.index(letter)] for letter in order]
+            own["tried"] = _json({"question": question, "try": number, "written": "".join(order)})
+            items.append(_item(record, STAGES[0], f"{asked}/try{number}", **own))
     return pd.DataFrame(items)
 
 

@@ -1,0 +1,258 @@
+"""OmniToM's linked ToMBench questions: options shuffled, five tries, the majority counts."""
+
+import json
+import random
+
+import pandas as pd
+import pytest
+
+import replies
+from tomlab.benchmarks import omnitom
+from tomlab.benchmarks.omnitom.items.compose import KEYS, linked_items
+from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_tombench
+from tomlab.benchmarks.omnitom.metrics import by_question
+from tomlab.paths import ROOT
+from tomlab.records import tidy
+
+TOMBENCH = ROOT.parent / "shared" / "datasets" / "tombench"
+YES_NO, FOUR = ["Yes", "No"], ["box", "bag", "bowl", "bin"]
+
+
+def told(answers, options=YES_NO, code="HT"):
+    """Stories, each with one question that is answered so, as records and ToMBench's stories."""
+    records, stories = [], []
+    for number, answer in enumerate(answers, start=1):
+        story = f"Ada hides key {number}."
+        own = {"story_id": number, "story_category": CATEGORIES[code], "source": "authored"}
+        records.append(own | {"story": story, "beliefs": []})
+        asked = {"source_row": number, "ability": "Belief", "question": "Where is it?"}
+        asked |= {"choices": list(options), "answer": answer}
+        stories.append({"code": code, "story": story, "questions": [asked]})
+    return records, pd.DataFrame(stories)
+
+
+def names(items, options, **response):
+    """Responses that name these options, one a try; None: no answer, other texts as they stand."""
+    said = []
+    for item, option in zip(items.to_dict("records"), options, strict=True):
+        choices = list(item["choices"])
+        said.append(f"({KEYS[choices.index(option)]})" if option in choices else option)
+    return replies.answered(items, said, "linked", **response)
+
+
+def accuracy(scores, condition="all"):
+    metrics = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])
+    return metrics.loc[("linked_accuracy", condition)]
+
+
+def answered(options, right="box", written=FOUR, tries=None):
+    """The scores of one question whose tries name these options."""
+    items = linked_items(*told([right], written), tries=tries or len(options))
+    return omnitom.score(items, names(items, options))
+
+
+# The items
+
+
+def test_each_try_has_an_order_of_its_own_and_says_where_its_options_stood():
+    items = linked_items(*told(["bag"] * 20, FOUR))
+    assert items["item_id"].tolist()[:2] == ["1/linked:1/try1", "1/linked:1/try2"]
+    assert len(items) == 100
+    tried = items["tried"].map(json.loads)
+    for choices, how in zip(items["choices"], tried, strict=True):
+        assert [FOUR[KEYS.index(letter)] for letter in how["written"]] == choices
+    assert [(how["question"], how["try"]) for how in tried[5:7]] == [
+        ("2/linked:2", 1),
+        ("2/linked:2", 2),
+    ]
+    assert set(items["answer"]) == {"bag"}
+    places = items["choices"].map(lambda choices: choices.index("bag")).value_counts()
+    assert sorted(places.index) == [0, 1, 2, 3]
+    assert places.min() >= 12
+    assert items.groupby("group_id")["choices"].agg(lambda own: len(set(map(tuple, own)))).max() > 3
+
+
+def test_order_is_fixed_by_the_seed_and_not_by_the_order_of_rows():
+    records, tombench = told(["Yes"] * 12)
+    items = linked_items(records, tombench, 3).set_index("item_id")
+    turned = linked_items(records[::-1], tombench[::-1], 3).set_index("item_id")
+    pd.testing.assert_frame_equal(items, turned.loc[items.index])
+    few = linked_items(records[4:6], tombench, 3, tries=2).set_index("item_id")
+    pd.testing.assert_frame_equal(items.loc[few.index], few)
+    other = linked_items(records, tombench, 4).set_index("item_id")
+    assert (items["choices"].map(tuple) != other["choices"].map(tuple)).any()
+
+
+def test_without_shuffling_options_stand_as_in_the_file():
+    items = linked_items(*told(["bag"] * 3, FOUR), tries=2, shuffle=False)
+    assert items["choices"].tolist() == [FOUR] * 6
+    assert {json.loads(tried)["written"] for tried in items["tried"]} == {"ABCD"}
+    asked = omnitom.messages(items.iloc[0].to_dict(), "linked")[0]["content"]
+    assert "(A) box\n(B) bag\n(C) bowl\n(D) bin" in asked
+
+
+# The majority
+
+
+def test_option_named_by_most_tries_counts_whatever_its_letter():
+    scores = answered(["bag", "box", "bin", "box", "box"])
+    assert scores["score"].tolist() == [0, 1, 0, 1, 1]
+    [question] = by_question(scores).to_dict("records")
+    assert (question["option"], question["votes"], question["tries"]) == ("A", 3, 5)
+    assert question["score"] == 1
+    assert accuracy(scores)["value"] == 1
+
+
+def test_most_tries_may_name_a_wrong_option():
+    scores = answered(["box", "bag", "bag", "box", "bag"])
+    assert by_question(scores)["option"].tolist() == ["B"]
+    assert accuracy(scores)["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        (["bin", "bag", "box", "bag", "box"], "B"),
+        (["bin", "box", "bag", "bag", "box"], "A"),
+        (["bowl", "bin", "box", "bag"], "C"),
+        (["bag", "Hm.", "box", "box", "Hm."], ""),
+    ],
+)
+def test_tie_goes_to_what_came_up_first(options, option):
+    scores = answered(options)
+    for rows in (scores, scores[::-1]):
+        assert by_question(rows)["option"].tolist() == [option]
+    assert accuracy(scores)["value"] == (option == "A")
+
+
+@pytest.mark.parametrize("lost", ["It depends.", "(A) or (B)", "", "I'm sorry, no.", None])
+def test_try_without_an_option_votes_for_none_and_is_left_out_of_the_usable(lost):
+    scores = answered(["box", lost, lost, lost, "box"])
+    [question] = by_question(scores).to_dict("records")
+    assert (question["option"], question["votes"], question["score"]) == ("", 3, 0)
+    assert accuracy(scores)["value"] == 0
+    usable = accuracy(scores, "all/usable")
+    assert (usable["value"], usable["n"]) == (1, 1)
+    scores = answered(["box", lost, lost, "box", "box"])
+    assert accuracy(scores)["value"] == 1
+
+
+def test_letter_without_an_option_votes_for_none():
+    scores = answered(["(D)", "(C)", "(D)", "Yes", "Yes"], "Yes", YES_NO)
+    assert scores["outcome"].tolist() == ["unparsed"] * 3 + ["correct"] * 2
+    assert by_question(scores)["option"].tolist() == [""]
+
+
+def test_model_none_of_whose_tries_can_be_read_scores_zero_and_has_no_usable_question():
+    scores = answered(["Well."] * 5)
+    assert accuracy(scores)["value"] == 0
+    assert "all/usable" not in set(omnitom.metrics(scores, resamples=20)["condition"])
+
+
+def test_tenth_try_comes_after_the_second():
+    options = ["bin", "bag", "bowl", "bin", "bag", "bowl", "box", "box", "bag", "box", "bin"]
+    assert by_question(answered(options))["option"].tolist() == ["D"]
+    assert by_question(answered([*options[1:-1], "box"]))["option"].tolist() == ["A"]
+
+
+# The numbers
+
+
+def test_n_counts_questions_and_intervals_resample_stories():
+    records, stories = told(["Yes", "No", "Yes"])
+    second = [q | {"source_row": q["source_row"] + 10} for [q] in stories["questions"]]
+    own = zip(stories["questions"], second, strict=True)
+    stories["questions"] = [[*first, other] for first, other in own]
+    items = linked_items(records, stories)
+    scores = omnitom.score(items, names(items, items["answer"].tolist()))
+    row = accuracy(scores)
+    assert (len(scores), row["n"], row["n_groups"]) == (30, 6, 3)
+    metrics = omnitom.metrics(scores, resamples=20)
+    assert metrics.query("metric == 'unusable'")["n"].tolist() == [30]
+
+
+def test_repeats_of_a_question_are_counted_apart():
+    items = linked_items(*told(["box"], FOUR), tries=3)
+    samples = [["box", "box", "bag"], ["bag", "bin", "bag"]]
+    both = [names(items, options, sample=number) for number, options in enumerate(samples)]
+    scores = omnitom.score(items, pd.concat(both))
+    assert by_question(scores)["option"].tolist() == ["A", "B"]
+    assert accuracy(scores)["value"] == 0.5
+
+
+def test_numbers_do_not_depend_on_the_order_of_rows():
+    draw = random.Random(0)
+    items = linked_items(*told(draw.choices(FOUR, k=30), FOUR))
+    responses = names(items, draw.choices([*FOUR, "Hm."], k=len(items)))
+    scores = omnitom.score(items, responses)
+    mixed = omnitom.score(
+        items.sample(frac=1, random_state=1), responses.sample(frac=1, random_state=2)
+    )
+    same = [by_question(rows) for rows in (scores, mixed)]
+    pd.testing.assert_frame_equal(*same)
+    one, other = (omnitom.metrics(s, resamples=50).round(12) for s in (scores, mixed))
+    keep = ["metric", "condition", "value", "n", "n_groups"]
+    pd.testing.assert_frame_equal(
+        *(replies.sorted_rows(each)[keep] for each in (one, other)), check_exact=False
+    )
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_gold_is_right_however_the_options_stand(shuffle):
+    items = linked_items(*told(FOUR * 3, FOUR), shuffle=shuffle)
+    scores = omnitom.score(items, replies.of_baseline(omnitom, items, "gold", "linked"))
+    assert set(scores["outcome"]) == {"correct"}
+    assert (by_question(scores)["votes"] == 5).all()
+    assert accuracy(scores)["value"] == accuracy(scores, "all/usable")["value"] == 1
+
+
+def test_answering_b_to_everything_earns_what_chance_does_once_options_are_shuffled():
+    answers = ["No"] * 256 + ["Yes"] * 144
+    earned = {}
+    for shuffle in (True, False):
+        items = linked_items(*told(answers), shuffle=shuffle)
+        responses = replies.answered(items, "(B)", "linked")
+        earned[shuffle] = accuracy(omnitom.score(items, responses))["value"]
+    assert earned[False] == 0.64
+    assert earned[True] == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.skipif(not TOMBENCH.exists(), reason="the ToMBench files are not there")
+def test_answering_b_to_tombenchs_own_two_option_questions():
+    stories = read_tombench(TOMBENCH)
+    records = [
+        {"story_id": number, "story_category": story["category"], "source": "released:tombench"}
+        | {"story": story["story"], "beliefs": []}
+        for number, story in enumerate(stories.to_dict("records"))
+    ]
+    earned = {}
+    for shuffle in (True, False):
+        items = linked_items(records, stories, shuffle=shuffle)
+        items = items[items["choices"].map(len) == 2]
+        scores = omnitom.score(items, replies.answered(items, "(B)", "linked"))
+        questions = by_question(scores)
+        assert len(questions) == 483
+        earned[shuffle] = questions["score"].mean()
+    assert earned[False] == pytest.approx(0.638, abs=0.001)
+    assert earned[True] == pytest.approx(0.5, abs=0.05)
+
+
+# The reading
+
+
+@pytest.mark.parametrize(
+    ("said", "option"),
+    [
+        ("(B)", "B"),
+        ("[[B]]", "B"),
+        ("The answer is [[C]].", "C"),
+        ("Ada looks where she left it, so [[D]]", "D"),
+        ("Not [[A]] but [[B]].", "B"),
+        ("[[A]] or [[B]]", ""),
+    ],
+)
+def test_letters_in_tombenchs_double_brackets_are_read_too(said, option):
+    items = linked_items(*told(["box"], FOUR), tries=1, shuffle=False)
+    scores = omnitom.score(items, replies.answered(items, said, "linked"))
+    assert json.loads(scores["detail"][0])["option"] == option
+    assert tidy.check(scores, "scores") is scores

@@ -1,0 +1,102 @@
+"""ToMBench's questions on OmniToM's stories, from its files to the figures, by the default models."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from laboratory import Laboratory, laboratory
+from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_records
+from tomlab.paths import DATA
+from tomlab.records import tidy
+
+MODELS = ["smollm2-135m", "random", "omniscient"]
+STAGES = [
+    *("generation@omnitom", "filtering@omnitom"),
+    *(f"evaluation@omnitom-{model}" for model in MODELS),
+    *("judge_calibration@omnitom", "figures@omnitom"),
+]
+
+
+def write_tombench(folder: Path) -> Path:
+    """Files in ToMBench's format with a question on each of our stories, by turns with four options
+    and with two.
+    """
+    folder.mkdir()
+    told = {category: [] for category in CATEGORIES.values()}
+    for number, record in enumerate(read_records(DATA / "omnitom" / "stories.jsonl")):
+        options = dict(zip("ABCD", ["Yes", "No", "Perhaps", "Never"], strict=True))
+        if number % 2:
+            options |= dict.fromkeys("CD", float("nan"))
+        line = {"能力\nABILITY": "Belief", "STORY": record["story"], "QUESTION": "Is Ada right?"}
+        line |= {f"OPTION-{letter}": text for letter, text in options.items()}
+        told[record["story_category"]].append(json.dumps(line | {"答案\nANSWER": "B"}))
+    for category, lines in told.items():
+        (folder / f"{category}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    tombench = write_tombench(tmp_path_factory.mktemp("given") / "tombench")
+
+    def with_tombench(content: dict) -> None:
+        content["run"]["models"] = MODELS
+        content["omnitom"]["generation"]["writers"] = ["authored"]
+        content["omnitom"]["filtering"]["tombench"] = str(tombench)
+        content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3"]
+        content["models"][MODELS[0]]["groups"]["omnitom"] = {"linked": 2, "stage1-L3": 1}
+
+    made = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
+    for stage in STAGES:
+        made.run(stage)
+    return made
+
+
+def shown(lab: Laboratory, stage: str) -> str:
+    outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
+    return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)
+
+
+def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab):
+    items = tidy.read("items", lab.root / "results/items/omnitom.parquet")
+    linked = items[items["question_type"] == "linked"]
+    assert len(linked) == 20 * 5
+    assert linked["group_id"].nunique() == 20
+    tried = [json.loads(one)["written"] for one in linked["tried"]]
+    assert {"".join(sorted(written)) for written in tried} == {"AB", "ABCD"}
+    assert len(set(tried)) > 5
+    assert items.loc[items["question_type"] != "linked", "tried"].isna().all()
+
+
+@pytest.mark.parametrize(("model", "n"), [("smollm2-135m", 2), ("random", 20)])
+def test_linked_accuracy_is_over_questions(lab, model, n):
+    metrics = tidy.read("metrics", lab.root / f"results/metrics/omnitom/{model}.parquet")
+    own = metrics[metrics["metric"] == "linked_accuracy"].set_index("condition")
+    assert own.loc["all", ["n", "n_groups"]].tolist() == [n, n]
+    assert metrics.query("method == 'linked' and metric == 'unusable'")["n"].tolist() == [5 * n]
+    headline = lab.root / f"docs/metrics/omnitom/{model}/linked_linked.json"
+    assert json.loads(headline.read_text(encoding="utf-8"))["n"] == n
+
+
+def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
+    said = shown(lab, "evaluation@omnitom-omniscient")
+    assert "omniscient is left out of linked: no omniscient answer to it is known" in said
+    metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/omniscient.parquet")
+    assert set(metrics["method"]) == {"stage1-L3"}
+
+
+def test_figures_notebook_shows_the_accuracy_with_n(lab):
+    scores = tidy.read("scores", lab.root / "results/judges/omnitom/scores.parquet")
+    assert set(scores["method"]) == {"linked", "stage1-L3"}
+    [table] = [
+        o["data"]["text/html"]
+        for cell in lab.executed("figures@omnitom").cells
+        for o in cell.get("outputs", [])
+        if "linked_accuracy" in cell.source and "text/html" in o.get("data", {})
+    ]
+    cells = re.findall("<td>(.*?)</td>", table)
+    rows = [cells[start : start + 7] for start in range(0, len(cells), 7)]
+    every = [(model, n) for model, condition, *_, n, _ in rows if condition == "all"]
+    assert every == [("smollm2-135m", "2"), ("random", "20")]
