@@ -82,6 +82,7 @@ WRONG = [
     ("run/prompts", {"bigtom/instruction": "no.txt"}, "instruction: .*expected a file"),
     ("run/prompts", {"bigtom/instructions": "README.md"}, "no prompt 'bigtom/instructions'"),
     ("omnitom/filtering/tombench", "/nowhere", "tombench: .*expected .*a file or folder"),
+    ("omnitom/evaluation/methods", ["linked"], "has `linked`, expected filtering.tombench"),
     ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
     ("simpletom/filtering/key", "nul\0.csv", "key: .*expected a file"),
     ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),

@@ -1,6 +1,8 @@
 """OmniToM's sections of `params.yaml`."""
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from tomlab.params import (
     Count,
@@ -46,3 +48,12 @@ class Settings(Section):
     filtering: Filtering
     evaluation: Evaluation
     judges: Judges
+
+    @model_validator(mode="after")
+    def _linked_has_questions(self) -> Self:
+        if "linked" in self.evaluation.methods and not self.filtering.tombench:
+            raise ValueError(
+                "evaluation.methods has `linked`, expected filtering.tombench to name "
+                "the folder with its questions"
+            )
+        return self
