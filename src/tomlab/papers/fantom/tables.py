@@ -70,7 +70,7 @@ def table9(metrics: pd.DataFrame, scenario: str = "inaccessible") -> printed.Tab
     shown = printed.once(shown, [["Source", "Context"]])
     name = "table9" if scenario == SCENARIOS[0] else "table9_accessible"
     about = notes(cells, metrics, METRIC_NAMES, "sets or questions")
-    about = [WORDS["columns"], *about, *_n_by_column(cells)]
+    about = [WORDS["columns"], *about]
     return printed.Table(name, cells, shown, WORDS[name], about)
 
 
@@ -187,7 +187,7 @@ def _short(table: str, metrics: pd.DataFrame, columns: Iterable[str], unit: str)
     name, heads = table.partition("_")[0], {column: _NAMES[column] for column in columns}
     run = _percent(of_run(metrics), list(heads), SCENARIOS[0]).query("context == 'short'")
     cells = beside.stack(_TIDY, of_paper(table), run)
-    shown = beside.layout(_named(cells), {"model": "Model"}, heads, n=True)
+    shown = beside.layout(_named(cells), {"model": "Model"}, heads)
     about = notes(cells, metrics, heads, unit)
     about += [] if table in _CONTEXT else [WORDS["no_context"]]
     return printed.Table(name, cells, shown, WORDS[name], about)
@@ -243,16 +243,3 @@ def _failing(cells: pd.DataFrame, names: dict[str, str]) -> list[str]:
 
     reasons = cells.assign(reason=cells["reason"].str.split("; ")).explode("reason")
     return beside.failing(reasons, where)
-
-
-def _n_by_column(cells: pd.DataFrame) -> list[str]:
-    """A sentence a context: n of this run, which differs by column and may differ by model."""
-    sentences = []
-    for context, run in cells[cells["source"] == RUN].groupby("context", sort=False):
-        n = run.groupby("column")["n"].apply(printed.span).reindex(list(METRIC_NAMES)).dropna()
-        told = [
-            f"{', '.join(map(HEADS.get, own))} {each}"
-            for each, own in n.groupby(n, sort=False).groups.items()
-        ]
-        sentences.append(f"n of this run, {context} context: {'; '.join(told)}.")
-    return sentences
