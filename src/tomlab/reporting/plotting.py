@@ -160,7 +160,7 @@ def counts_beside(axes: Axes, points: pd.DataFrame, row_height: float = ROW_HEIG
         if row["text"].nunique() == 1:
             count_beside(axes, y, row["text"].iloc[0])
         else:
-            size = min(COUNT_SIZE, 1.2 * 72 * row_height * gap)  # a digit is 3/4 of its size high
+            size = min(COUNT_SIZE, 1.1 * 72 * row_height * gap)  # a digit is 3/4 of its size high
             for point in row.itertuples():
                 count_beside(axes, y + point.dodge, point.text, size)
 

@@ -425,12 +425,17 @@ def test_a_score_that_a_run_lacks_is_absent(one):
 def test_table8_sets_the_statistics_of_this_run_under_the_papers():
     names = PUBLICATION.read("table8_statistics")["statistic"].unique()
     statistics = pd.DataFrame({"statistic": names, "value": [1290, 12.94, 4.9, 21.9, 13.8]})
+    statistics["n"] = [None, 99, 20, 490, 99]
+    statistics = statistics.astype({"n": "Int64"})
     table = printed.table8(statistics)
     lines = [tuple(row) for row in table.printed.to_numpy()]
     assert lines == [
         ("ToMi", "6K", "6.0", "–", "4.9", "4.7", "paper"),
         ("FANToM", "10K", "12.9", "13.8", "24.5", "21.9", "paper"),
-        ("FANToM, sets of this run", "1,290", "12.9", "13.8", "4.9", "21.9", "this run"),
+        (
+            *("FANToM, sets of this run", "1,290", "12.9\nn = 99", "13.8\nn = 99"),
+            *("4.9\nn = 20", "21.9\nn = 490", "this run"),
+        ),
     ]
     assert len(table.tidy) == 9 + 5
     with pytest.raises(InputError, match="statistic avg_turn_length is there twice") as error:

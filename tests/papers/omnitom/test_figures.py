@@ -198,7 +198,7 @@ def test_the_level_shown_is_l3_unless_asked_or_absent_and_is_told(methods, level
     run = metrics("smollm2-135m", methods=methods)
     figure, caption = figures.figure8(run, level)
     assert f"; {shown}; n = 28" in caption
-    [dot] = artists(figure.axes[2], "smollm2-135m, n = 28/28 stories")
+    [dot] = artists(figure.axes[2], "smollm2-135m, n = 28/28")
     assert dot.get_ydata() == pytest.approx([value(run, "f1", method=shown)])
 
 
@@ -212,7 +212,7 @@ def test_figure8_sets_volume_against_three_scores(one):
     figure, caption = figures.figure8(one)
     assert [axes.get_title() for axes in figure.axes] == ["Precision", "Recall", "F1"]
     for axes, metric in zip(figure.axes, ("precision", "recall", "f1"), strict=True):
-        [dot] = artists(axes, "smollm2-135m, n = 28/28 stories")
+        [dot] = artists(axes, "smollm2-135m, n = 28/28")
         [[x, y]] = dot.get_xydata()
         assert (x, y) == (value(one, "beliefs_per_story"), value(one, metric))
         across, up = (lines.get_segments()[0] for lines in axes.collections[:2])

@@ -77,14 +77,15 @@ def table9(metrics: pd.DataFrame, scenario: str = "inaccessible") -> printed.Tab
 def table8(statistics: pd.DataFrame) -> printed.Table:
     """Table 8: sizes and lengths of ToMi and FANToM, and of the sets of this run.
 
-    `statistics`: a row a number of this run's sets, with columns statistic (see `STATISTICS`) and
-    value (counts and means). InputError: a statistic that is unknown or there twice.
+    `statistics`: a row a number of this run's sets, with columns statistic (see `STATISTICS`),
+    value (counts and means) and n (of contexts or turns, of a mean). InputError: a statistic that
+    is unknown or there twice.
     """
     beside.demand_known(statistics, {"statistic": list(STATISTICS)}, _COUNTS)
     paper = PUBLICATION.read("table8_statistics").assign(source=PAPER)
     run = statistics.assign(source=RUN, dataset="FANToM, sets of this run")
-    form = {"total_questions": "{:,.0f}"}
-    text = [form.get(row.statistic, "{:.1f}").format(row.value) for row in run.itertuples()]
+    forms = run["statistic"].map({"total_questions": "{:,.0f}"}).fillna("{:.1f}\nn = {}")
+    text = [form.format(*of) for form, *of in zip(forms, run["value"], run["n"], strict=True)]
     rows = pd.concat([paper, run.assign(value_as_printed=text)]).dropna(subset="value")
     keys = ["dataset", "source"]
     wide = rows.pivot(index=keys, columns="statistic", values="value_as_printed")

@@ -112,7 +112,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
     n = rows.groupby("model", sort=False)[["n", "n_groups"]].apply(printed.counts)
     wide, paper = wide.loc[n.index], volume_of_paper()
-    wide.index = [f"{model}, n = {count} {WORDING.groups}" for model, count in n.items()]
+    wide.index = [f"{model}, n = {count}" for model, count in n.items()]
     looks = plotting.looks(wide.index)
     with plotting.style():
         columns = plotting.fitting(looks)
@@ -128,8 +128,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         _hollow(panels[-1], paper["volume"], paper["f1"])
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
-        computed = {"paper, computed (see caption)": plotting.HOLLOW}
-        plotting.dots_legend(figure, looks, computed, columns)
+        more = {"paper, computed (see caption)": plotting.HOLLOW}
+        more |= plotting.count_handle(WORDING.groups)
+        plotting.dots_legend(figure, looks, more, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
     run = tables.run_sentences(rows, metrics, "outputs a point")
     return figure, " ".join([WORDS["figure8"].format(told="; ".join(told)), *run])
