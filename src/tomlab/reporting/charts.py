@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from tomlab.reporting import plotting
 from tomlab.reporting.plotting import Look
+from tomlab.reporting.printed import RUN
 
 NOTHING = MappingProxyType({})
 
@@ -63,7 +64,9 @@ def dots(
         if legend is None:
             named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
             legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
-        plotting.legend_below(figure, legend | plotting.count_handle(groups), legend_columns)
+        has_run = points["source"].eq(RUN).any()
+        legend = legend | (plotting.count_handle(groups) if has_run else {})
+        plotting.legend_below(figure, legend, legend_columns)
     return figure
 
 

@@ -40,7 +40,7 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
 
 
 def _bars(rates: pd.DataFrame, methods: list[str], groups: str) -> Figure:
-    """`rates` has model, method, condition (an outcome), value, n, n_groups; none counts as 0."""
+    """`rates` has model, method, condition (an outcome), value, n, n_groups; without a row: 0."""
     of_models = rates.groupby("model", sort=False)["method"]
     blocks = {model: beside.known_first(methods, own) for model, own in of_models}
     positions = plotting.row_positions(blocks)

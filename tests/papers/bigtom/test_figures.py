@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import same_color
 
 from bigtom_metrics import METHODS, metrics
-from drawn import artists, dots, rows, said
+from drawn import artists, dots, legend, rows, said
 from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
 from tomlab.papers.bigtom import figures
@@ -152,6 +152,7 @@ def test_metrics_of_another_benchmark_are_refused(one):
 def test_a_method_that_was_not_run_shows_the_paper_alone(one):
     figure, caption = figures.figure3(one[one["method"] == "0-shot"], method="1-shot-cot")
     assert "this run" not in dict(rows(figure))
+    assert "n/templates" not in legend(figure)
     assert "This run has no such answers." in caption
 
 
