@@ -24,6 +24,16 @@ def by_row(axes, gid):
     return {round(y): x for x, y in dots(axes, gid)}
 
 
+def counts(axes):
+    """What stands right of a panel, n and groups, by its height."""
+    return {round(float(text.xy[1]), 2): text.get_text() for text in artists(axes, "n")}
+
+
+def said(axes):
+    """What else a panel says."""
+    return [text.get_text() for text in axes.texts if text.get_gid() != "n"]
+
+
 def legend(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 

@@ -30,15 +30,19 @@ def test_published_rows_say_where_they_are_printed_and_which_fail_a_check():
 
 
 def test_numbers_of_paper_and_run_stand_in_one_layout():
-    shown = beside.layout(cells(), {"model": "Model"}, {"all": "All", "list": "List"}, n=True)
+    heads = {"all": "All", "list": "List"}
+    shown = beside.layout(cells(), {"model": "Model"}, heads)
     assert [tuple(row) for row in shown.to_numpy()] == [
-        ("GPT-4", "8.2", "30.0*", "–", "paper"),
-        ("m", "50.0 [25.0, 75.0]", "–", "40", "this run"),
+        ("GPT-4", "8.2", "30.0*", "paper"),
+        ("m", "50.0 [25.0, 75.0]\nn = 40/8", "–", "this run"),
     ]
+    shown = beside.layout(cells(), {"model": "Model"}, heads, n="Sets")
+    assert list(shown["Sets"]) == ["–", "40/8"]
+    assert shown["All"].iloc[1] == "50.0 [25.0, 75.0]"
     wide = beside.layout(
         cells(), {"model": "Model"}, {"all": "All"}, paper="{:.2f}".format, is_wide=True
     )
-    assert list(wide["All"]) == ["8.25", "50.0\n[25.0, 75.0]"]
+    assert list(wide["All"]) == ["8.25", "50.0\n[25.0, 75.0]\nn = 40/8"]
     assert list(wide) == ["Model", "All", "Source"]
 
 
@@ -63,9 +67,9 @@ def test_a_run_is_told_in_one_sentence_and_its_lack_in_another():
     run = pd.DataFrame({"model": ["m"], "n": [40], "n_groups": [8], "ci_method": ["bootstrap"]})
     told = beside.counted(run, "answers", "sets")
     none = pd.DataFrame({"model": [], "method": [], "condition": [], "value": []})
-    assert beside.run_sentences(run, none, told, by="set") == [
-        "This run: m; n = 40 answers from 8 sets; 95 % intervals (bootstrap, by set)."
-    ]
+    [said] = beside.run_sentences(run, none, told, by="set")
+    count = "n = 40 answers from 8 sets (beside each number: n/sets)"
+    assert said == f"This run: m; {count}; 95 % intervals (bootstrap, by set)."
     assert beside.run_sentences(run.head(0), none, told) == ["This run has no such answers."]
 
 

@@ -116,17 +116,18 @@ def layout(
     paper: Form = printed.one_decimal,
     forms: Mapping[str, Form] = MappingProxyType({}),
     is_wide: bool = False,
-    n: pd.DataFrame | bool = False,
+    n: str = "",
 ) -> pd.DataFrame:
-    """Printed rows by the key columns `labels`, a column each of `heads`; then n if asked, source.
+    """Printed rows by the key columns `labels`, a column each of `heads`; then source.
 
     `heads` names levels of the column `across`. Numbers have one decimal, the paper's as `paper`
     prints them, those of a level in `forms` as that does. Wide tables have each interval below its
-    number. `n`: the rows whose n are printed, True for all.
+    number. `n`: head of a column for it, where all numbers of a row share one; else each number of
+    this run has its own below, see `text_of`.
     """
     keys = ["source", *labels]
     usual = {PAPER: paper, RUN: printed.one_decimal}
-    levels = zip(cells.itertuples(), cells[across], strict=True)
+    levels = zip((cells.assign(n=None) if n else cells).itertuples(), cells[across], strict=True)
     text = [text_of(cell, forms.get(level, usual[cell.source])) for cell, level in levels]
     text = [each.replace(" [", "\n[") for each in text] if is_wide else text
     rows = pd.MultiIndex.from_frame(cells[keys]).unique()
@@ -135,15 +136,17 @@ def layout(
     by_row = rows.to_frame(index=False)
     columns = {label: by_row[key] for key, label in labels.items()}
     columns |= {head: list(wide[level]) for level, head in heads.items()}
-    if n is not False:
-        spans = (cells if n is True else n).groupby(keys)["n"].apply(printed.span)
-        columns["n"] = list(spans.reindex(rows, fill_value=ABSENT))
+    if n:
+        counts = cells.groupby(keys)[["n", "n_groups"]].apply(printed.counts)
+        columns[n] = list(counts.reindex(rows).replace("", ABSENT))
     return pd.DataFrame(columns | {"Source": by_row["source"]})
 
 
 def text_of(number, form: Form = printed.share) -> str:
-    """The cell of one row of a frame (a tuple of `itertuples`)."""
-    return printed.cell(number.value, number.ci_low, number.ci_high, number.mark, form)
+    """The cell of one row of a frame (a tuple of `itertuples`); of this run's, n/groups below."""
+    text = printed.cell(number.value, number.ci_low, number.ci_high, number.mark, form)
+    n = printed.n_of(number.n, number.n_groups) if number.source == RUN else ""
+    return f"{text}\nn = {n}" if n else text
 
 
 def in_rows(points: pd.DataFrame, row: str = "model") -> tuple[pd.DataFrame, pd.Series]:
@@ -161,8 +164,9 @@ def in_rows(points: pd.DataFrame, row: str = "model") -> tuple[pd.DataFrame, pd.
 
 
 def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
-    """What n counts and how many groups it is from: "n = 120 answers from 24 sets"."""
-    return f"n = {printed.span(rows['n'])} {unit} from {printed.span(rows['n_groups'])} {groups}"
+    """What n counts, how many groups it is from, and how that stands beside each number."""
+    known = [printed.span(rows[name]) for name in ("n", "n_groups")]
+    return f"n = {known[0]} {unit} from {known[1]} {groups} (beside each number: n/{groups})"
 
 
 def run_sentences(

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from tomlab.reporting import plotting
 from tomlab.reporting.plotting import Look
+from tomlab.reporting.printed import RUN
 
 NOTHING = MappingProxyType({})
 
@@ -20,6 +21,7 @@ def dots(
     panels: tuple[str, Mapping],
     series: tuple[str, Mapping[str, Look]],
     axis: str,
+    groups: str,
     *,
     is_difference: bool = False,
     lines: Mapping[str, tuple[float, str]] = NOTHING,
@@ -34,12 +36,16 @@ def dots(
     """Dots with intervals on the rows of `positions`.
 
     points: those of `plotting.interval_dots`, and the columns named by `panels` (with the title of
-    each level) and `series` (with the look of each); axis: what is drawn, shares or their
-    difference. lines: value and name of chance lines by dash, in the panels `lined`, else in all.
-    also: draws more of a panel's points. empty: said at `empty_x` in a panel's rows without any.
-    legend: by default series, sources and lines. size: as `plotting.panels` has it.
+    each level) and `series` (with the look of each), source, n and n_groups. axis: what is drawn,
+    shares or their difference; groups: what n_groups counts. lines: value and name of chance lines
+    by dash, in the panels `lined`, else in all. also: draws more of a panel's points. empty: said
+    at `empty_x` in a panel's rows without any. legend: by default series, sources and lines. size:
+    as `plotting.panels` has it.
     """
     (column, titles), (key, looks) = panels, series
+    drawn = points[points[key].isin(looks)]
+    drawn = drawn.assign(dodge=[looks[value].dodge for value in drawn[key]])
+    row_height = size.get("row_height", plotting.ROW_HEIGHT)
     with plotting.style():
         figure, all_axes = plotting.panels(list(titles.values()), positions, **size)
         for axes, level in zip(all_axes, titles, strict=True):
@@ -48,6 +54,7 @@ def dots(
                 also(axes, shown)
             for value, look in looks.items():
                 plotting.interval_dots(axes, shown[shown[key] == value], look)
+            plotting.counts_beside(axes, drawn[drawn[column] == level], row_height)
             for dash, (value, _) in lines.items() if level in (lined or titles) else ():
                 plotting.reference_line(axes, value, dash)
             for y in sorted(set(points["y"]) - set(shown["y"])) if empty else ():
@@ -57,6 +64,8 @@ def dots(
         if legend is None:
             named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
             legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
+        has_run = points["source"].eq(RUN).any()
+        legend = legend | (plotting.count_handle(groups) if has_run else {})
         plotting.legend_below(figure, legend, legend_columns)
     return figure
 
@@ -66,8 +75,9 @@ def bars(
     positions: pd.Series,
     looks: Mapping[str, Look],
     axis: str,
+    n: Mapping[str, pd.Series],
+    groups: str,
     *,
-    n: Mapping[str, pd.Series] = NOTHING,
     least: float = 0.06,
     empty: str = "",
     **size: float,
@@ -75,21 +85,21 @@ def bars(
     """Stacked bars on the rows of `positions`.
 
     shares: by the title of a panel, a frame indexed by y with a column each of `looks`; n: by
-    title, what stands at the end of the bars, indexed by y; least: the smallest share that bears
-    its number; empty: said in a panel's rows without a bar; size: as `plotting.panels` has it.
+    title, n and `groups` of each bar, indexed by y; least: the smallest share that bears its
+    number; empty: said in a panel's rows without a bar; size: as `plotting.panels` has it.
     """
     with plotting.style():
         figure, panels = plotting.panels(list(shares), positions, **size)
         for axes, (title, parts) in zip(panels, shares.items(), strict=True):
             plotting.stacked_bars(axes, parts, looks, least)
-            for y, count in n.get(title, pd.Series()).items():
-                size_of_n = 7 if len(panels) == 1 else 6.5
-                axes.text(1.04, y, f"n = {count}", va="center", fontsize=size_of_n)
+            for y, count in n[title].items():
+                plotting.count_beside(axes, y, count)
             for y in sorted(set(positions) - set(parts.index)) if empty else ():
                 plotting.say(axes, y, empty)
             plotting.share_axis(axes, "")
         _name(axis, panels, size)
         handles = {look.label: plotting.bar_handle(look) for look in looks.values()}
+        handles |= plotting.count_handle(groups)
         plotting.legend_below(figure, handles, len(handles))
     return figure
 

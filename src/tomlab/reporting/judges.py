@@ -28,7 +28,8 @@ def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
         frames.append(kept.assign(source=printed.RUN, mark=""))
     cells = pd.concat(frames, ignore_index=True)
     forms = dict.fromkeys(QUALITIES, printed.share) | {"kappa": printed.signed}
-    shown = beside.layout(cells, {"judge": "Judge"}, QUALITIES, across="quality", forms=forms)
+    own = cells.assign(n=pd.NA)  # n has a column
+    shown = beside.layout(own, {"judge": "Judge"}, QUALITIES, across="quality", forms=forms)
     counts = found[["n", "undefined", "n_groups"]].astype(int).astype(str).reset_index(drop=True)
     shown = shown.drop(columns="Source").join(counts)
     caption = WORDS["agreement"].format(title=title)

@@ -30,7 +30,8 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     beside.demand_metric(rates, benchmark, "outcome_rate")
     asked = beside.known_first(wording.methods, rates["method"])
     methods = [wording.methods.get(method, method) for method in asked]
-    figure = _bars(rates.assign(method=rates["method"].replace(dict(wording.methods))), methods)
+    rows = rates.assign(method=rates["method"].replace(dict(wording.methods)))
+    figure = _bars(rows, methods, wording.groups)
     told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
     unscored = printed.unscored(rates) if wording.tells_unscored else []
@@ -38,15 +39,15 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     return figure, " ".join([caption, *notes, *unscored])
 
 
-def _bars(rates: pd.DataFrame, methods: list[str]) -> Figure:
-    """`rates` has model, method, condition (an outcome), value and n; one without a row is 0."""
+def _bars(rates: pd.DataFrame, methods: list[str], groups: str) -> Figure:
+    """`rates` has model, method, condition (an outcome), value, n, n_groups; without a row: 0."""
     of_models = rates.groupby("model", sort=False)["method"]
     blocks = {model: beside.known_first(methods, own) for model, own in of_models}
     positions = plotting.row_positions(blocks)
     y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
     shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
     shares = shares.reindex(columns=list(LOOKS)).fillna(0)
-    n = rates["n"].groupby(y).max()
+    n = rates.groupby(y)[["n", "n_groups"]].apply(printed.counts)
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
     size = {"row_height": row_height, "extra": 0.9}
-    return charts.bars({"": shares}, positions, LOOKS, "Share of answers", n={"": n}, **size)
+    return charts.bars({"": shares}, positions, LOOKS, "Share of answers", {"": n}, groups, **size)

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tomlab.reporting.printed import share
+from tomlab.reporting.printed import RUN, n_of, share
 
 # Written out, like its style below: to import seaborn takes two seconds in every notebook.
 COLOURS = {
@@ -37,9 +37,12 @@ COLOURS = {
     "sky": "#56b4e9",
 }
 INK = "#333333"
+PALE_INK = "#6b6b6b"
 BAND = "#f4f4f4"
 DOT = 4.2  # points
 WIDTH = 7.0  # inches: the text width of a page
+ROW_HEIGHT = 0.32  # inches
+COUNT_SIZE = 6  # points: of n beside a panel
 LINE_GAP = 0.6  # inches between two lines of panels, for the upper's x axis and the lower's title
 MARK = "*"
 
@@ -83,7 +86,7 @@ def row_positions(blocks: dict[str, list[str]]) -> pd.Series:
 def panels(
     titles: list[str],
     positions: pd.Series,
-    row_height: float = 0.32,
+    row_height: float = ROW_HEIGHT,
     extra: float = 1.4,
     columns: int | None = None,
 ) -> tuple[Figure, list[Axes]]:
@@ -136,6 +139,30 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         at, beside = (point.value, point.y + look.dodge), (-6 if point.value > 0.9 else 6, -1.5)
         text = {"fontsize": 10, "color": INK, "gid": f"{look.label} mark"}
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
+
+
+def count_beside(axes: Axes, y: float, text: str, size: float = COUNT_SIZE) -> None:
+    """n and groups in small print, right of a panel."""
+    where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
+    text = {"fontsize": size, "color": PALE_INK, "text": text, "gid": "n"}
+    axes.annotate(xy=(1, y), xytext=(4, 0), annotation_clip=False, **where, **text)
+
+
+def counts_beside(axes: Axes, points: pd.DataFrame, row_height: float = ROW_HEIGHT) -> None:
+    """n and groups of this run's points right of a panel: once a row, where they differ one a dot.
+
+    `points` has y, dodge, source, n, n_groups; row_height: in inches, for print that fits between.
+    """
+    run = points[points["source"] == RUN]
+    run = run.assign(text=list(map(n_of, run["n"], run["n_groups"])))
+    gap = np.diff(np.unique(points["dodge"])).min(initial=1)
+    for y, row in run.groupby("y"):
+        if row["text"].nunique() == 1:
+            count_beside(axes, y, row["text"].iloc[0])
+        else:
+            size = min(COUNT_SIZE, 1.1 * 72 * row_height * gap)  # a digit is 3/4 of its size high
+            for point in row.itertuples():
+                count_beside(axes, y + point.dodge, point.text, size)
 
 
 def reference_line(axes: Axes, value: float, dash: str, gid: str = "chance") -> None:
@@ -204,6 +231,7 @@ def _handle(**properties) -> Line2D:
 HOLLOW = _handle(color=INK, marker="o", linestyle="none", markerfacecolor="white")
 INTERVAL = _handle(color=INK, marker="o", linewidth=1.2)
 MARKED = _handle(color=INK, marker=f"${MARK}$", linestyle="none")
+COUNTED = _handle(color=PALE_INK, marker="$n$", linestyle="none", markeredgewidth=0)
 
 
 def source_handles(
@@ -218,9 +246,14 @@ def source_handles(
     return {name: handle for name, handle, is_drawn in present if is_drawn.any()}
 
 
+def count_handle(groups: str) -> dict[str, Line2D]:
+    """The legend entry for what stands right of the panels; groups: what intervals resample."""
+    return {f"n/{groups}": COUNTED}
+
+
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     """A word in a row that has no point."""
-    axes.text(x, y, what, **_CENTRED, color="#6b6b6b", fontsize=7)
+    axes.text(x, y, what, **_CENTRED, color=PALE_INK, fontsize=7)
 
 
 # Of unlike length, so that colour and marker together stay distinct.

@@ -106,6 +106,17 @@ def grid(
     return wide.fillna(ABSENT)
 
 
+def n_of(n: float, n_groups: float) -> str:
+    """n of a number, and the groups it is from where they are known: "35/12"; "" without n."""
+    known = [f"{count:.0f}" for count in (n, n_groups) if pd.notna(count)]
+    return "/".join(known) if pd.notna(n) else ""
+
+
+def counts(rows: pd.DataFrame) -> str:
+    """`n_of` of several numbers: "35/12", or "35/12, 30/12" where they differ."""
+    return ", ".join(dict.fromkeys(map(n_of, rows["n"], rows["n_groups"])))
+
+
 def span(values: pd.Series) -> str:
     """The whole numbers in `values` as a range: "25" or "18–25"; missing ones are left out."""
     known = values.dropna().astype(int)

@@ -1,12 +1,13 @@
 """BigToM's figures by their data: points, bars, labels, marks; and its tables by their cells."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from drawn import artists, dots, rows
+from bigtom_metrics import METHODS, metrics
+from drawn import artists, dots, legend, rows, said
 from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
 from tomlab.papers.bigtom import figures
@@ -14,38 +15,9 @@ from tomlab.papers.bigtom import tables as bigtom
 from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 
-VARIABLES = ("forward_belief", "forward_action", "backward_belief")
-METHODS = ("0-shot", "0-shot-cot", "1-shot", "1-shot-cot")
-ACCURACY = {"true_belief": 0.8, "false_belief": 0.4, "tb_and_fb": 0.32}
-CONTROL = {"true_control": 0.9, "false_control": 0.7, "control_tb_and_fb": 0.6}
-OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
-
-
-def number(model, method, metric, condition, value, n=25):
-    low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
-    row = ("bigtom", model, method, metric, condition, value, low, high, "cluster bootstrap", n, 25)
-    return dict(zip(tidy.METRICS.columns, row, strict=True))
-
-
-def of_model(model):
-    """All of BigToM's metrics of one model: 25 templates, the same values in each inference."""
-    for method, variable, belief in product(METHODS, VARIABLES, (0, 1)):
-        cells = ACCURACY | (CONTROL if method == "0-shot" else {})
-        for contingency, value in cells.items():
-            metric = "tb_and_fb" if contingency.endswith("tb_and_fb") else "accuracy"
-            yield number(model, method, metric, f"{variable}/{contingency}/{belief}", value)
-    yield number(model, "0-shot", "accuracy", "percept_to_belief/true_belief/0", 0.96)
-    for method, (outcome, share) in product(METHODS, OUTCOMES.items()):
-        yield number(model, method, "outcome_rate", outcome, share, n=625)
-
 
 def of_outcomes(metrics):
     return outcomes.outcomes(metrics, WORDING)
-
-
-def metrics(*models):
-    frame = pd.DataFrame([row for model in models for row in of_model(model)])
-    return tidy.check(frame, "metrics")
 
 
 @pytest.fixture
@@ -91,8 +63,7 @@ def test_people_stand_only_where_the_paper_states_a_number(one):
     y = dict(rows(figure))["people"]
     assert (0.82, y - 0.28) in dots(figure.axes[2], "TB hollow")
     assert (0.72, y) in dots(figure.axes[2], "FB hollow")
-    said = [[text.get_text() for text in axes.texts] for axes in figure.axes]
-    assert said == [["no number"], ["no number"], []]
+    assert list(map(said, figure.axes)) == [["no number"], ["no number"], []]
     assert "Backward belief TB 82 %; Backward belief FB 72 % (n = 20 participants" in caption
     without, caption = figures.figure3(one, initial_belief=0)
     assert "people" not in dict(rows(without))
@@ -141,7 +112,7 @@ def test_a_model_without_one_inference_keeps_its_row(one):
     partial = one[~one["condition"].str.startswith("backward_belief")]
     figure, _ = figures.figure3(partial)
     assert dots(figure.axes[2], "TB filled") == []
-    assert [text.get_text() for text in figure.axes[2].texts] == ["no number"]
+    assert said(figure.axes[2]) == ["no number"]
 
 
 def test_a_model_of_this_run_may_bear_a_published_name():
@@ -181,6 +152,7 @@ def test_metrics_of_another_benchmark_are_refused(one):
 def test_a_method_that_was_not_run_shows_the_paper_alone(one):
     figure, caption = figures.figure3(one[one["method"] == "0-shot"], method="1-shot-cot")
     assert "this run" not in dict(rows(figure))
+    assert "n/templates" not in legend(figure)
     assert "This run has no such answers." in caption
 
 
@@ -194,7 +166,7 @@ def test_outcome_bars_sum_to_one_and_hide_nothing(one):
     assert [sum(parts) for parts in zip(*widths.values(), strict=True)] == pytest.approx([1] * 4)
     assert [label for label, _ in rows(figure)] == ["smollm2-135m", *METHODS]
     assert "n = 625" in caption
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == list(tidy.OUTCOMES)
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [*tidy.OUTCOMES, "n/templates"]
 
 
 def test_outcomes_need_outcome_rates(one):
@@ -224,13 +196,12 @@ def cell(table, source, model, condition, contingency, method):
 
 def test_table7_prints_the_paper_and_then_this_run(one):
     table = bigtom.table7(one)
-    assert list(table.printed) == ["Model", "Condition", "Contingency", *METHODS, "n", "Source"]
+    assert list(table.printed) == ["Model", "Condition", "Contingency", *METHODS, "Source"]
     assert list(table.printed["Source"]) == ["paper"] * 54 + ["this run"] * 9
     paper = cell(table, "paper", "llama-65", "Fwd. Belief", "TB ∧ FB", "0-shot")
     assert paper == ".51† .41‡"
     run = cell(table, "this run", "smollm2-135m", "Bwd. Belief", "TB", "1-shot-cot")
-    assert run == ".80 [.70, .90]†\n.80 [.70, .90]‡"
-    assert set(table.printed["n"]) == {"200", "25"}
+    assert run == ".80 [.70, .90]†\n.80 [.70, .90]‡\nn = 25/25"
     assert len(table.tidy) == 432 + 72
 
 
@@ -254,16 +225,22 @@ def test_table2_is_gpt4_beside_this_run(one):
 
 def test_table8_sets_the_controls_beside_the_papers(one):
     table = bigtom.table8(one)
-    assert list(table.printed) == ["Model", "Condition", "Contingency", "0-shot", "n", "Source"]
+    assert list(table.printed) == ["Model", "Condition", "Contingency", "0-shot", "Source"]
     run = cell(table, "this run", "smollm2-135m", "Fwd. Action", "FB", "0-shot")
-    assert run == ".70 [.60, .80]†\n.70 [.60, .80]‡"
+    assert run == ".70 [.60, .80]†\n.70 [.60, .80]‡\nn = 25/25"
     assert cell(table, "paper", "llama-65", "Fwd. Action", "FB", "0-shot") == ".56† .72‡"
 
 
 def test_table9_has_one_row_a_model(one):
     printed = bigtom.table9(one).printed
-    assert list(printed["0-shot"]) == [".92", ".98", ".96", ".98", ".99", ".96 [.86, 1.00]"]
-    assert printed.iloc[-1].to_dict()["n"] == "25"
+    paper = [".92", ".98", ".96", ".98", ".99"]
+    assert list(printed["0-shot"]) == [*paper, ".96 [.86, 1.00]\nn = 25/25"]
+
+
+def test_the_n_of_each_initial_belief_is_told_where_they_differ(one):
+    less = one.assign(n=one["n"].mask(one["condition"].str.endswith("/0"), 20))
+    text = cell(bigtom.table7(less), "this run", "smollm2-135m", "Bwd. Belief", "TB", "1-shot")
+    assert text == ".80 [.70, .90]†\nn = 20/25\n.80 [.70, .90]‡\nn = 25/25"
 
 
 def test_a_method_of_its_own_gets_a_column_after_the_papers(one):
@@ -284,12 +261,12 @@ def test_the_regression_stands_beside_the_papers_coefficients():
     table = bigtom.table_circularity(regression())
     rows = [tuple(row) for row in table.printed.to_numpy()]
     assert rows == [
-        ("Intercept", "–", "1.00", "0.10", "< .001", "480", "this run"),
-        ("Data source", "llm:x", "−0.20", "0.10", "< .001", "480", "this run"),
+        ("Intercept", "–", "1.00", "0.10", "< .001", "480/40", "this run"),
+        ("Data source", "llm:x", "−0.20", "0.10", "< .001", "480/40", "this run"),
         ("Model type", "–", "1.07", "–", "< .001", "–", "paper"),
-        ("", "gpt-4", "0.50", "0.10", "< .001", "480", "this run"),
+        ("", "gpt-4", "0.50", "0.10", "< .001", "480/40", "this run"),
         ("Data source × model type", "–", "−0.13", "–", ".620", "–", "paper"),
-        ("", "gpt-4 × llm:x", "0.04", "0.10", "< .001", "480", "this run"),
+        ("", "gpt-4 × llm:x", "0.04", "0.10", "< .001", "480/40", "this run"),
     ]
     assert "n = 480 answers to items from 40 templates" in table.notes[1]
 

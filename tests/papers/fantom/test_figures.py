@@ -1,14 +1,14 @@
 """FANToM's figures by their data: points, bars, labels, marks; and its tables by their cells."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 from re import findall
 
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
 from drawn import artists, by_row, legend, rows, widths
+from fantom_metrics import NAMES, metrics
 from tomlab.benchmarks.fantom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.fantom import figures
@@ -17,63 +17,9 @@ from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
-METHODS = ("short", "full", "short-cot", "full-cot")
-COLUMNS = (
-    *("all_star", "all", "belief_choice", "belief_dist", "belief_f1"),
-    *(f"{f}_{kind}" for f in ("answerability", "infoaccess") for kind in ("all", "list", "yn")),
-    "fact_f1",
-)
-SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
-ORDERS = ("first-order", "second-order", "second-order:cyclic", "second-order:acyclic")
-LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
-YN_ERRORS = ("false_positive", "false_negative", "irrelevant")
-OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
-NAMES = [
-    *("smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o", "my-vllm"),
-    *("qwen", "o3"),
-]
-
-
-def of_method(draw, method, scenarios):
-    """(metric, condition, value, n, greatest value) of one method, as the metrics table has them."""
-    levels = {"part": 40, "conversation": 20} if method.startswith("full") else {"part": 40}
-    families = ("answerability", "infoaccess")
-    for scenario in scenarios:
-        for metric in ("all_characters", "consistency", *COLUMNS):
-            if not metric.endswith("_list"):
-                n = 60 if metric in SET_LEVEL else 120
-                yield metric, scenario, draw.uniform(), n, 1.0
-        for metric, (level, n) in product(SET_LEVEL, levels.items()):
-            yield metric, f"{scenario}/{level}", draw.uniform(), n, 1.0
-        for order in ORDERS:
-            yield "belief_order", f"{scenario}/{order}", draw.uniform(), 30, 1.0
-        for family in families:
-            wrong = draw.uniform(0, 0.3, size=3)
-            for kind, share in zip(LIST_ERRORS, wrong, strict=True):
-                yield "list_error", f"{scenario}/{family}/{kind}", share, 120, 1.0
-            yield f"{family}_list", scenario, 1 - wrong.sum(), 120, 1.0
-            for kind in YN_ERRORS:
-                share = draw.uniform(0, 0.3)
-                yield "yn_error", f"{scenario}/{family}/{kind}", share, 240, 1.0
-    for outcome, share in OUTCOMES.items():
-        yield "outcome_rate", outcome, share, 600, 1.0
-    yield "completion_tokens", "all", draw.uniform(2, 40), 600, 50.0
-
 
 def of_outcomes(metrics):
     return outcomes.outcomes(metrics, WORDING)
-
-
-def metrics(*models, methods=METHODS, scenarios=("inaccessible", "accessible")):
-    """A run's metrics with random values; of list questions, what is no error is correct."""
-    draw = np.random.default_rng(0)
-    rows = []
-    for model, method in product(models, methods):
-        for metric, condition, value, n, most in of_method(draw, method, scenarios):
-            interval = (max(value - 0.1, 0), min(value + 0.1, most), "cluster bootstrap")
-            rows.append(("fantom", model, method, metric, condition, value, *interval, n, 20))
-    rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(4)
-    return tidy.check(rows, "metrics")
 
 
 @pytest.fixture(scope="module")
@@ -233,10 +179,11 @@ def test_correct_in_figure4_is_the_accuracy_on_lists(one):
 
 def test_an_error_that_nobody_makes_is_not_in_the_legend(one):
     figure, _ = figures.figure5(one)
-    assert legend(figure) == ["false yes", "false no", "neither yes nor no", "correct"]
+    names = ["false yes", "false no", "neither yes nor no", "correct", "n/conversations"]
+    assert legend(figure) == names
     never = one["condition"].str.endswith("/irrelevant")
     figure, _ = figures.figure5(one.assign(value=one["value"].mask(never, 0.0)))
-    assert legend(figure) == ["false yes", "false no", "correct"]
+    assert legend(figure) == ["false yes", "false no", "correct", "n/conversations"]
 
 
 def test_aggregation_has_conversations_for_the_full_context_alone(one):
@@ -340,7 +287,7 @@ def test_no_label_is_covered_or_cut_off(draw, models):
         assert max([left.get_window_extent().x1, *texts]) < right.get_window_extent().x0
     for axes in figure.axes:
         assert key.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0
-        assert axes.get_window_extent().width > 100
+        assert axes.get_window_extent().width > 85
         assert axes.get_xlabel()
     assert figure.get_size_inches()[1] <= 10
 
@@ -369,14 +316,12 @@ def cell(table, source, model, column, context=None):
 def test_table1_prints_the_paper_and_then_this_runs_short_context(one):
     run = with_value(one, 0.25, metric="all", condition="inaccessible", method="short")
     table = printed.table1(run)
-    heads = ["Model", "All", "AnswerabilityQ [All]", "InfoAccessQ [All]", "n", "Source"]
+    heads = ["Model", "All", "AnswerabilityQ [All]", "InfoAccessQ [All]", "Source"]
     assert list(table.printed) == heads
     assert list(table.printed["Model"])[-2:] == ["smollm2-135m", "smollm2-135m + CoT"]
     assert cell(table, "paper", "GPT-4 0613 (June) + CoT", "InfoAccessQ [All]") == "57.7"
     assert cell(table, "paper", "Flan-T5-XL + FT", "All") == "53.7"
-    assert cell(table, "paper", "Human", "n") == "32"
-    assert cell(table, "this run", "smollm2-135m", "All") == "25.0 [25.0, 25.0]"
-    assert cell(table, "this run", "smollm2-135m", "n") == "60"
+    assert cell(table, "this run", "smollm2-135m", "All") == "25.0 [25.0, 25.0]\nn = 60/20"
     assert set(table.tidy.query("source == 'paper'")["printed_in"]) == {
         "FANToM (Kim et al., 2023), Table 1"
     }
@@ -420,7 +365,7 @@ def test_table4_is_by_order_and_says_how_it_differs_from_table9(one):
     assert cell(table, "paper", "Falcon Instruct 40B", "cyclic") == "42.6"
     order = value(one, "belief_order", "inaccessible/second-order:acyclic")
     assert cell(table, "this run", "smollm2-135m", "acyclic").startswith(f"{100 * order:.1f} [")
-    assert cell(table, "this run", "smollm2-135m", "n") == "30"
+    assert cell(table, "this run", "smollm2-135m", "acyclic").endswith("n = 30/20")
     assert "3 of 14 fail" in table.notes[-1]
 
 
@@ -472,14 +417,6 @@ def test_the_control_task_is_this_runs_alone(one):
     assert "The paper prints no numbers of this task." in table.notes
 
 
-def test_n_is_told_by_column_where_no_column_has_room_for_it(one):
-    notes = printed.table9(one).notes
-    assert (
-        "n of this run, short context: All*, All, Answ. All, Access All 60; Belief Choice, Belief "
-        "Dist., Belief F1, Answ. List, Answ. Y/N, Access List, Access Y/N, Fact F1 120." in notes
-    )
-
-
 def test_a_score_that_a_run_lacks_is_absent(one):
     table = printed.table9(one[one["metric"] != "belief_f1"])
     assert cell(table, "this run", "smollm2-135m", "Belief F1", "short") == "–"
@@ -488,12 +425,17 @@ def test_a_score_that_a_run_lacks_is_absent(one):
 def test_table8_sets_the_statistics_of_this_run_under_the_papers():
     names = PUBLICATION.read("table8_statistics")["statistic"].unique()
     statistics = pd.DataFrame({"statistic": names, "value": [1290, 12.94, 4.9, 21.9, 13.8]})
+    statistics["n"] = [None, 99, 20, 490, 99]
+    statistics = statistics.astype({"n": "Int64"})
     table = printed.table8(statistics)
     lines = [tuple(row) for row in table.printed.to_numpy()]
     assert lines == [
         ("ToMi", "6K", "6.0", "–", "4.9", "4.7", "paper"),
         ("FANToM", "10K", "12.9", "13.8", "24.5", "21.9", "paper"),
-        ("FANToM, sets of this run", "1,290", "12.9", "13.8", "4.9", "21.9", "this run"),
+        (
+            *("FANToM, sets of this run", "1,290", "12.9\nn = 99", "13.8\nn = 99"),
+            *("4.9\nn = 20", "21.9\nn = 490", "this run"),
+        ),
     ]
     assert len(table.tidy) == 9 + 5
     with pytest.raises(InputError, match="statistic avg_turn_length is there twice") as error:

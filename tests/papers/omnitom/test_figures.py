@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import same_color
 
-from drawn import artists, by_row, legend, rows
+from drawn import artists, by_row, legend, rows, said
+from omnitom_metrics import EVERY_METHOD, METHODS, NAMES, metrics, sensitivity
 from tomlab.benchmarks.omnitom import judge_tables as calibrated
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, statistics
-from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
-from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION, WORDING
+from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.omnitom import figures
 from tomlab.papers.omnitom import judge_tables as judges
@@ -25,74 +25,9 @@ from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
-BUCKETS = ("order 0", "order 1", "order 2+")
-OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
-METHODS = ("stage1-L3", "stage2-L3", "stage1-L1", "stage2-L1", "linked")
-EVERY_METHOD = [f"stage{n}-{level}" for n in (1, 2) for level in LEVELS]
-NAMES = [
-    *("smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o", "my-vllm"),
-    *("meta-llama/Llama-3.3-70B-Instruct", "o3"),
-]
-
-
-def of_extraction(draw):
-    """(metric, condition, value, n) of a method of Stage 1, as the metrics table has them."""
-    for metric in ("f1", "precision", "recall"):
-        for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
-            yield metric, f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
-    for bucket in BUCKETS:
-        yield "f1", bucket, draw.uniform(), 20
-    yield "beliefs_per_story", "all", draw.uniform(2, 60), 28
-    for matches, share in zip(MATCH_COUNTS, (0.5, 0.42, 0.07, 0.01), strict=True):
-        yield "matchcount", matches, share, 1240
-
-
-def of_labelling(draw):
-    """The same of a method of Stage 2."""
-    for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
-        yield "accuracy", f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
-    for dimension, way in product(DIMENSIONS, ("", "/usable")):
-        yield "accuracy", f"{dimension}{way}", draw.uniform(), 28
-    for dimension, code in product(("all", *DIMENSIONS), CATEGORIES):
-        yield "accuracy", f"{dimension}/{code}", draw.uniform(), 4
-    for dimension, bucket in product(("all", *DIMENSIONS), BUCKETS):
-        yield "accuracy", f"{dimension}/{bucket}", draw.uniform(), 20
-    for dimension in DIMENSIONS:
-        yield "macro_f1", dimension, draw.uniform(), 600
-        yield "balanced_accuracy", dimension, draw.uniform(), 600
-        yield "majority_baseline", dimension, 0.92 if dimension == "context" else 0.6, 28
-
-
-def of_linked(draw):
-    """The same of the ToMBench questions of the stories."""
-    for name, way in product(["all", "categories", *CATEGORIES], ("", "/usable")):
-        yield "linked_accuracy", f"{name}{way}", draw.uniform(), 4 if name in CATEGORIES else 28
-
-
-def of_method(draw, method):
-    of_stage = {"stage1": of_extraction, "stage2": of_labelling, "linked": of_linked}
-    yield from of_stage[method.partition("-")[0]](draw)
-    yield "unusable", "all", 0.3, 28
-    for outcome in tidy.OUTCOMES:
-        yield "outcome_rate", outcome, OUTCOMES.get(outcome, 0.0), 28
-    yield "completion_tokens", "all", draw.uniform(100, 900), 28
-
 
 def of_outcomes(metrics):
     return outcomes.outcomes(metrics, WORDING)
-
-
-def metrics(*models, methods=METHODS):
-    """A run's metrics with random values."""
-    draw = np.random.default_rng(0)
-    rows = []
-    for model, method in product(models, methods):
-        for metric, condition, value, n in of_method(draw, method):
-            most, half = (1, 0.1) if value <= 1 else (1000, 3)
-            interval = (max(value - half, 0), min(value + half, most), "cluster bootstrap")
-            rows.append(("omnitom", model, method, metric, condition, value, *interval, n, n))
-    rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(3)
-    return tidy.check(rows, "metrics")
 
 
 def scores():
@@ -112,21 +47,6 @@ def scores():
             keys = {"item_id": f"{story}/{stage}", "method": method, "stage": stage}
             rows.append(row | keys | {"detail": json.dumps(detail)})
     return pd.DataFrame(rows)
-
-
-def sensitivity(*models, by=("exact", "token_f1", "embedding", "llm:gpt-5"), method="stage1-L3"):
-    """F1 by judge; the first two judges see the models in opposite orders."""
-    draw = np.random.default_rng(1)
-    values = pd.DataFrame(draw.uniform(0.1, 0.9, size=(len(by), len(models))), by, models)
-    rising = np.linspace(0.2, 0.8, len(models))
-    values.iloc[0] = rising
-    values.iloc[1:2] = rising[::-1]
-    rows = [
-        (judge, model, method, value, value - 0.1, value + 0.1, 28, 28)
-        for (judge, model), value in values.round(4).stack().items()
-    ]
-    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def distribution():
@@ -188,18 +108,19 @@ def test_the_made_up_metrics_are_those_of_a_run():
 def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_by_row():
     figure, caption = figures.figure4(distribution())
     titles = [axes.get_title("left") for axes in figure.axes]
-    assert sorted(titles) == sorted(printed.DIMENSION_NAMES.values())
-    for dimension, name in printed.DIMENSION_NAMES.items():
+    names = {each: f"{name} (n = 200)" for each, name in printed.DIMENSION_NAMES.items()}
+    assert sorted(titles) == sorted(names.values())
+    for dimension, name in names.items():
         axes = panel(figure, name)
         labels = tuple(tick.get_text() for tick in axes.get_yticklabels())
         assert labels == DIMENSIONS[dimension]
         assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(1)
-    texts = [text.get_text() for text in panel(figure, "Context").texts]
+    texts = [text.get_text() for text in panel(figure, names["context"]).texts]
     assert texts == [".01 (2)", ".01 (2)", ".01 (2)", ".97 (194)"]
-    order = panel(figure, "Order")
+    order = panel(figure, names["order"])
     assert by_row(order, "paper hollow") == {0: 0.326, 1: 0.571, 2: 0.098, 3: 0.005}
     assert same_color(artists(order, "paper hollow")[0].get_markerfacecolor(), "white")
-    assert not artists(panel(figure, "Context"), "paper hollow")
+    assert not artists(panel(figure, names["context"]), "paper hollow")
     assert "n = 200 beliefs, 1,400 labels" in caption
     assert "OmniToM (Bawatneh et al., 2026), §4" in caption
 
@@ -249,7 +170,7 @@ def test_figure5_draws_what_the_papers_text_says_and_says_where_it_says_nothing(
     assert list(by_row(access, f"{first} hollow").values()) == [0.589]
     representation = panel(figure, "[b] Representation")
     assert list(by_row(representation, f"{first} hollow").values()) == [0.573]
-    silent = [axes.get_title() for axes in figure.axes if axes.texts]
+    silent = [axes.get_title() for axes in figure.axes if said(axes)]
     assert len(silent) == 6
     assert "[a] Extraction, F1" in silent
     assert "are in its text (Sec. 6), of no model in particular" in caption
@@ -278,7 +199,7 @@ def test_the_level_shown_is_l3_unless_asked_or_absent_and_is_told(methods, level
     run = metrics("smollm2-135m", methods=methods)
     figure, caption = figures.figure8(run, level)
     assert f"; {shown}; n = 28" in caption
-    [dot] = artists(figure.axes[2], "smollm2-135m")
+    [dot] = artists(figure.axes[2], "smollm2-135m, n = 28/28")
     assert dot.get_ydata() == pytest.approx([value(run, "f1", method=shown)])
 
 
@@ -292,7 +213,7 @@ def test_figure8_sets_volume_against_three_scores(one):
     figure, caption = figures.figure8(one)
     assert [axes.get_title() for axes in figure.axes] == ["Precision", "Recall", "F1"]
     for axes, metric in zip(figure.axes, ("precision", "recall", "f1"), strict=True):
-        [dot] = artists(axes, "smollm2-135m")
+        [dot] = artists(axes, "smollm2-135m, n = 28/28")
         [[x, y]] = dot.get_xydata()
         assert (x, y) == (value(one, "beliefs_per_story"), value(one, metric))
         across, up = (lines.get_segments()[0] for lines in axes.collections[:2])
@@ -323,7 +244,7 @@ def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
     assert by_row(rank, "exact rank") == {y[n]: v for n, v in zip(names, (3, 2, 1), strict=True)}
     assert by_row(rank, "token_f1 rank") == {y[n]: v for n, v in zip(names, (1, 2, 3), strict=True)}
     assert rank.get_xlim() == (3.5, 0.5)
-    assert legend(figure) == ["exact", "token_f1", "embedding", "llm:gpt-5"]
+    assert legend(figure) == ["exact", "token_f1", "embedding", "llm:gpt-5", "n/stories"]
     assert "omniscient under exact" in caption
     assert "Kendall's tau of two rankings: at least −1.00 (exact and token_f1)" in caption
 
@@ -532,7 +453,7 @@ def test_the_judges_error_has_columns_of_its_own(one):
     where = {"Stage": EXTRACT, "Unusable": "as 0"}
     for column in ("Stories, judge", "Categories, judge"):
         text = cell(table, "this run", "smollm2-135m", column, **where)
-        assert text == "25.0\n[0.0, 50.0]"
+        assert text == "25.0\n[0.0, 50.0]\nn = 28/28"
         assert cell(table, "paper", "Qwen3 8B", column, Stage=EXTRACT) == "–"
     only = printed.table3(one, judged[judged["condition"] == "all"])
     assert "Categories, judge" not in only.printed
@@ -612,7 +533,7 @@ def test_table6_counts_labels_that_all_annotators_gave_alike():
 def test_table9_has_a_column_a_level_and_a_block_a_task():
     run = metrics("smollm2-135m", methods=EVERY_METHOD)
     table = judges.table9(run)
-    assert list(table.printed)[2:-2] == ["L1", "L2", "L3", "L3-json", "L4"]
+    assert list(table.printed)[2:-1] == ["L1", "L2", "L3", "L3-json", "L4"]
     stage = "Stage 1: extraction, F1"
     assert cell(table, "paper", "Gemma-3 27B", "L2", Task=stage) == "53.72"
     assert cell(table, "paper", "Gemma-3 27B", "L3-json", Task=stage) == "–"
@@ -629,7 +550,7 @@ def test_table9_takes_this_runs_judges_if_there_are_any(one):
     found = found.assign(ci_low=0.4, ci_high=0.75, n=100, n_groups=21)
     table = judges.table9(one, found)
     text = cell(table, "this run", "smollm2-135m", "L4", Task="Judge: agreement")
-    assert text == "62.5 [40.0, 75.0]"
+    assert text == "62.5 [40.0, 75.0]\nn = 100/21"
     assert any("this run's against alignments known by construction" in n for n in table.notes)
     with pytest.raises(InputError, match="column 'level' is missing"):
         judges.table9(one, found.drop(columns="level"))
@@ -656,7 +577,7 @@ def test_table11_has_the_papers_counts_beside_shares(one):
     assert cell(table, "paper", "Llama-3.1 8B", "MC 3+") == "0.28 (54 + 2)"
     assert cell(table, "paper", "All models", "Beliefs") == "106765"
     assert cell(table, "this run", "smollm2-135m", "MC 2") == "7.0 [0.0, 17.0]"
-    assert cell(table, "this run", "smollm2-135m", "Beliefs") == "1240"
+    assert cell(table, "this run", "smollm2-135m", "Beliefs") == "1240/1240"
     counts = table.tidy.query("statistic == 'count' and column != 'total' and model != 'total'")
     assert counts["value"].sum() == 106765
     assert not any(note.startswith("*") for note in table.notes)
@@ -668,8 +589,7 @@ def test_table12_has_a_row_a_model_and_level(one):
     assert cell(table, "paper", "GPT-5", "Stage 1") == "–"
     for level in ("L1", "L3"):
         text = cell(table, "this run", "smollm2-135m", "Stage 1", Prompt=level)
-        assert text == "30.0 [20.0, 40.0]"
-    assert cell(table, "this run", "smollm2-135m", "n", Prompt="L1") == "28"
+        assert text == "30.0 [20.0, 40.0]\nn = 28/28"
 
 
 def test_judges_of_this_run_are_never_said_to_be_held_against_people():

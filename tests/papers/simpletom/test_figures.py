@@ -8,7 +8,8 @@ import pytest
 from matplotlib.colors import same_color
 
 from drawn import artists, dots, legend, rows, widths
-from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, PUBLICATION, WORDING
+from simpletom_metrics import GAIN, SCENARIOS, metrics
+from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.simpletom import figures
 from tomlab.papers.simpletom import tables as printed
@@ -16,58 +17,9 @@ from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
 from tomlab.reporting import printed as report
 
-METHODS = ("none", "ms-remind", "sysp", "sysp-star", "cot", "cot-star", "cot-star-ms")
-SCENARIOS = [*PUBLICATION.read("table8_statistics")["scenario"][:-1]]
-VARIANTS = ("generated", "three-way", "wrong", "reasonable", "wrong-or-reasonable")
-ACCURACY = {"mental_state": 0.9, "behavior": 0.4, "judgment": 0.2}
-GAIN = 0.3  # by every intervention, on both questions
-FAILURE = {"mental_state": 0.1, "behavior": 0.5, "judgment": 0.25, "none": 0.15}
-OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
-
-
-def number(model, method, metric, condition, value, n=60, low=0.0, high=1.0):
-    interval = (max(low, value - 0.1), min(high, value + 0.1), "cluster bootstrap")
-    row = ("simpletom", model, method, metric, condition, value, *interval, n, 20)
-    return dict(zip(tidy.METRICS.columns, row, strict=True))
-
-
-def of_method(model, method, scenarios):
-    """What one method gives: the same values in each scenario, from 6 stories there."""
-    none = method == "none"
-    for question, plain in ACCURACY.items():
-        if question == "mental_state" and not none:
-            continue
-        value = plain if none else plain + GAIN
-        yield number(model, method, "accuracy", question, value)
-        yield number(model, method, "accuracy", f"{question}/severity 3", value, n=20)
-        for scenario in scenarios:
-            yield number(model, method, "accuracy", f"{question}/{scenario}", value, n=6)
-        yield number(model, method, "completion_tokens", question, 2.0, high=9.0)
-        if not none:
-            yield number(model, method, "delta", question, GAIN, low=-1.0)
-        if question != "mental_state":
-            gap = ACCURACY["mental_state"] - value
-            yield number(model, method, "gap", question, gap, low=-1.0)
-    yield number(model, method, "average", "all", 0.5 if none else 0.7)
-    for part, (failure, share) in ((p, f) for p in ["", *scenarios] for f in FAILURE.items()):
-        condition = f"{failure}/{part}" if part else failure
-        yield number(model, method, "first_failure", condition, share, n=6 if part else 60)
-    for outcome, share in OUTCOMES.items():
-        yield number(model, method, "outcome_rate", outcome, share, n=180 if none else 120)
-    yield number(model, method, "released_rule", "all", 0.6, n=120)
-
 
 def of_outcomes(metrics):
     return outcomes.outcomes(metrics, WORDING)
-
-
-def metrics(*models, methods=METHODS, scenarios=SCENARIOS, variants=VARIANTS):
-    rows = []
-    for model in models:
-        for method in methods:
-            rows += of_method(model, method, scenarios)
-        rows += [number(model, "none", "accuracy", f"judgment:{v}", 0.35) for v in variants]
-    return tidy.check(pd.DataFrame(rows), "metrics")
 
 
 @pytest.fixture(scope="module")
@@ -320,12 +272,11 @@ def cell(table, source, model, column, question=None):
 def test_table2_prints_the_paper_and_then_this_run(one):
     table = printed.table2(one)
     questions = ["mental state", "behavior", "judgment", "average"]
-    assert list(table.printed) == ["Model", *questions, "n", "Source"]
+    assert list(table.printed) == ["Model", *questions, "Source"]
     assert list(table.printed["Source"]) == ["paper"] * 10 + ["this run"]
     assert cell(table, "paper", "GPT-3.5", "behavior") == "7.6"
     assert cell(table, "paper", "Llama-3.1-405B", "behavior") == "58.2*"
-    assert cell(table, "this run", "smollm2-135m", "behavior") == "40.0 [30.0, 50.0]"
-    assert cell(table, "this run", "smollm2-135m", "n") == "60"
+    assert cell(table, "this run", "smollm2-135m", "behavior") == "40.0 [30.0, 50.0]\nn = 60/20"
     assert len(table.tidy) == 44
     assert any(note.startswith("o1-mini, o1-preview were evaluated") for note in table.notes)
 
@@ -336,7 +287,8 @@ def test_table3_marks_the_cell_that_the_other_tables_print_differently(one):
     assert cell(table, "paper", "Llama-3.1-405B", "none", "behavior") == "58.3*"
     assert cell(table, "paper", "GPT-4", "MS remind", "judgment") == "54.0"
     assert cell(table, "paper", "GPT-4", "MS remind", "mental state") == "–"
-    assert cell(table, "this run", "smollm2-135m", "MS remind", "average") == "70.0 [60.0, 80.0]"
+    average = cell(table, "this run", "smollm2-135m", "MS remind", "average")
+    assert average == "70.0 [60.0, 80.0]\nn = 60/20"
     [marked] = table.tidy.query("mark == '*'").to_dict("records")
     assert (marked["source"], marked["value"]) == ("paper", 58.3)
     assert any("GPT-3.5 53.0; GPT-4 54.0" in note for note in table.notes)
@@ -349,7 +301,8 @@ def test_table4_and_5_have_a_column_a_method(one):
     assert cell(table4, "paper", "Claude-3.5-Sonnet", "SysP*", "average") == "79.7"
     assert cell(table5, "paper", "GPT-4o", "CoT* with MS", "judgment") == "94.7"
     assert cell(table5, "paper", "GPT-4o", "none", "average") == "–"  # not printed there
-    assert cell(table5, "this run", "smollm2-135m", "CoT*", "judgment") == "50.0 [40.0, 60.0]"
+    judgment = cell(table5, "this run", "smollm2-135m", "CoT*", "judgment")
+    assert judgment == "50.0 [40.0, 60.0]\nn = 60/20"
 
 
 def test_methods_that_were_not_run_are_named(few):
@@ -373,11 +326,10 @@ def test_tokens_are_whole_in_the_paper_and_means_in_this_run(few):
         "mental state": "486",
         "behavior": "536",
         "judgment": "605",
-        "n": "1147",
         "Source": "paper",
     }
     assert list(table.printed["Method"])[4:] == ["none", "MS remind", "CoT*"] * 2
-    assert table.printed.iloc[-1]["behavior"] == "2.0 [1.9, 2.1]"
+    assert table.printed.iloc[-1]["behavior"] == "2.0 [1.9, 2.1]\nn = 60/20"
     assert "takes about 2 tokens" in table.notes[-1]
     assert len(table.tidy.query("question_type == 'unspecified'")) == 1
 

@@ -26,7 +26,7 @@ PUBLICATION = Paper(
     },
 )
 
-WORDING = Wording("BigToM", {method: method for method in METHODS})
+WORDING = Wording("BigToM", {method: method for method in METHODS}, groups="templates")
 
 # What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
 HEADLINES = {

@@ -41,6 +41,7 @@ METRIC_NAMES = {  # the twelve columns of Table 9, in its order
 WORDING = Wording(
     "FANToM",
     METHOD_NAMES,
+    groups="conversations",
     notes={"": "Questions about facts, which have no verdict, are left out."},
 )
 

@@ -8,7 +8,7 @@ import yaml
 from matplotlib.figure import Figure
 
 from tomlab.benchmarks.omnitom import beside as numbers
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.printed import PAPER, RUN
@@ -41,7 +41,8 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
         frames.append(own.assign(column=name, source=RUN))
     cells = numbers.stack(["judge", "level"], *frames)
     forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], numbers.count)
-    shown = numbers.layout(cells, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
+    own = cells.assign(n=pd.NA)  # n has a column
+    shown = numbers.layout(own, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
     shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(HELD_AGAINST))
     counts = PUBLICATION.read("human_matchcount").set_index(["statistic", "matchcount"])["value"]
     told = ", ".join(f"{matches}: {value:g} %" for matches, value in counts["percent"].items())
@@ -68,7 +69,8 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     models, looks = list(rows["model"].unique()), plotting.looks(rows["judge"].unique(), 0.34)
     positions = plotting.row_positions({"": models})
     rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
-    rows = rows.assign(rank=rank, y=rows["model"].map(positions[""]), mark="")
+    y, dodge = rows["model"].map(positions[""]), [looks[judge].dodge for judge in rows["judge"]]
+    rows = rows.assign(rank=rank, y=y, dodge=dodge, mark="", source=RUN)
     with plotting.style():
         titles = ["F1 of extraction", "Rank of the model"][: len(models)]
         columns, height = plotting.fitting(looks), max(0.26, 0.09 * len(looks) + 0.08)
@@ -84,7 +86,8 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             plotting.interval_dots(panels[0], own, look)
             for axes in panels[1:]:
                 plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
-        plotting.dots_legend(figure, looks, {}, columns)
+        plotting.counts_beside(panels[0], rows, height)
+        plotting.dots_legend(figure, looks, plotting.count_handle(WORDING.groups), columns)
     about = WORDS["sensitivity"].format(
         methods=", ".join(rows["method"].unique()),
         judges=", ".join(looks),

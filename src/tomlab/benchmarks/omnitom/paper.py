@@ -35,6 +35,7 @@ WORDING = Wording(
     "OmniToM",
     {method: method for method in METHODS},
     unit="output",
+    groups="stories",
     by="",
     kinds=(
         "correct = a table with something right, which earns its score; wrong = with nothing "

@@ -32,7 +32,7 @@ METHOD_NAMES = {
     "cot-star-ms": "CoT* with MS",
     "wordings": "other wordings",  # App. F, asked like `none`
 }
-WORDING = Wording("SimpleToM", METHOD_NAMES)
+WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")
 
 # What `dvc metrics` shows of each method: (metric, condition).
 HEADLINES = {

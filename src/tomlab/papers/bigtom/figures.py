@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tomlab.benchmarks.bigtom.paper import PUBLICATION
+from tomlab.benchmarks.bigtom.paper import PUBLICATION, WORDING
 from tomlab.papers.bigtom.tables import (
     BELIEF_WORDS,
     LOOKS,
@@ -39,9 +39,8 @@ def figure3(
     points, positions = beside.in_rows(points.query("initial_belief == @initial_belief"))
     titles = {v: f"[{place}] {VARIABLES[v][0]}" for place, v in zip("abc", VARIABLES, strict=True)}
     panels, series, axis = ("variable", titles), ("contingency", LOOKS), "Accuracy (share correct)"
-    figure = charts.dots(
-        points, positions, panels, series, axis, lines=CHANCE, empty="no number", empty_x=0.75
-    )
+    shown, empty = (panels, series, axis, WORDING.groups), {"empty": "no number", "empty_x": 0.75}
+    figure = charts.dots(points, positions, *shown, lines=CHANCE, **empty)
     return figure, _caption3(points, metrics, method, initial_belief)
 
 

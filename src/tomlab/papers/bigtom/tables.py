@@ -61,7 +61,7 @@ def table9(metrics: pd.DataFrame) -> printed.Table:
     cells = beside.stack(TIDY, _published(published).assign(**levels), run)
     shown = pd.DataFrame({"Model": cells["model"]})
     shown["0-shot"] = [beside.text_of(number) for number in cells.itertuples()]
-    shown = shown.assign(n=cells["n"].astype(str), Source=cells["source"])
+    shown["Source"] = cells["source"]
     return printed.Table("table9", cells, shown, WORDS["table9"], _notes(cells, metrics, published))
 
 
@@ -85,7 +85,8 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
     shown = rows[["kind", "level"]].set_axis(["Term", "Level"], axis=1)
     shown["b"], shown["SE"] = rows["b"].map(printed.signed), rows["se"].map(printed.signed)
     shown["p"] = list(map(printed.p_value, rows["p"], bounds))
-    shown["n"] = [printed.span(pd.Series([n])) for n in rows["n"]]
+    counts = map(printed.n_of, rows["n"], rows["n_groups"])
+    shown["n"] = [count or printed.ABSENT for count in counts]
     shown = printed.once(shown.assign(Source=rows["source"]), [["Term"]])
     source = PUBLICATION.source("circularity_regression")
     notes = [WORDS["circularity_paper"].format(source=source), note]
@@ -140,16 +141,19 @@ def _by_condition(
             labels = {"Model": model, "Condition": VARIABLES[variable][1]}
             labels["Contingency"] = LOOKS[contingency].label
             pairs = {method: _pair(row[row["method"] == method]) for method in methods}
-            rows.append({**labels, **pairs, "n": printed.span(row["n"]), "Source": source})
+            rows.append({**labels, **pairs, "Source": source})
     shown = printed.once(pd.DataFrame(rows), [["Source", "Model"], ["Condition"]])
     caption = WORDS[name].format(legend=WORDS["legend"])
     return printed.Table(name, cells, shown, caption, _notes(cells, metrics, table))
 
 
 def _pair(numbers: pd.DataFrame) -> str:
-    """A cell: a number without (†) and with (‡) initial belief; two lines with intervals."""
-    ordered = numbers.sort_values("initial_belief").itertuples()
-    texts = [beside.text_of(each) + BELIEF_MARKS[each.initial_belief] for each in ordered]
+    """A cell: a number without (†) and with (‡) initial belief; in lines where there is more."""
+    marks = numbers["mark"] + numbers["initial_belief"].map(dict(enumerate(BELIEF_MARKS)))
+    ordered = numbers.assign(mark=marks).sort_values("initial_belief").itertuples()
+    texts = [beside.text_of(each) for each in ordered]
+    if len({text.partition("\n")[2] for text in texts}) == 1:  # the same n, said once
+        texts[:-1] = [text.partition("\n")[0] for text in texts[:-1]]
     gap = "\n" if numbers["ci_low"].notna().any() else " "
     return gap.join(texts) or printed.ABSENT
 

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tomlab.benchmarks.fantom.paper import METHOD_NAMES, METRIC_NAMES
+from tomlab.benchmarks.fantom.paper import METHOD_NAMES, METRIC_NAMES, WORDING
 from tomlab.papers.fantom import tables as numbers
 from tomlab.papers.fantom.tables import PROMPTING, WORDS
 from tomlab.reporting import beside, charts, plotting, printed
@@ -34,7 +34,8 @@ def figure2(metrics: pd.DataFrame) -> tuple[Figure, str]:
     series = ("prompting", _looks("prompting", points["prompting"]))
     chance = {"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")}
     options = {"lines": chance, "lined": kinds[:1]} | BY_SOURCE
-    figure = charts.dots(points, positions, panels, series, "Share correct", **options)
+    shown = panels, series, "Share correct", WORDING.groups
+    figure = charts.dots(points, positions, *shown, **options)
     about = WORDS["figure2"].format(kinds=", ".join(METRIC_NAMES[kind] for kind in kinds[:-1]))
     line = WORDS["figure2_chance"].format(chance=printed.share(CHANCE))
     return figure, " ".join([about, *_sentences(points, metrics, kinds), line])
@@ -48,8 +49,9 @@ def figure3(metrics: pd.DataFrame) -> tuple[Figure, str]:
     points["is_cot"] = points["prompting"] == "cot"
     points, positions = beside.in_rows(points, "row")
     panels, series = ("is_cot", {False: "without CoT", True: "with CoT"}), ("column", looks)
-    axis, options = "Token F1 or accuracy (shares)", {"also": _connect, "empty": "no number"}
-    figure = charts.dots(points, positions, panels, series, axis, **options, **BY_SOURCE)
+    shown = panels, series, "Token F1 or accuracy (shares)", WORDING.groups
+    options = {"also": _connect, "empty": "no number"}
+    figure = charts.dots(points, positions, *shown, **options, **BY_SOURCE)
     return figure, " ".join([WORDS["figure3"], *_sentences(points, metrics, looks)])
 
 
@@ -142,11 +144,12 @@ def _errors(name: str, metrics: pd.DataFrame, kind: str, axis: str) -> tuple[Fig
         parts = parts.droplevel([0, 1]).reindex(columns=list(looks)).fillna(0)
         parts["correct"] = (1 - parts.sum(axis=1)).clip(lower=0).round(6)
         title = METRIC_NAMES[f"{family}_{kind}"]
-        shares[title], n[title] = parts, own.groupby("y")["n"].max()[parts.index]
+        shares[title] = parts
+        n[title] = own.groupby("y")[["n", "n_groups"]].apply(printed.counts)
     drawn = {e: look for e, look in looks.items() if any(p[e].gt(0).any() for p in shares.values())}
     shares = {title: parts[list(drawn)] for title, parts in shares.items()}
-    options = {"n": n, "least": 0.1} | _by_method(positions, 0.24)
-    figure = charts.bars(shares, positions, drawn, axis, **options)
+    size = _by_method(positions, 0.24)
+    figure = charts.bars(shares, positions, drawn, axis, n, WORDING.groups, least=0.1, **size)
     told = numbers.run_sentences(rows, metrics, "questions a bar", "intervals that are not drawn")
     return figure, " ".join([WORDS[name].format(unprinted=WORDS["unprinted"]), *told])
 
@@ -158,7 +161,8 @@ def _method_dots(
     rows, positions = _in_method_rows(rows)
     panels = ("metric", {kind: METRIC_NAMES[kind] for kind in kinds})
     size = _by_method(positions, 0.3)
-    return charts.dots(rows, positions, panels, series, axis, legend_columns=4, **lines, **size)
+    shown = panels, series, axis, WORDING.groups
+    return charts.dots(rows, positions, *shown, **lines, **size)
 
 
 def _connect(axes: Axes, points: pd.DataFrame) -> None:

@@ -70,21 +70,22 @@ def table9(metrics: pd.DataFrame, scenario: str = "inaccessible") -> printed.Tab
     shown = printed.once(shown, [["Source", "Context"]])
     name = "table9" if scenario == SCENARIOS[0] else "table9_accessible"
     about = notes(cells, metrics, METRIC_NAMES, "sets or questions")
-    about = [WORDS["columns"], *about, *_n_by_column(cells)]
+    about = [WORDS["columns"], *about]
     return printed.Table(name, cells, shown, WORDS[name], about)
 
 
 def table8(statistics: pd.DataFrame) -> printed.Table:
     """Table 8: sizes and lengths of ToMi and FANToM, and of the sets of this run.
 
-    `statistics`: a row a number of this run's sets, with columns statistic (see `STATISTICS`) and
-    value (counts and means). InputError: a statistic that is unknown or there twice.
+    `statistics`: a row a number of this run's sets, with columns statistic (see `STATISTICS`),
+    value (counts and means) and n (of contexts or turns, of a mean). InputError: a statistic that
+    is unknown or there twice.
     """
     beside.demand_known(statistics, {"statistic": list(STATISTICS)}, _COUNTS)
     paper = PUBLICATION.read("table8_statistics").assign(source=PAPER)
     run = statistics.assign(source=RUN, dataset="FANToM, sets of this run")
-    form = {"total_questions": "{:,.0f}"}
-    text = [form.get(row.statistic, "{:.1f}").format(row.value) for row in run.itertuples()]
+    forms = run["statistic"].map({"total_questions": "{:,.0f}"}).fillna("{:.1f}\nn = {}")
+    text = [form.format(*of) for form, *of in zip(forms, run["value"], run["n"], strict=True)]
     rows = pd.concat([paper, run.assign(value_as_printed=text)]).dropna(subset="value")
     keys = ["dataset", "source"]
     wide = rows.pivot(index=keys, columns="statistic", values="value_as_printed")
@@ -187,7 +188,7 @@ def _short(table: str, metrics: pd.DataFrame, columns: Iterable[str], unit: str)
     name, heads = table.partition("_")[0], {column: _NAMES[column] for column in columns}
     run = _percent(of_run(metrics), list(heads), SCENARIOS[0]).query("context == 'short'")
     cells = beside.stack(_TIDY, of_paper(table), run)
-    shown = beside.layout(_named(cells), {"model": "Model"}, heads, n=True)
+    shown = beside.layout(_named(cells), {"model": "Model"}, heads)
     about = notes(cells, metrics, heads, unit)
     about += [] if table in _CONTEXT else [WORDS["no_context"]]
     return printed.Table(name, cells, shown, WORDS[name], about)
@@ -243,16 +244,3 @@ def _failing(cells: pd.DataFrame, names: dict[str, str]) -> list[str]:
 
     reasons = cells.assign(reason=cells["reason"].str.split("; ")).explode("reason")
     return beside.failing(reasons, where)
-
-
-def _n_by_column(cells: pd.DataFrame) -> list[str]:
-    """A sentence a context: n of this run, which differs by column and may differ by model."""
-    sentences = []
-    for context, run in cells[cells["source"] == RUN].groupby("context", sort=False):
-        n = run.groupby("column")["n"].apply(printed.span).reindex(list(METRIC_NAMES)).dropna()
-        told = [
-            f"{', '.join(map(HEADS.get, own))} {each}"
-            for each, own in n.groupby(n, sort=False).groups.items()
-        ]
-        sentences.append(f"n of this run, {context} context: {'; '.join(told)}.")
-    return sentences

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError, refuse
 from tomlab.papers.omnitom import tables
 from tomlab.papers.omnitom.judge_tables import volume_of_paper
@@ -95,8 +95,9 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     """Figure 5: F1 of extraction and accuracy of labelling, by order of the belief and model."""
     points, positions = beside.in_rows(_by_order(metrics, level))
     panels = {panel: name for panel, name in PANELS.items() if panel in set(points["panel"])}
-    shown, size = [("panel", panels), ("bucket", ORDERS)], _in_lines(panels, positions, columns=3)
-    figure = charts.dots(points, positions, *shown, "Share", empty="no number", **size)
+    shown = ("panel", panels), ("bucket", ORDERS), "Share", WORDING.groups
+    size = _in_lines(panels, positions, columns=3)
+    figure = charts.dots(points, positions, *shown, empty="no number", **size)
     names = DIMENSION_NAMES | {"all": "all dimensions"}
     numbers = LABELLING_BY_ORDER.items()
     told = [f"{names[panel]}, {order}: {printed.share(value)}" for (panel, order), value in numbers]
@@ -109,7 +110,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     wanted = [volume := "beliefs_per_story", *VOLUME]
     rows = _of_metrics(tables.of_stage(metrics, "stage1", level), wanted, ["all"])
     wide = rows.pivot(index="model", columns="metric", values=["value", *ENDS])
-    wide, paper = wide.loc[rows["model"].unique()], volume_of_paper()
+    n = rows.groupby("model", sort=False)[["n", "n_groups"]].apply(printed.counts)
+    wide, paper = wide.loc[n.index], volume_of_paper()
+    wide.index = [f"{model}, n = {count}" for model, count in n.items()]
     looks = plotting.looks(wide.index)
     with plotting.style():
         columns = plotting.fitting(looks)
@@ -125,8 +128,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         _hollow(panels[-1], paper["volume"], paper["f1"])
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
-        computed = {"paper, computed (see caption)": plotting.HOLLOW}
-        plotting.dots_legend(figure, looks, computed, columns)
+        more = {"paper, computed (see caption)": plotting.HOLLOW}
+        more |= plotting.count_handle(WORDING.groups)
+        plotting.dots_legend(figure, looks, more, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
     run = tables.run_sentences(rows, metrics, "outputs a point")
     return figure, " ".join([WORDS["figure8"].format(told="; ".join(told)), *run])
@@ -152,9 +156,9 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
         ("condition", DIMENSION_NAMES),
         ("metric", BEYOND),
         "Share",
+        WORDING.groups,
         also=majority_lines,
         legend=plotting.dot_handles(BEYOND) | {MAJORITY: plotting.line_handle("dashed")},
-        legend_columns=4,
         **_in_lines(DIMENSION_NAMES, positions, columns),
     )
     ends = majority.groupby("condition")["value"].agg(["min", "max"]).map(printed.share)
@@ -206,7 +210,7 @@ def _label_bars(axes: Axes, dimension: str, rows: pd.DataFrame) -> None:
     axes.barh(y, rows["share"], 0.7, color=BAR.colour, zorder=2)
     for height, share, count in zip(y, rows["share"], rows["count"], strict=True):
         axes.text(1.05, height, f"{printed.share(share)} ({count:,})", va="center", fontsize=6.5)
-    axes.set_title(DIMENSION_NAMES[dimension], loc="left")
+    axes.set_title(f"{DIMENSION_NAMES[dimension]} (n = {rows['count'].sum():,})", loc="left")
     axes.set_yticks(y, labels=list(rows.index))
     axes.set(xlim=(-0.03, 1.03), xticks=[], ylim=(len(rows) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)

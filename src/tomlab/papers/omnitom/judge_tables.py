@@ -81,7 +81,7 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed
     cells = numbers.stack(["task", "level", "model", "method"], *frames)
     cells = cells.assign(column=cells["level"])
     heads = {level: level for level in beside.known_first(LEVELS, cells["column"])}
-    cells, shown = tables.in_blocks(cells, "task", TASKS, heads, {"model": "Model"}, n=True)
+    cells, shown = tables.in_blocks(cells, "task", TASKS, heads, {"model": "Model"})
     held = "The paper's judges are held against people's alignments"
     held += "." if judges is None else ", this run's against alignments known by construction."
     about = [WORDS["levels"], held, *tables.notes(cells, metrics, "outputs")]
@@ -98,8 +98,8 @@ def table11(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
     cells = numbers.stack(keys, counts, _shares_of_paper(counts), run)
     heads = {matches: f"MC {matches}" for matches in MATCH_COUNTS}
     shares = cells[cells["statistic"] == "percent"]
-    shown = numbers.layout(shares, {"model": "Model"}, heads, n=True)
-    shown = shown.rename(columns={"n": "Beliefs"}).replace({"Model": {TOTAL: "All models"}})
+    shown = numbers.layout(shares, {"model": "Model"}, heads, n="Beliefs")
+    shown = shown.replace({"Model": {TOTAL: "All models"}})
     about = [WORDS["table11_computed"], *tables.notes(shares, metrics, "predicted beliefs")]
     return printed.Table("table11", cells, shown, WORDS["table11"], about)
 
@@ -133,7 +133,7 @@ def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     cells = cells.assign(column=cells["stage"])
     heads = {stage: name.partition(":")[0] for stage, name in STAGES.items()}
     labels = {"model": "Model", "level": "Prompt"}
-    return cells, numbers.layout(cells, labels, heads, n=True)
+    return cells, numbers.layout(cells, labels, heads)
 
 
 def _reliability(agreement: pd.DataFrame, names: list[str]) -> list[pd.DataFrame]:

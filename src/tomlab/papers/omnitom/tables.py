@@ -163,6 +163,7 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
         )
     beside.demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
     rows = rows.assign(column=rows["condition"] + " judged", source=RUN, unusable=AS_ZERO)
+    rows = rows.assign(n_groups=rows.get("n"))  # stories, which its interval resamples
     return beside.percent(numbers.with_level(rows))
 
 

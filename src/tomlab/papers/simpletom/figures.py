@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tomlab.benchmarks.simpletom.paper import METHOD_NAMES
+from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, WORDING
 from tomlab.papers.simpletom import tables as numbers
 from tomlab.papers.simpletom.tables import PRIMARY, QUESTIONS, TOTAL, WORDS
 from tomlab.reporting import beside, charts, plotting, printed
@@ -61,7 +61,7 @@ def figure3(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     rows = _rows(metrics, "first_failure", method).query("part == ''")
     positions = plotting.row_positions({"": list(rows["model"].unique())})
     rows = rows.assign(y=rows["model"].map(positions[""]), panel="")
-    size = {"row_height": 0.26, "extra": 1.0, "n": {"": rows.groupby("y")["n"].apply(printed.span)}}
+    size = {"row_height": 0.26, "extra": 1.0}
     told = {"name": "Figure 3", "by": ""}
     return _failures(rows, positions, metrics, method, told, **size)
 
@@ -87,10 +87,10 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     rows = _rows(metrics, "accuracy", method).query("variant == ''")
     rows, positions, titles = _by_scenario(rows)
     looks = {name: look for name, look in LOOKS.items() if name in set(rows["question_type"])}
-    panels, series, axis = ("model", titles), ("question_type", looks), "Accuracy (share correct)"
+    shown = ("model", titles), ("question_type", looks), "Accuracy (share correct)", WORDING.groups
     chance = f"chance ({printed.share(CHANCE)})"
-    how = {"lines": {"dashed": (CHANCE, chance)}, "empty": "not asked", "legend_columns": 5}
-    figure = charts.dots(rows, positions, panels, series, axis, **how, row_height=0.34, **BY_MODEL)
+    how = {"lines": {"dashed": (CHANCE, chance)}, "empty": "not asked", "legend_columns": 6}
+    figure = charts.dots(rows, positions, *shown, **how, row_height=0.34, **BY_MODEL)
     told = {"questions": ", ".join(look.label for look in looks.values())}
     about = WORDS["figure4"].format(**told, method=METHOD_NAMES.get(method, method))
     run = numbers.run_sentences(rows, metrics, "answers a point")
@@ -134,9 +134,9 @@ def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
     named = {f"chance ({levels})": "dashed", ceiling: "dotted"}
     named = {name: plotting.line_handle(dash) for name, dash in named.items()}
     how = {"empty": "not asked", "legend": plotting.source_handles(rows) | named, **BY_MODEL}
-    look, axis = {"judgment": replace(LOOKS["judgment"], dodge=0)}, "Judgment accuracy"
-    panels, series = ("model", titles), ("question_type", look)
-    figure = charts.dots(rows, positions, panels, series, axis, also=lines, row_height=0.3, **how)
+    look = {"judgment": replace(LOOKS["judgment"], dodge=0)}
+    shown = ("model", titles), ("question_type", look), "Judgment accuracy", WORDING.groups
+    figure = charts.dots(rows, positions, *shown, also=lines, row_height=0.3, **how)
     run = numbers.run_sentences(rows, metrics, "answers a point")
     told = {"levels": levels, "models": ", ".join(CEILING_MODELS), "ceiling": 100 * CEILING}
     about = WORDS["wordings_figure"].format(wordings=", ".join(labels.values()))
@@ -217,7 +217,10 @@ def _failures(
     wide = rows.pivot(index=["panel", "y"], columns="question_type", values="value")
     wide = wide.reindex(columns=list(FAILURES)).fillna(0)
     shares = {panel: wide.loc[panel] for panel in rows["panel"].unique()}
-    figure = charts.bars(shares, positions, FAILURES, "Share of stories", **size)
+    n = rows.groupby(["panel", "y"])[["n", "n_groups"]].apply(printed.counts)
+    n = {panel: n.loc[panel] for panel in shares}
+    shown = "Share of stories", n, WORDING.groups
+    figure = charts.bars(shares, positions, FAILURES, *shown, **size)
     about = WORDS["failures"].format(**told, method=METHOD_NAMES.get(method, method))
     run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
     once = [] if method == "none" else [WORDS["once"]]
@@ -233,8 +236,8 @@ def _differences(
     """
     points, positions = beside.in_rows(points)
     named["legend"] |= plotting.source_handles(points, *PAIRED)
-    panels = ("question_type", titles)
-    figure = charts.dots(points, positions, panels, *how, is_difference=True, **named)
+    shown = ("question_type", titles), *how, WORDING.groups
+    figure = charts.dots(points, positions, *shown, is_difference=True, **named)
     about = [WORDS[name].format(applied=" and on ".join(APPLIED)), WORDS["differences"]]
     unit, interval = "pairs of answers a point", "paired intervals"
     run = numbers.run_sentences(points, metrics, unit, interval)

@@ -143,19 +143,17 @@ def _by_method(name: str, metrics: pd.DataFrame, table: str) -> printed.Table:
 def _printed(
     cells: pd.DataFrame, by: list[str], across: str, paper: Form = printed.one_decimal
 ) -> pd.DataFrame:
-    """Rows by source, model and `by`; a column a level of `across`; n and source last.
+    """Rows by source, model and `by`; a column a level of `across`; source last.
 
-    n is that of the questions, not of their average, where a row holds both. `paper` prints the
-    paper's numbers; this run's have one decimal.
+    `paper` prints the paper's numbers; this run's have one decimal.
     """
     orders = {key: list(_NAMES[key]) for key in by} | {"model": cells["model"]}
     for column, levels in (orders | {"source": [PAPER, RUN]}).items():
         cells = in_order(cells, column, levels)
-    single = cells if "question_type" in by else cells[cells["question_type"] != "average"]
     labels = {"model": "Model"} | {key: _HEADS[key] for key in by}
     levels = known_first(_NAMES[across], cells[across])
     heads = {level: _NAMES[across].get(level, level) for level in levels}
-    shown = beside.layout(cells, labels, heads, across=across, paper=paper, n=single)
+    shown = beside.layout(cells, labels, heads, across=across, paper=paper)
     return shown.assign(**{_HEADS[key]: shown[_HEADS[key]].replace(_NAMES[key]) for key in by})
 
 

@@ -467,7 +467,8 @@ def test_counts_stand_beside_the_papers_and_the_releases():
 def test_statistics_count_a_shared_context_once():
     other = {"short_context": "Ilse: One two three.", "full_context": "Ilse: One two three."}
     sets = [question_set("1-0-0"), question_set("1-0-1"), question_set("2-0-0", **other)]
-    [row] = statistics(compose(sets)).to_dict("records")
+    found = statistics(compose(sets)).set_index("statistic")
+    row = found["value"]
     # A set asks 1 fact, 1 belief twice, 2 lists and 8 yes/no questions.
     assert row["total_questions"] == 39
     assert row["avg_questions_per_context"] == 39 / 2
@@ -475,3 +476,4 @@ def test_statistics_count_a_shared_context_once():
     assert row["avg_turns_full"] == (10 + 1) / 2
     words = [6, 8, 3, 7, 5, 6, 6, 4, 5, 3, 3]
     assert row["avg_turn_length"] == pytest.approx(sum(words) / 11)
+    assert list(found["n"].dropna()) == [2, 2, 2, 11]  # contexts, then turns

@@ -343,7 +343,7 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def statistics(items: pd.DataFrame) -> pd.DataFrame:
-    """Table 8's columns for an items table, in one row.
+    """Table 8's columns for an items table, a row each: statistic, value, n (of a mean).
 
     total_questions: fact, belief (free answer and choice are two), list and yes/no questions.
     avg_questions_per_context: those, over the distinct short contexts; a context that several sets
@@ -353,7 +353,9 @@ def statistics(items: pd.DataFrame) -> pd.DataFrame:
     """
     short, full = ([turns(text) for text in items[n].unique()] for n in ("story", "full_story"))
     words = [len(text.split()) for told in full for _, text in told]
-    means = {"avg_turns_partial": map(len, short), "avg_turns_full": map(len, full)}
+    rows = [("total_questions", len(items), None)]
+    rows += [("avg_questions_per_context", len(items) / len(short), len(short))]
+    means = {"avg_turns_partial": [*map(len, short)], "avg_turns_full": [*map(len, full)]}
     means |= {"avg_turn_length": words}
-    found = {"total_questions": len(items), "avg_questions_per_context": len(items) / len(short)}
-    return pd.DataFrame([found | {name: pd.Series(of).mean() for name, of in means.items()}])
+    rows += [(name, pd.Series(of).mean(), len(of)) for name, of in means.items()]
+    return pd.DataFrame(rows, columns=["statistic", "value", "n"]).astype({"n": "Int64"})
