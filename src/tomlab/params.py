@@ -112,7 +112,13 @@ class Run(Section):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a key stands once."""
+    """YAML in which a key stands once, and what is no value, such as 2024-13-45, has its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = []
@@ -131,16 +137,30 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
     Errors: `InputError` for what is not UTF-8, not YAML, has a key twice or is not a mapping.
     """
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        content = parsed(Path(path).read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping):
         raise InputError(f"{path}: found {type(content).__name__}, expected sections")
     return dict(content)
+
+
+def parsed(text: str, path: Path | str) -> Any:
+    """What a YAML text says. Errors: `InputError` with the line, of which nothing is quoted: a key
+    may have been pasted there.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}"
+        raise InputError(f"{path}: not YAML: {error.problem} in {where}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:

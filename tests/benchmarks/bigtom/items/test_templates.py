@@ -146,7 +146,7 @@ def test_missing_file_is_named(tmp_path):
 
 
 def test_text_that_is_not_utf8_is_told_where(complaint):
-    assert "byte 0xe9 in position 3" in complaint(b"caf" + b"\xe9;")
+    assert "line 1: found the byte 0xe9, expected UTF-8" in complaint(b"caf" + b"\xe9;")
 
 
 def test_neither_layout_is_told_with_what_was_found_and_both_that_are_known(complaint):
