@@ -158,7 +158,7 @@ def parsed(text: str, path: Path | str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}"
-        raise InputError(f"{path}: not YAML: {error.problem} in {where}") from None
+        raise InputError(f"{path}: not YAML: {_without_key(error.problem)} in {where}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
@@ -178,13 +178,27 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     try:
         return validate(content)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
-            + ("" if _untold(case) else f", found {case['input']!r}")
-            for case in error.errors()
-        ]
-        refuse(problems, where)
-        raise
+        found = error.errors()
+    # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
+    return refuse([_said(case) for case in found], where)
+
+
+def _said(case: Mapping[str, Any]) -> str:
+    message = case["msg"]
+    if case["type"] == "union_tag_invalid":  # whose message quotes what was found
+        tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
+        message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
+    told = "" if _untold(case) else f", found {shown(case['input'])}"
+    return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"
+
+
+def shown(value: Any) -> str:
+    """A value for a message, unless it may be a key that somebody pasted in the wrong place."""
+    return _without_key(repr(value))
+
+
+def _without_key(text: str) -> str:
+    return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
 
 
 def _untold(case: Mapping[str, Any]) -> bool:
