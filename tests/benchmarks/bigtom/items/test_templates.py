@@ -182,6 +182,10 @@ def test_row_below_an_empty_line_keeps_its_own_number(complaint):
     assert "row 3: found 2 fields" in complaint(released(RELEASED) + "\na;b\n")
 
 
+def test_released_row_that_stands_twice_is_told(complaint):
+    assert "row 2: stands in row 1 too, expected once" in complaint(released(RELEASED, RELEASED))
+
+
 def test_empty_field_is_named(complaint):
     assert "row 2, field belief: found nothing" in complaint(authored({"belief": "  "}))
 

@@ -52,9 +52,11 @@ def read_templates(path: Path | str) -> pd.DataFrame:
 
 
 def _released_rows(path: Path) -> list[dict]:
-    rows, problems = [], []
+    rows, problems, first = [], [], {}
     for number, line in files.csv_rows(path, ";"):
         where, (story, *cells) = f"row {number}", line
+        if (earlier := first.setdefault(tuple(line), number)) != number:
+            problems.append(f"{where}: stands in row {earlier} too, expected once")
         told = [part.strip() + "." for part in story.split(".") if part.strip()]
         if len(line) != RELEASED_FIELDS:
             problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
