@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import sys
 from pathlib import Path
 
@@ -24,10 +25,23 @@ PACKAGE = Path(__file__).resolve().parent
 RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"
 
 
+def kind(path: Path | str) -> str:
+    """What there is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be
+    told: above it is a folder that may not be entered, a link leads to itself.
+    """
+    try:
+        return "folder" if stat.S_ISDIR(Path(path).stat().st_mode) else "file"
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"{str(path)[:300]}: cannot be read ({said})") from None
+
+
 def user_file(path: Path | str) -> Path:
     """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
     full = ROOT / Path(path).expanduser()
-    if not full.is_file():
+    if kind(full) != "file":
         raise InputError(f"{path}: no such file (looked at {full})")
     return full
 
@@ -35,7 +49,7 @@ def user_file(path: Path | str) -> Path:
 def user_path(path: Path | str) -> Path:
     """Like `user_file`, for what may be a folder too."""
     full = ROOT / Path(path).expanduser()
-    if not full.exists():
+    if not kind(full):
         raise InputError(f"{path}: no such file or folder (looked at {full})")
     return full
 

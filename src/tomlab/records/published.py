@@ -10,7 +10,7 @@ import pandera.pandas as pa
 import yaml
 
 from tomlab.errors import InputError
-from tomlab.paths import PUBLISHED
+from tomlab.paths import PUBLISHED, kind
 from tomlab.records import files
 
 FRACTION = "fraction"
@@ -94,7 +94,7 @@ def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     field of what is no number where `published.yaml` says that there are numbers.
     """
     path = Path(folder) / paper / f"{table}.csv"
-    if not path.is_file():
+    if kind(path) != "file":
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
     form = {name.removesuffix("#"): _cell(name) for name in _COLUMNS.get(paper, {}).get(table, [])}
     if files.read_form(path, pa.DataFrameSchema(form, strict="filter")).empty:

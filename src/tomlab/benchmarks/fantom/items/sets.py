@@ -20,6 +20,7 @@ import pandas as pd
 import pydantic
 import yaml
 
+from tomlab import paths
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
@@ -156,7 +157,7 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
     Errors: `InputError` with file, record, set_id and field of everything at fault.
     """
     path = Path(path)
-    file = path / RELEASED_FILE if path.is_dir() else path
+    file = path / RELEASED_FILE if paths.kind(path) == "folder" else path
     try:
         content = file.read_bytes()
     except OSError as error:

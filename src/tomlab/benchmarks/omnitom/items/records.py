@@ -17,6 +17,7 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tomlab import paths
 from tomlab.errors import InputError, refuse
 from tomlab.records.files import complaint, field_at, is_text, json_lines, read_text, shown
 
@@ -145,7 +146,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     stories, problems = [], []
     for code, category in CATEGORIES.items():
         path = Path(folder) / f"{category}.jsonl"
-        if not path.is_file():
+        if paths.kind(path) != "file":
             problems.append(f"{path.name}: no such file")
             continue
         lines, odd = _json_lines(path, nan=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, read_stories
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
@@ -38,7 +39,7 @@ def read_released(
     stories: how many are expected of each question; 1,147 from the hub, any equal number from a
     folder. Errors: `InputError` that names file, row and field of everything at fault.
     """
-    folder, local = Path(source), Path(source).is_dir()
+    folder, local = Path(source), paths.kind(source) == "folder"
     rows, problems, first = [], [], {}
     for config, end, kind in CONFIGS:
         where = f"{config}/test.jsonl"
@@ -131,6 +132,6 @@ def read_source(path: Path) -> tuple[pd.DataFrame, str]:
     """What the parameter `run.benchmarks.simpletom.source` names: our story file as a story table,
     or a folder of released questions as items; and which of its columns names the sets of entities.
     """
-    if path.is_dir():
+    if paths.kind(path) == "folder":
         return read_released(path), "group_id"
     return read_stories(path), "set_id"
