@@ -371,6 +371,7 @@ def main() -> int:
     }
     figures, lost = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # so that of an unreadable file it is the file that is at fault
         for name, check in checks.items():
             own = Path(folder) / name.replace(" ", "-")
             own.mkdir()
