@@ -3,7 +3,7 @@
     python checks/faults.py [--quick]
 
 Prints a line for each kind of fault and one with all figures; exits with 1 if anything was lost,
-let in, or ended in a traceback. `--quick` asks a tenth of the questions. Takes about five minutes.
+let in, or ended in a traceback. `--quick` asks a tenth of the questions. Takes about seven minutes.
 """
 
 import argparse
@@ -12,15 +12,17 @@ import io
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +30,10 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
+
+import faults_keys
+from faults_files import file_faults, right_files
+from faults_samples import Case
 
 from faulty_server import (
     BROKEN,
@@ -42,22 +48,12 @@ from faulty_server import (
 )
 from full_disk import files_up_to
 from odd_replies import BODIES, COUNTS, TEXTS, body
-from tomlab.benchmarks.bigtom.items import filtering as bigtom_filtering
-from tomlab.benchmarks.bigtom.items import templates
-from tomlab.benchmarks.fantom.items import cast, sets
-from tomlab.benchmarks.fantom.items import filtering as fantom_filtering
-from tomlab.benchmarks.omnitom import calibration
-from tomlab.benchmarks.omnitom.items import annotation, records
-from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
-from tomlab.benchmarks.simpletom.items import stories, writing
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, Request, Response, model_spec
 from tomlab.models.store import Store
 from tomlab.pipeline import settings
-from tomlab.records import tidy
 
-KEY = "sk-proj-Zq8vT4mW1nXc7bLs"
 ASKER = """
 import asyncio, json, sys
 from tomlab.models.ask import ask
@@ -83,13 +79,19 @@ class Found(NamedTuple):
 # Broken inputs
 
 
-def accepted(try_it: Callable[[], Any]) -> str:
-    """What is amiss with how an input is refused; "" if an `InputError` says what is wrong."""
+def accepted(try_it: Callable[[], Any], named: Iterable[str] = (" ",)) -> str:
+    """What is amiss with how an input is refused; "" if an `InputError` names all that it has to,
+    in no more words than can be read.
+    """
     try:
         with redirect_stderr(io.StringIO()):
             try_it()
     except InputError as error:
-        return "" if str(error).strip() else "refused without a word"
+        said = str(error)
+        if len(said) > 10_000:
+            return f"refused in {len(said)} characters"
+        unnamed = [name for name in named if name not in said]
+        return f"refused without {unnamed[0]!r}: {said[:150]!r}" if unnamed else ""
     except Exception as error:  # noqa: BLE001 - this is what is looked for
         return f"traceback: {type(error).__name__}: {error}"[:200]
     return "accepted"
@@ -124,7 +126,7 @@ _WRONG = {
 }
 
 
-def wrong_parameters(folder: Path) -> Iterator[tuple[str, Callable]]:
+def wrong_parameters(folder: Path) -> Iterator[Case]:
     """Every value of `params.yaml` in turn replaced by wrong ones, and every name misspelt."""
     right = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     path = folder / "params.yaml"
@@ -143,13 +145,13 @@ def wrong_parameters(folder: Path) -> Iterator[tuple[str, Callable]]:
                 continue
             content = deepcopy(right)
             _at(content, sections)[name] = wrong
-            yield f"params.yaml: {'.'.join(map(str, place))} = {wrong!r}", checked(content)
+            yield Case(f"params.yaml: {'.'.join(map(str, place))} = {wrong!r}", checked(content))
         if name in ("prompts", "max_tokens") or "groups" in sections or "answer_tokens" in sections:
             continue  # of which a benchmark's methods are the names
         content = deepcopy(right)
         section = _at(content, sections)
         section[f"{name}x"] = section.pop(name)
-        yield f"params.yaml: {'.'.join(map(str, place))} misspelt", checked(content)
+        yield Case(f"params.yaml: {'.'.join(map(str, place))} misspelt", checked(content))
 
 
 def _at(content: Any, path: Any) -> Any:
@@ -158,68 +160,25 @@ def _at(content: Any, path: Any) -> Any:
     return content
 
 
-READERS = {
-    "data/bigtom/templates.csv": templates.read_templates,
-    "data/simpletom/stories.csv": stories.read_stories,
-    "data/simpletom/scenarios.csv": writing.read_scenarios,
-    "data/fantom/topics.yaml": cast.read_topics,
-    "data/fantom/cast.yaml": cast.read_cast,
-    "data/omnitom/stories.jsonl": records.read_records,
-    "forms/bigtom/ratings.csv": lambda path: bigtom_filtering.read_ratings(path, set()),
-    "forms/fantom/flags.csv": lambda path: fantom_filtering.read_flags(path, set()),
-    "forms/omnitom/annotations.csv": annotation.read_annotations,
-    "forms/omnitom/reviews.csv": annotation.read_reviews,
-    "forms/omnitom/alignments.csv": calibration.read_human,
-    "forms/simpletom/annotations.csv": simpletom_filtering.read_annotations,
-    "sets.json": sets.read_sets,
-    "sets.tar.gz": sets.read_sets,
-    "items.parquet": lambda path: tidy.read("items", path),
-    "items.csv": lambda path: tidy.read("items", path),
-}
-
-
-def damaged(content: bytes) -> Iterator[tuple[str, bytes | None]]:
-    """A file's content with damage that no reader may let pass."""
-    first, _, rest = content.partition(b"\n")
-    yield "empty", b""
-    yield "blank", b"\n \n"
-    yield "Latin-1", first + b"\n" + "B\xe4r".encode("latin-1") + b"\n" + rest
-    yield "zeros", bytes(400)
-    yield "noise", random.Random(0).randbytes(3000)
-    yield "first half of its first line", first[: len(first) // 2]
-    yield "another file", b"%PDF-1.7\n1 0 obj\n<< >>\nendobj\n"
-    yield "JSON null", b"null"
-    yield "a row too short", content.rstrip(b"\n") + b"\nx\n"
-    yield "UTF-16", content.decode("utf-8", "replace").encode("utf-16")
-
-
-def broken_files(folder: Path) -> Iterator[tuple[str, Callable]]:
-    """Every reader on every kind of damage, on a folder, and on nothing."""
-    for name, read in READERS.items():
-        source, path = ROOT / name, folder / Path(name).name
-        content = source.read_bytes() if source.is_file() else b"[]"
-        for damage, damaged_content in damaged(content):
-            if damage == "UTF-16" and path.suffix == ".yaml":
-                continue  # which YAML may be written in
-
-            def try_it(
-                path: Path = path, content: bytes = damaged_content, read: Any = read
-            ) -> None:
-                path.write_bytes(content)
-                read(path)
-
-            yield f"{name}: {damage}", try_it
-        yield f"{name}: a folder", lambda read=read: read(folder)
-        yield (
-            f"{name}: missing",
-            lambda read=read, path=path: read(path.with_name(f"no-{path.name}")),
-        )
-
-
 def broken_inputs(folder: Path) -> Found:
-    cases = [*wrong_parameters(folder), *broken_files(folder)]
-    said = [(name, accepted(try_it)) for name, try_it in cases]
-    return Found(len(cases), [f"{name}: {what}" for name, what in said if what])
+    """Parameters and files with one fault each; beside them files without, which are taken."""
+    amiss, tried, tracebacks, silent = [], 0, 0, 0
+    # One after the other: some are large.
+    for case in chain(wrong_parameters(folder), file_faults(folder / "files")):
+        tried += 1
+        if what := accepted(case.try_it, case.named):
+            amiss.append(f"{case.name}: {what}")
+            tracebacks += what.startswith("traceback")
+            silent += what == "accepted"
+    right = [*right_files(folder / "right")]
+    taken = [(case.name, accepted(case.try_it)) for case in right]
+    amiss += [
+        f"{name}, as it should be: {what or 'refused'}"
+        for name, what in taken
+        if what != "accepted"
+    ]
+    told = f"{tracebacks} tracebacks, {silent} accepted; {len(right)} right files read"
+    return Found(tried, amiss, told)
 
 
 # Servers and stores
@@ -341,34 +300,51 @@ def hostile_replies(folder: Path) -> Found:
     return Found(len(acts), amiss)
 
 
-def keys(folder: Path) -> Found:
-    """No more than four characters of a key in a row, in any file, message or answer."""
-    os.environ["FAULTS_KEY"] = KEY
-    said = []
-    acts = [
-        Act(text=f"Your key is {KEY}."),
-        Act(status=500, body=json.dumps({"error": {"message": "x" * 290 + KEY}})),
-        Act(status=400, body=json.dumps({"error": {"message": f"{KEY[:8]}****{KEY[-6:]}"}})),
-        Act(body=json.dumps({"id": "x" * 185 + KEY, "choices": []})),
-        Act(status=401, body=json.dumps({"error": {"message": f"Wrong: {KEY}"}})),
-    ]
-    for number, act in enumerate(acts):
-        with FaultyServer(act) as server:
-            spec = toy(server, api_key_env="FAULTS_KEY", max_concurrency=1)
-            try:
-                store = folder / f"key-{number}.sqlite"
-                said += [str(response) for response in answers(questions(2), spec, store)]
-            except InputError as error:
-                said.append(str(error))
-    for path in [*folder.rglob("*"), *(ROOT / "docs").rglob("*"), ROOT / "dvc.lock"]:
-        if path.is_file():
-            said.append(path.read_bytes().decode("latin-1"))
-    shown = [
-        KEY[start : start + 5]
-        for start in range(len(KEY) - 4)
-        if any(KEY[start : start + 5] in text for text in said)
-    ]
-    return Found(len(acts), [f"shown: {part!r}" for part in shown], f"{len(said)} texts searched")
+def keys(folder: Path, *, stages: bool) -> Found:
+    """No more than four characters of a key in a row, in any file, message or answer. stages: also
+    of stages that are run as the pipeline does.
+    """
+    os.environ["FAULTS_KEY"] = faults_keys.KEY
+
+    def ask(server: FaultyServer, store: Path) -> list[Response]:
+        spec = toy(server, api_key_env="FAULTS_KEY", max_concurrency=1)
+        return answers(questions(2), spec, store)
+
+    said, amiss = faults_keys.said_of_pasted(folder)
+    amiss += [f"pasted and shown: {p!r}" for p in faults_keys.shown(said, faults_keys.CAPITALS)]
+    said += faults_keys.said_by_servers(folder, ask)
+    said += faults_keys.said_by_stages(folder) if stages else []
+    said += [text for place in (folder, ROOT / "docs") for text in faults_keys.files_in(place)]
+    said.append((ROOT / "dvc.lock").read_text(encoding="utf-8"))
+    amiss += [f"shown: {part!r}" for part in faults_keys.shown(said)]
+    tried = 3 * len(faults_keys.ACTS) + len([*faults_keys.pasted(folder)]) + 3 * stages
+    return Found(tried, amiss, f"{len(said)} texts searched")
+
+
+def stopped(folder: Path) -> Found:
+    """Ctrl-C on a script that asks, and on a notebook: one line says what is kept."""
+    amiss, store = [], folder / "stopped.sqlite"
+    with FaultyServer(Act(wait=0.5)) as server:
+        process = asking(server, store, 1000)
+        while len(server.asked) < 150 and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+        if len(re.findall(r"(?m)^models.toy: stopped.*answers are kept.*$", said)) != 1:
+            amiss.append(f"a script: {said[-300:]!r}")
+        lab = faults_keys.lab(folder / "lab", server.url)
+        for stage in ("generation@bigtom", "filtering@bigtom"):
+            faults_keys.run(lab, stage)
+        before = len(server.asked)
+        notebook = faults_keys.start(lab, "evaluation@bigtom-evil")
+        while len(server.asked) == before and notebook.poll() is None:
+            time.sleep(0.05)
+        os.killpg(notebook.pid, signal.SIGINT)
+        said = notebook.communicate()[1]
+    lines = [line for line in said.splitlines() if "are kept in" in line]
+    if len(lines) != 1 or "Traceback" in said or notebook.returncode != 130:
+        amiss.append(f"a notebook: {notebook.returncode}, {said[-300:]!r}")
+    return Found(2, amiss)
 
 
 def markup(_: Path) -> Found:
@@ -387,13 +363,15 @@ def main() -> int:
         "broken inputs": broken_inputs,
         "odd replies": hostile_replies,
         "full disks": sick_disks,
-        "keys": keys,
+        "keys": lambda folder: keys(folder, stages=share == 1),
+        "Ctrl-C": stopped,
         "two processes": lambda folder: two_processes(folder, 1000 // share),
         "server storm": lambda folder: storm(folder, 10_000 // share, 10 // min(share, 5)),
         "live markup": markup,
     }
     figures, lost = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # so that of an unreadable file it is the file that is at fault
         for name, check in checks.items():
             own = Path(folder) / name.replace(" ", "-")
             own.mkdir()

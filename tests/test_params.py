@@ -32,6 +32,36 @@ def test_file_that_is_not_yaml_is_named_with_the_line(file):
         params.load(file)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("run:\n  seed: 2024-13-45\n", "month must be in 1..12 in line 2, column 9"),
+        ('run: !!int "x"\n', "invalid literal for int.* in line 1, column 6"),
+        ("run: " + "[" * 100_000, "maximum recursion depth"),
+        ("run: !!python/name:os.system\n", "could not determine a constructor .* in line 1"),
+    ],
+    ids=["date", "number", "deep", "Python"],
+)
+def test_value_that_yaml_cannot_be_made_of_is_named(text, said, file):
+    file.write_text(text)
+    with pytest.raises(InputError, match=rf"params\.yaml: not YAML: .*{said}"):
+        params.load(file)
+
+
+def test_faulty_line_is_not_quoted_for_a_key_may_stand_there(file):
+    file.write_text("models:\n  mine: {api_key_env: sk-proj-Zq8vT4mW1nXc7bLs, [\n")
+    with pytest.raises(InputError, match=r"params\.yaml: not YAML: .* in line 3") as caught:
+        params.load(file)
+    assert "Zq8v" not in str(caught.value)
+
+
+def test_folder_and_a_link_to_itself_are_no_parameters(tmp_path):
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    for path in (tmp_path, tmp_path / "loop.yaml"):
+        with pytest.raises(InputError, match="cannot be read"):
+            params.load(path)
+
+
 @pytest.mark.parametrize(("text", "found"), [("", "NoneType"), ("- run\n", "list"), ("3", "int")])
 def test_file_without_sections_says_what_it_holds(text, found, file):
     file.write_text(text)

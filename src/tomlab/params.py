@@ -124,7 +124,13 @@ class Run(Section):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a key stands once."""
+    """YAML in which a key stands once, and what is no value, such as 2024-13-45, has its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = []
@@ -143,16 +149,30 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
     Errors: `InputError` for what is not UTF-8, not YAML, has a key twice or is not a mapping.
     """
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        content = parsed(Path(path).read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, Mapping):
         raise InputError(f"{path}: found {type(content).__name__}, expected sections")
     return dict(content)
+
+
+def parsed(text: str, path: Path | str) -> Any:
+    """What a YAML text says. Errors: `InputError` with the line, of which nothing is quoted: a key
+    may have been pasted there.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}"
+        raise InputError(f"{path}: not YAML: {_without_key(error.problem)} in {where}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -170,13 +190,27 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     try:
         return validate(content)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, case['loc'])) or 'entry'}: {case['msg']}"
-            + ("" if _untold(case) else f", found {case['input']!r}")
-            for case in error.errors()
-        ]
-        refuse(problems, where)
-        raise
+        found = error.errors()
+    # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
+    return refuse([_said(case) for case in found], where)
+
+
+def _said(case: Mapping[str, Any]) -> str:
+    message = case["msg"]
+    if case["type"] == "union_tag_invalid":  # whose message quotes what was found
+        tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
+        message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
+    told = "" if _untold(case) else f", found {shown(case['input'])}"
+    return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"
+
+
+def shown(value: Any) -> str:
+    """A value for a message, unless it may be a key that somebody pasted in the wrong place."""
+    return _without_key(repr(value))
+
+
+def _without_key(text: str) -> str:
+    return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
 
 
 def _untold(case: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -25,17 +26,30 @@ PACKAGE = Path(__file__).resolve().parent
 RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"
 
 
+def kind(path: Path | str) -> str:
+    """What there is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be
+    told: above it is a folder that may not be entered, a link leads to itself.
+    """
+    try:
+        return "folder" if stat.S_ISDIR(Path(path).stat().st_mode) else "file"
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"{str(path)[:300]}: cannot be read ({said})") from None
+
+
 def there(text: str) -> Path | None:
     """Where a text leads from the repository's root on; None where nothing is."""
-    with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, somebody unknown's home
+    with suppress(InputError, RuntimeError):  # too long, or in somebody unknown's home
         path = ROOT / Path(text).expanduser()
-        return path if path.exists() else None
+        return path if kind(path) else None
 
 
 def user_file(path: Path | str) -> Path:
     """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
     full = ROOT / Path(path).expanduser()
-    if not full.is_file():
+    if kind(full) != "file":
         raise InputError(f"{path}: no such file (looked at {full})")
     return full
 
@@ -43,7 +57,7 @@ def user_file(path: Path | str) -> Path:
 def user_path(path: Path | str) -> Path:
     """Like `user_file`, for what may be a folder too."""
     full = ROOT / Path(path).expanduser()
-    if not full.exists():
+    if not kind(full):
         raise InputError(f"{path}: no such file or folder (looked at {full})")
     return full
 

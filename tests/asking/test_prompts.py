@@ -58,13 +58,39 @@ def test_replacing_an_unknown_prompt_is_refused_even_when_another_is_loaded(root
 
 
 def test_missing_users_file_is_named_with_its_prompt(root):
-    with pytest.raises(InputError, match=r"prompt 'bigtom/instruction': cannot read .*mine\.txt"):
+    with pytest.raises(InputError, match=r"prompt 'bigtom/instruction': .*mine\.txt: cannot be"):
         load("bigtom/instruction", {"bigtom/instruction": "mine.txt"})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("How bad is it?", "expected {story} in it, found none"),
+        ("{story} {mood}", "found {mood}, expected {story}"),
+        ("{stroy}", "found {stroy}, expected {story}"),
+        ("{ story }", "expected {story} in it, found none"),
+        (" \n\n", "found nothing, expected some text"),
+    ],
+)
+def test_users_file_has_the_fields_of_ours_and_no_others(root, text, said):
+    (root / "mine.txt").write_text(text)
+    with pytest.raises(InputError, match=r"prompt 'simpletom/harmfulness': .*mine\.txt") as caught:
+        load("simpletom/harmfulness", {"simpletom/harmfulness": "mine.txt"})
+    assert said in str(caught.value)
+
+
+def test_field_in_a_prompt_of_none_is_refused_and_other_braces_are_text(root):
+    (root / "mine.txt").write_text('Answer as {"option": "a"}.')
+    replaced = {"bigtom/instruction": "mine.txt"}
+    assert load("bigtom/instruction", replaced) == 'Answer as {"option": "a"}.'
+    (root / "mine.txt").write_text("Read {story}.")
+    with pytest.raises(InputError, match=r"found \{story\}, expected no field"):
+        load("bigtom/instruction", replaced)
 
 
 def test_users_file_that_is_not_utf8_is_named(root):
     (root / "mine.txt").write_bytes(b"caf\xe9")
-    with pytest.raises(InputError, match=r"cannot read .*mine\.txt"):
+    with pytest.raises(InputError, match=r"mine\.txt: cannot be read: line 1: found the byte 0xe9"):
         load("bigtom/instruction", {"bigtom/instruction": "mine.txt"})
 
 

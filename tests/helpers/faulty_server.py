@@ -73,6 +73,7 @@ class FaultyServer:
     one it lets in; others are turned away with a message that repeats theirs, as some servers do.
     asked: the questions so far; most_at_once: the most that were open at the same time.
     headers: of everything that came in, questions or not; names in lower case.
+    listing: what is done in place of the list of models.
     """
 
     def __init__(self, default: Act = GOOD):
@@ -80,6 +81,7 @@ class FaultyServer:
         self.default = default
         self.models, self.aliases = ["toy"], []
         self.key: str | None = None
+        self.listing: Act | None = None
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
@@ -122,6 +124,8 @@ class FaultyServer:
         self.headers.append(headers)
         if self.key and self.key not in (given := headers.get("authorization", "")):
             return _http(401, _error(f"Wrong key: {given}"))
+        if method == "GET" and self.listing:
+            return _http(self.listing.status, self.listing.body or "", self.listing.headers)
         if method == "GET" and path == "/v1/models":
             return _http(200, json.dumps({"data": [{"id": model} for model in self.models]}))
         if method == "GET" and path.removeprefix("/v1/models/") in self.aliases:

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from faulty_server import GOOD, Act, good_answer
+from faulty_server import GOOD, Act, FaultyServer, good_answer
 from odd_replies import BODIES, COUNTS, TEXTS, body
-from tomlab.models.replies import redacted
+from tomlab.errors import InputError
+from tomlab.models.replies import redacted, without_key
+from tomlab.models.specs import Reply
 from tomlab.models.store import Store
 from toy_models import CLIENTS, answers, questions, toy
 
@@ -112,6 +114,54 @@ def test_key_in_an_answer_or_a_broken_reply_is_not_kept(
     said = json.dumps([[r.error, r.reply and r.reply.text] for r in responses])
     said += "".join(path.read_bytes().decode("latin-1") for path in store.parent.iterdir())
     assert not any(KEY[start : start + 5] in said for start in range(len(KEY) - 4))
+
+
+def test_part_of_a_key_in_an_answer_is_not_kept_and_words_are():
+    said = Reply(f"It begins with {KEY[:12]}, as in a risk-project.", "stop")
+    assert without_key(said, KEY).text == "It begins with …, as in a risk-project."
+
+
+@CLIENTS
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_server_that_sends_on_gets_neither_questions_nor_key_to_another(
+    client, status, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", KEY)
+    with FaultyServer() as other:
+        spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0)
+        headers = {"Location": f"{other.url}/v1/models?key={KEY}"}
+        faulty_server.default = Act(status=status, headers=headers)
+        [response] = answers(questions(1), spec, store)
+        assert response.error.startswith(f"APIStatusError: Error code: {status}")
+        assert KEY[3:] not in response.error
+        faulty_server.listing = faulty_server.default
+        with pytest.raises(InputError, match="sends on to another address: give that") as caught:
+            answers(questions(2), spec, store)
+    assert KEY[3:] not in str(caught.value)
+    assert other.headers == []
+
+
+@CLIENTS
+def test_list_of_models_that_repeats_the_key_is_told_without_it(
+    client, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", KEY)
+    faulty_server.models = [f"toy-{KEY}", "large"]
+    with pytest.raises(InputError, match=r"it has: large, toy-…") as caught:
+        answers(questions(1), toy(client, faulty_server.url, api_key_env="MY_KEY"), store)
+    assert KEY[3:] not in str(caught.value)
+
+
+@CLIENTS
+def test_key_in_the_address_is_refused_before_anything_is_asked(
+    client, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", "zq8vt4mw1nxc7bls")
+    spec = toy(client, f"{faulty_server.url}/zq8vt4mw1nxc7bls", api_key_env="MY_KEY")
+    with pytest.raises(InputError, match="found the key in base_url, expected it in MY_KEY") as c:
+        answers(questions(1), spec, store)
+    assert "zq8v" not in str(c.value)
+    assert faulty_server.headers == []
 
 
 @CLIENTS

@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -261,3 +263,23 @@ def test_store_that_fails_while_requests_are_claimed_ends_the_run(
             asking.ask(questions(3), toy("openai", faulty_server.url), store=store, progress=False)
         )
     assert not faulty_server.asked
+
+
+# Ctrl-C
+
+
+def test_ctrl_c_says_in_one_line_what_is_kept(faulty_server, store):
+    faulty_server.script = [Act()] * 20
+    faulty_server.default = Act(wait=60)
+    process = ask_in_a_process(faulty_server.url, store, 100)
+    while len(faulty_server.asked) < 28:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    [line] = [line for line in said.splitlines() if line.startswith("models.toy: stopped")]
+    assert f"stopped; answers go to {store}. 20 of 100 answers are kept" in line
+    assert line.endswith("running again asks only for the rest")
+    with Store(store) as kept:
+        assert kept._db.execute("SELECT count(*) FROM responses").fetchone() == (20,)
+        assert kept._db.execute("SELECT count(*) FROM claims").fetchone() == (0,)

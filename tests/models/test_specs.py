@@ -1,5 +1,7 @@
 """A registry entry that can't be meant says which option is at fault and what was found."""
 
+import traceback
+
 import pytest
 
 from tomlab.errors import InputError
@@ -83,3 +85,38 @@ def test_unknown_baseline_policy_is_named():
 
 def test_entry_that_is_no_mapping_says_what_it_is():
     assert "models.mine is 'gpt-x', expected options" in complaint("gpt-x")
+
+
+KEY = "sk-proj-Zq8vT4mW1nXc7bLs"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {**GPT, "api_key_env": KEY},
+        {**GPT, "api_key_env": "AKIAZQ8VT4MW1NXC7BLS"},
+        {**GPT, "secret": KEY},
+        {**GPT, "base_url": KEY},
+        {**GPT, "base_url": f"https://me:{KEY}@host/v1"},
+        {**GPT, "base_url": f"https://host/v1/{KEY}"},
+        {**GPT, "extra_body": {"headers": {"Authorization": f"Bearer {KEY}"}}},
+        {**GPT, "extra_body": KEY},
+        {**GPT, "temperature": KEY},
+        {**GPT, "provider": KEY},
+        KEY,
+    ],
+    ids=str,
+)
+def test_key_in_a_wrong_place_is_refused_and_not_shown(wrong):
+    with pytest.raises(InputError) as caught:
+        model_spec("mine", {"mine": wrong})
+    shown = "".join(traceback.format_exception(caught.value))
+    told = shown.rsplit("InputError: ", 1)[1]
+    assert "Zq8v" not in told
+    assert "ZQ8V" not in told
+    assert caught.value.__context__ is None
+
+
+def test_key_in_the_body_under_an_innocent_name_is_the_users_own_matter():
+    body = {"prompt_cache_key": "tomlab", "max_tokens": 3}
+    assert model_spec("mine", {"mine": {**GPT, "extra_body": body}}).extra_body == body

@@ -80,6 +80,22 @@ def test_fault_is_named_with_row_field_found_and_expected(form, line, said):
     assert f"form.csv: 1 problem\n  row 3, {said}" in found
 
 
+def test_column_that_stands_twice_is_not_chosen_from(form):
+    path = form("u1,ann,human,taste,good,bad", header=f"{HEADER},mark")
+    assert "row 1: found mark twice, expected columns once" in complaint(path)
+
+
+def test_misspelt_column_is_told_with_those_there_are(form):
+    found = complaint(form(header=HEADER.replace("aspect", "aspekt")))
+    assert "row 1: missing columns aspect; found 'unit, who, who_kind, aspekt, mark'" in found
+
+
+@pytest.mark.parametrize("cell", ['"open', '"shut"x', f'"{"x" * 200_000}"'])
+def test_row_that_is_no_csv_is_named_where_it_begins(form, cell):
+    found = complaint(form("u1,ann,human,taste,good", f"u2,{cell},human,taste,good", "u2,b"))
+    assert "form.csv: row 3: cannot be read as CSV" in found
+
+
 def test_all_faults_come_at_once_by_row(form):
     found = complaint(
         form("u1,ann,human,size,9", "u1", "u1,ann,llm:m,size,1", "u9,,human,taste,good")
@@ -97,10 +113,65 @@ def test_all_faults_come_at_once_by_row(form):
 def test_json_lines_are_told_apart_from_what_is_none():
     found, problems = files.json_lines('{"a": "x\u2028y"}\n\n[1\n{"a": 1, "a": 2}\nNaN')
     assert found == [(1, {"a": "x\u2028y"})]
-    assert [what.split(" (")[0] for what in problems] == [f"line {n}: not JSON" for n in (3, 4, 5)]
+    assert [what.split(" (")[0] for what in problems[:2]] == [f"line {n}: not JSON" for n in (3, 4)]
     assert "a twice in one object" in problems[1]
-    assert "NaN is no JSON" in problems[2]
+    assert problems[2] == "line 5, found nan, which is no JSON, expected a value"
     assert [str(value) for _, value in files.json_lines("NaN", nan=True)[0]] == ["nan"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"a": [1, {"b": NaN}]}', "line 1, field a[1].b: found nan, which is no JSON"),
+        ('{"a": 1e999}', "line 1, field a: found inf, which is no JSON"),
+        ('{"a": "x\\udc00"}', r"line 1, field a: found 'x\udc00', expected Unicode text"),
+        ('{"a\\ud800": 1}', r"line 1, found 'a\ud800', expected Unicode text"),
+        ("[" * 100_000, "line 1: not JSON (maximum recursion depth"),
+        ('{"a": ' + "9" * 5000 + "}", "line 1: not JSON (Exceeds the limit"),
+    ],
+    ids=["NaN", "too large", "half a character", "in a name", "deep", "long"],
+)
+def test_what_no_json_file_can_hold_is_named_with_its_field(line, said):
+    found, [problem] = files.json_lines(line)
+    assert found == []
+    assert problem.startswith(said)
+
+
+def test_whole_characters_that_are_escaped_in_halves_are_text():
+    assert files.json_lines(r'"\ud83d\ude00"') == ([(1, "\N{GRINNING FACE}")], [])
+
+
+# Files as texts
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a\nb\xe9c", "cannot be read: line 2: found the byte 0xe9, expected UTF-8"),
+        (b"\xef\xbb\xbfa\n\n\xff", "cannot be read: line 3: found the byte 0xff, expected UTF-8"),
+        ("a\nb".encode("utf-16"), "cannot be read: line 1: found the byte 0xff, expected UTF-8"),
+        (b"a\n\0", "cannot be read: line 2: found a NUL, expected text"),
+    ],
+    ids=["Latin-1", "after a BOM", "UTF-16", "NUL"],
+)
+def test_what_is_no_text_is_named_with_its_line(content, said, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"mine\.txt: {said}"):
+        files.read_text(path)
+
+
+def test_mark_of_byte_order_and_line_ends_are_no_part_of_a_text(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(b"\xef\xbb\xbfa\r\nb\rc\n")
+    assert files.read_text(path) == "a\nb\nc\n"
+
+
+def test_folder_and_a_link_to_itself_are_no_text(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for path in (tmp_path, tmp_path / "loop", tmp_path / "nowhere"):
+        with pytest.raises(InputError, match=f"{path}: cannot be read"):
+            files.read_text(path)
 
 
 class _Inner(BaseModel):

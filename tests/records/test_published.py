@@ -88,6 +88,35 @@ def test_printed_na_stays_and_an_empty_field_is_missing():
     assert read("simpletom", "table8_statistics")["unique_y"].isna().sum() == 4
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("accuracy", "acuracy"),
+            "row 1: missing columns accuracy; found 'model, method, acuracy'",
+        ),
+        (("model,", "model,model,"), "row 1: found model twice"),
+        (("0.92", "high"), "row 2, field accuracy: found 'high', expected a number or nothing"),
+        (("0.92", "inf"), "row 2, field accuracy: found 'inf'"),
+        (("0.92", "0.92,1"), "row 2: found 4 fields, expected 3"),
+    ],
+)
+def test_table_that_is_not_as_printed_is_named_with_row_and_field(copy, change, said):
+    path = copy / "bigtom" / "table9_percept_to_belief.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(*change, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=r"table9_percept_to_belief\.csv") as caught:
+        BIGTOM.read("table9_percept_to_belief", copy)
+    assert said in str(caught.value)
+
+
+def test_table_without_a_row_or_in_other_bytes_is_named(copy):
+    path = copy / "bigtom" / "table9_percept_to_belief.csv"
+    for content, said in [(b"model,method,accuracy\n", "no row"), (b"mod\xe9l\n", "byte 0xe9")]:
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            BIGTOM.read("table9_percept_to_belief", copy)
+
+
 # Marks and checks are data
 
 

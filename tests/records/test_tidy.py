@@ -102,6 +102,7 @@ def test_source_says_who_wrote_the_item(source):
         ("scores", "score", -0.5),
         ("scores", "score", float("nan")),
         ("metrics", "value", float("nan")),
+        ("metrics", "ci_high", float("inf")),
         ("metrics", "ci_method", "guess"),
         ("metrics", "n", 0),
         ("metrics", "n_groups", 0),

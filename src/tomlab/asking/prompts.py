@@ -6,23 +6,40 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from tomlab.errors import InputError
+from tomlab.errors import InputError, refuse
 from tomlab.paths import PACKAGE, ROOT
+from tomlab.records.files import read_text
+
+_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
 
-    replaced: paths of a user's own files by prompt name, relative to the repository's root.
+    replaced: paths of a user's own files by prompt name, relative to the repository's root; each
+    needs the fields of ours, such as `{story}`, and no others.
     """
     known, own = _known(), replaced or {}
     if unknown := [each for each in (*sorted(own), name) if each not in known]:
         raise InputError(f"no prompt {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-    path = ROOT / own[name] if name in own else known[name]
+    ours = read_text(known[name]).rstrip("\n")
+    return _users_own(name, ROOT / own[name], ours) if name in own else ours
+
+
+def _users_own(name: str, path: Path, ours: str) -> str:
+    """A user's text in the place of ours: it has the same fields."""
+    where = f"prompt {name!r}: {path}"
     try:
-        return path.read_text(encoding="utf-8-sig").rstrip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"prompt {name!r}: cannot read {path} ({error})") from error
+        text = read_text(path).rstrip("\n")
+    except InputError as error:
+        raise InputError(f"prompt {name!r}: {error}") from None
+    wanted, found = (set(_FIELD.findall(one)) for one in (ours, text))
+    problems = [] if text.strip() else ["found nothing, expected some text"]
+    problems += [f"expected {{{field}}} in it, found none" for field in sorted(wanted - found)]
+    known = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "no field"
+    problems += [f"found {{{field}}}, expected {known}" for field in sorted(found - wanted)]
+    refuse(problems, where)
+    return text
 
 
 @cache
@@ -34,16 +51,13 @@ def _known() -> dict[str, Path]:
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:
-    """Prompt `name` with each `{field}` in it replaced; every field must be there."""
-    text = load(name, replaced)
-    if missing := [field for field in fields if f"{{{field}}}" not in text]:
-        raise InputError(f"prompt {name!r}: expected {{{missing[0]}}} in it, found none")
-    return fill(text, fields)
+    """Prompt `name` with each `{field}` in it replaced."""
+    return fill(load(name, replaced), fields)
 
 
 def fill(text: str, fields: Mapping[str, str]) -> str:
     """`text` with fields replaced, all in one pass: braces in what is filled in are text."""
-    return re.sub(r"\{(\w+)\}", lambda hit: fields.get(hit[1], hit[0]), text)
+    return _FIELD.sub(lambda hit: fields.get(hit[1], hit[0]), text)
 
 
 def prompt_hash(*texts: str) -> str:

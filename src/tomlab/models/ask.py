@@ -127,6 +127,10 @@ class _Run:
                     await self._once(missing, bar, limiters)
                     missing, self.claimed = self.claimed, {}
                     await asyncio.sleep(LOOK if missing else 0)
+            except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
+                self.stopped = f"stopped; answers go to {self.store.path}"
+                print(f"\n{self._end()}", file=stream, flush=True)
+                raise
             finally:
                 holding.cancel()
         if self.stopped:

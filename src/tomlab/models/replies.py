@@ -39,20 +39,18 @@ def count(tokens: Any) -> int:
 
 
 def without_key(answer: Reply, key: str | None) -> Reply:
-    """A reply that does not repeat the key."""
-    if not key or len(key) < SHORTEST_KEY or key not in answer.text:
-        return answer
-    return replace(answer, text=answer.text.replace(key, "…"))
+    """A reply that does not repeat the key, nor so much of it that no word is meant."""
+    return replace(answer, text=redacted(answer.text, key, SHORTEST_KEY - 1))
 
 
-def redacted(text: str, key: str | None) -> str:
-    """An error's text without the key, nor more than four characters of it in a row: some servers
+def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
+    """An error's text without the key, nor more than `most` characters of it in a row: some servers
     repeat a part, and what is quoted may be cut.
     """
     if not key or len(key) < SHORTEST_KEY:
         return text
-    while True:
+    text = text.replace(key, "…")
+    while any(key[start : start + most + 1] in text for start in range(len(key) - most)):
         found = SequenceMatcher(None, text, key, autojunk=False).find_longest_match()
-        if found.size <= _SHOWN:
-            return text
         text = f"{text[: found.a]}…{text[found.a + found.size :]}"
+    return text

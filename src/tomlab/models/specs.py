@@ -5,6 +5,7 @@ temperature, another name for the token limit, thinking) is declared there, neve
 its name.
 """
 
+import json
 import os
 import pkgutil
 import re
@@ -43,10 +44,25 @@ _Url = Annotated[
     str,
     _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://"),
     # A URL is part of every kept request.
-    _fits(r"[^@?#]*", "a URL without a key or password; keys come from the environment"),
+    _fits(
+        r"(?!.*/sk-[\w-]{8})[^@?#]*",
+        "a URL without a key or password; keys come from the environment",
+    ),
 ]
+_NO_KEY = "no key or password in it: it is part of every kept request"
+
+
+def _no_key(body: Mapping[str, Any]) -> bool:
+    names = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
+    return re.search(names, json.dumps(body, default=str), re.IGNORECASE) is None
+
+
 _Variable = Annotated[
-    str, _fits(r"[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals")
+    str,
+    # Some vendors' keys are capitals and digits.
+    _fits(
+        r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals"
+    ),
 ]
 
 
@@ -155,7 +171,7 @@ class _RemoteModel(_Spec):
     temperature: float | Literal["protocol"] | None = PROTOCOL
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
-    extra_body: dict[str, Any] = Field({})
+    extra_body: Annotated[dict[str, Any], params.fits(_no_key, _NO_KEY)] = Field({})
 
 
 class OpenAIModel(_RemoteModel):
@@ -207,7 +223,8 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
         known = ", ".join(sorted(registry))
         raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
     if not isinstance(registry[name], Mapping):
-        raise InputError(f"params.yaml: models.{name} is {registry[name]!r}, expected options")
+        found = params.shown(registry[name])
+        raise InputError(f"params.yaml: models.{name} is {found}, expected options")
     entry = {"name": name, **registry[name]}
     return params.checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
 

@@ -31,7 +31,10 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     told(specs.Limits.model_validate, content.get("limits", {}), "limits")
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        refuse([*problems, f"models: found {registry!r}, expected entries by name"], str(path))
+        refuse(
+            [*problems, f"models: found {params.shown(registry)}, expected entries by name"],
+            str(path),
+        )
     models = {}
     for name in registry:
         try:

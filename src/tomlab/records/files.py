@@ -5,6 +5,7 @@ has its line and field.
 import csv
 import io
 import json
+import math
 import re
 import reprlib
 from collections import Counter
@@ -20,23 +21,61 @@ from tomlab.errors import InputError, refuse
 Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
+_LONGEST = 300
+
+
+def read_text(path: Path | str) -> str:
+    """The text of a UTF-8 file, without a byte order mark, its lines ended by "\\n". Errors:
+    `InputError` with the line.
+    """
+    try:
+        return decoded(Path(path).read_bytes(), path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def decoded(content: bytes, path: Path | str) -> str:
+    """The text of a file's `content`, as by `read_text`."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+        found = f"line {line}: found the byte 0x{byte:02x}, expected UTF-8"
+        raise InputError(f"{path}: cannot be read: {found}") from None
+    if (place := text.find("\0")) >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise InputError(f"{path}: cannot be read: line {line}: found a NUL, expected text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV that are not empty, without spaces around cells, by line number. Errors:
+    `InputError` with the row that is not CSV.
+    """
+    lines = csv.reader(io.StringIO(read_text(path)), delimiter=delimiter, strict=True)
+    begins = 1
+    try:
+        for line in lines:
+            if line:
+                yield lines.line_num, [cell.strip() for cell in line]
+            begins = lines.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}: row {begins}: cannot be read as CSV ({error})") from None
 
 
 def _read_table(path: Path | str, required: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a CSV by line number, and which ones have too many or too few fields."""
-    try:
-        lines = csv.reader(io.StringIO(Path(path).read_text(encoding="utf-8-sig")))
-        (_, header), *found = [(lines.line_num, line) for line in lines if line] or [(1, [])]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error})") from None
+    (_, header), *found = list(csv_rows(path)) or [(1, [])]
     if missing := [name for name in required if name not in header]:
-        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}")
-    cells = {number: [cell.strip() for cell in line] for number, line in found}
-    uneven = {number: len(line) for number, line in cells.items() if len(line) != len(header)}
+        there = _SHORT.repr(", ".join(header))
+        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}; found {there}")
+    if doubled := [name for name, times in Counter(header).items() if times > 1]:
+        raise InputError(f"{path}: row 1: found {', '.join(doubled)} twice, expected columns once")
+    uneven = {number: len(line) for number, line in found if len(line) != len(header)}
     problems = [f"row {row}: found {n} fields, expected {len(header)}" for row, n in uneven.items()]
-    whole = {number: line for number, line in cells.items() if number not in uneven}
+    whole = {number: line for number, line in found if number not in uneven}
     table = pd.DataFrame.from_dict(whole, orient="index", columns=header, dtype=str)
-    return table.loc[:, ~table.columns.duplicated(keep="last")].rename_axis(index="row"), problems
+    return table.rename_axis(index="row"), problems
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
@@ -142,25 +181,41 @@ def _listed(allowed: Collection) -> str:
 # JSON and what pydantic says of it
 
 
-def parsed(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text. nan: whether NaN and the like may be in it. Errors: `ValueError`,
-    also for a key that stands twice in one object.
+def parsed(text: str) -> Any:
+    """The value of a JSON text. Errors: `ValueError`, also for a key that stands twice in one
+    object, and `RecursionError`.
     """
-    constant = float if nan else _no_constant
-    value = json.loads(text, object_pairs_hook=_object, parse_constant=constant)
-    if "\\u" in text:  # an escape may be half of a character, which no file can hold
-        json.dumps(value, ensure_ascii=False).encode()
-    return value
+    return json.loads(text, object_pairs_hook=_object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:
     if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
-        raise ValueError(f"{', '.join(doubled)} twice in one object")
+        raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
     return dict(pairs)
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def unfit(value: Any, place: tuple[str | int, ...] = (), *, nan: bool = False) -> Iterator[str]:
+    """Numbers and texts in a parsed value that no JSON and no UTF-8 file can hold. nan: whether NaN
+    and the like may stand there.
+    """
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from unfit(key, place)
+                yield from unfit(inner, (*place, key), nan=nan)
+        case list():
+            for number, inner in enumerate(value):
+                yield from unfit(inner, (*place, number), nan=nan)
+        case float() if not nan and not math.isfinite(value):
+            yield f"{field_at(place)}found {value}, which is no JSON, expected a value"
+        # A lone half of a character, which an escape may name.
+        case str() if not value.isascii() and re.search("[\ud800-\udfff]", value):
+            yield f"{field_at(place)}found {shown(value)}, expected Unicode text"
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text with something in it."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:
@@ -170,9 +225,12 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                found.append((number, parsed(line, nan=nan)))
+                value = parsed(line)
+                odd = [f"line {number}, {what}" for what in unfit(value, nan=nan)]
             except (ValueError, RecursionError) as error:
-                problems.append(f"line {number}: not JSON ({error})")
+                odd = [f"line {number}: not JSON ({error})"]
+            problems += odd
+            found += [] if odd else [(number, value)]
     return found, problems
 
 
@@ -204,4 +262,5 @@ def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
 
 def shown(value: Any) -> str:
     """A value for a message: long and deeply nested ones cut short, "nothing" for no text."""
-    return "nothing" if value == "" else _SHORT.repr(value)
+    text = "nothing" if value == "" else _SHORT.repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import pandera.pandas as pa
+import yaml
 
 from tomlab.errors import InputError
-from tomlab.paths import PUBLISHED
+from tomlab.paths import PUBLISHED, kind
+from tomlab.records import files
 
 FRACTION = "fraction"
 PERCENT = "percent"
 COUNT = "count"
+# The columns of each table, by paper and file.
+_COLUMNS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 CREDIT = "Only an answer scored correct earns credit"
 
 
@@ -86,9 +91,20 @@ class Wording:
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The file of a published table. Errors: `InputError` where it is missing."""
+    """The file of a published table. Errors: `InputError` where it is missing, and with row and
+    field of what is no number where `published.yaml` says that there are numbers.
+    """
     path = Path(folder) / paper / f"{table}.csv"
-    if not path.is_file():
+    if kind(path) != "file":
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
+    form = {name.removesuffix("#"): _cell(name) for name in _COLUMNS.get(paper, {}).get(table, [])}
+    if files.read_form(path, pa.DataFrameSchema(form, strict="filter")).empty:
+        raise InputError(f"{path}: no row in it")
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
     return pd.read_csv(path, keep_default_na=False, na_values=[""])
+
+
+def _cell(name: str) -> pa.Column:
+    """A column by its name in `published.yaml`."""
+    numbers = r"|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", "a number or nothing"
+    return files.text(*numbers) if name.endswith("#") else pa.Column(str)

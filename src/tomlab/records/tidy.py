@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 import pyarrow
@@ -28,6 +29,7 @@ def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
 
 
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
+_FINITE = pa.Check(np.isfinite, error="a finite number")
 _ANSWER = ["item_id", "model", "method", "sample"]
 _METRIC = ["benchmark", "model", "method", "metric", "condition"]
 _KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
@@ -58,7 +60,7 @@ _COLUMNS = {
     },
     "metrics": {
         **_texts(*_METRIC),
-        **{name: pa.Column(float) for name in ("value", "ci_low", "ci_high")},
+        **{name: pa.Column(float, checks=_FINITE) for name in ("value", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
         **_counts("n", "n_groups", least=1),
     },

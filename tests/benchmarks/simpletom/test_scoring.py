@@ -632,15 +632,21 @@ def without(row, field):
 
 
 HOSTILE = [
-    pytest.param({"judgment_qa": None}, ["judgment-qa/test.jsonl: no such file"], id="no config"),
+    pytest.param(
+        {"judgment_qa": None},
+        ["judgment-qa/test.jsonl: cannot be read (No such file"],
+        id="no config",
+    ),
     pytest.param({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"], id="empty file"),
     pytest.param(
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
-        ["behavior-qa/test.jsonl: not JSON lines", "JSON parse error", "row 1"],
+        ["behavior-qa/test.jsonl, line 2: not JSON", "row 1, field story: found nothing"],
         id="bad JSON",
     ),
     pytest.param(
-        {"behavior_qa": b"\xff\xfe\xe9"}, ["behavior-qa/test.jsonl: not JSON lines"], id="bytes"
+        {"behavior_qa": b"\xff\xfe\xe9"},
+        ["behavior-qa/test.jsonl: cannot be read: line 1"],
+        id="bytes",
     ),
     pytest.param(
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},
@@ -697,6 +703,34 @@ HOSTILE = [
             "judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1",
         ],
         id="id twice",
+    ),
+    pytest.param(
+        {"behavior_qa": b"[" * 100_000},
+        ["behavior-qa/test.jsonl, line 1: not JSON (maximum recursion"],
+        id="deep nesting",
+    ),
+    pytest.param(
+        {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
+        ["row 1, field choices: found 7, expected a list of texts"],
+        id="a number of options",
+    ),
+    pytest.param(
+        {"mental_state_qa": [STATE | {"choices": {"text": ["Yes", 0], "label": ["A", "B"]}}]},
+        ["row 1, field choices: found ['Yes', 0], expected a list of texts"],
+        id="option that is no text",
+    ),
+    pytest.param(
+        {"mental_state_qa": [STATE, [STATE]]},
+        ["mental-state-qa/test.jsonl, row 2, found [{", "expected an object"],
+        id="row that is a list",
+    ),
+    pytest.param(
+        {"judgment_qa": [JUDGE | {"id": f"food_item_{n}_sev2_judge"} for n in (1, 9)]},
+        [
+            "story 'food_item_2_sev2'",
+            "story 'food_item_9_sev2': expected all three questions on it",
+        ],
+        id="question on another story",
     ),
     pytest.param(
         {"judgment_qa": [JUDGE]},

@@ -264,7 +264,7 @@ def test_empty_and_missing_and_unreadable_files_are_input_errors(tmp_path):
     path.write_bytes(b"")
     assert "missing columns template_id" in complaint(path)
     path.write_bytes(b"template_id,rater\n\xff")
-    assert "cannot be read as CSV" in complaint(path)
+    assert "cannot be read: line 2: found the byte 0xff" in complaint(path)
 
 
 # The report on ratings

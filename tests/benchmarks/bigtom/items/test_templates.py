@@ -146,7 +146,7 @@ def test_missing_file_is_named(tmp_path):
 
 
 def test_text_that_is_not_utf8_is_told_where(complaint):
-    assert "byte 0xe9 in position 3" in complaint(b"caf" + b"\xe9;")
+    assert "line 1: found the byte 0xe9, expected UTF-8" in complaint(b"caf" + b"\xe9;")
 
 
 def test_neither_layout_is_told_with_what_was_found_and_both_that_are_known(complaint):
@@ -180,6 +180,10 @@ def test_row_below_an_empty_line_keeps_its_own_number(complaint):
     header, row = authored({"belief": ""}).splitlines()
     assert "row 4, field belief" in complaint(f"{header}\n\n\n{row}\n")
     assert "row 3: found 2 fields" in complaint(released(RELEASED) + "\na;b\n")
+
+
+def test_released_row_that_stands_twice_is_told(complaint):
+    assert "row 2: stands in row 1 too, expected once" in complaint(released(RELEASED, RELEASED))
 
 
 def test_empty_field_is_named(complaint):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fantom_quince import question_set
+from tomlab.benchmarks.fantom.items import sets
 from tomlab.benchmarks.fantom.items.compose import compose
 from tomlab.benchmarks.fantom.items.sets import (
     RELEASED_FILE,
@@ -341,6 +342,12 @@ def test_member_is_found_and_nothing_is_unpacked(file, tmp_path, members):
     assert not (tmp_path.parent / "evil.json").exists()
 
 
+def test_file_too_large_for_the_memory_is_not_unpacked(file, monkeypatch):
+    monkeypatch.setattr(sets, "MOST_BYTES", 9)
+    with pytest.raises(InputError, match=r"found fantom_v1\.json of 10 bytes, expected at most 9"):
+        read_sets(file(archive({"fantom_v1.json": "x" * 10}), "f.tar.gz"), sha256=None)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -350,10 +357,23 @@ def test_member_is_found_and_nothing_is_unpacked(file, tmp_path, members):
         (archive({"fantom_v1.json": "[]"}), "no question set in it"),
         (archive({"fantom_v1.json": "["}), "not JSON"),
         (archive({"fantom_v1.json": "x" * 5000})[:60], "not a whole .tar.gz archive"),
+        (archive({"fantom_v1.json": "SETS"})[:-1], "not a whole .tar.gz archive"),
+        (archive({"fantom_v1.json": "SETS"})[:-8] + bytes(8), "not a whole .tar.gz archive"),
         (b"", "not a whole .tar.gz archive"),
         (b"[]", "not a whole .tar.gz archive"),
     ],
-    ids=["empty", "other file", "two files", "no set", "no JSON", "cut", "no bytes", "no archive"],
+    ids=[
+        "empty",
+        "other file",
+        "two files",
+        "no set",
+        "no JSON",
+        "cut",
+        "no end",
+        "wrong sum",
+        "no bytes",
+        "no archive",
+    ],
 )
 def test_archive_without_sets_is_an_input_error(file, content, said):
     with pytest.raises(InputError, match=r"f\.tar\.gz") as caught:

@@ -268,6 +268,14 @@ def test_missing_column_is_named_with_those_expected(folder):
     assert "expected ['STORY', 'QUESTION', 'OPTION-A'" in str(error.value)
 
 
+def test_option_that_is_no_text_and_a_line_that_stands_twice_are_told(folder):
+    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-D": 7}), line())
+    with pytest.raises(InputError) as error:
+        read_tombench(folder)
+    assert "line 2, field 'OPTION-D': found 7, expected text or NaN" in str(error.value)
+    assert "line 3: stands in line 1 too, expected once" in str(error.value)
+
+
 def test_missing_file_and_answer_without_option_are_both_told(folder):
     (folder / "Persuasion Story Task.jsonl").unlink()
     written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-B": float("nan")}))

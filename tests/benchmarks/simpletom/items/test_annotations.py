@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from simpletom_stories import stories
 from tomlab.benchmarks.simpletom.items.filtering import (
     ANNOTATION_COLUMNS,
-    KEY_COLUMNS,
     QUESTIONS,
     agreement_report,
     of_kind,
     qualification,
     read_annotations,
+    read_key,
     valid,
 )
 from tomlab.errors import InputError
@@ -246,7 +246,7 @@ def test_every_story_has_a_verdict_in_its_place():
 
 
 def key(*rows):
-    return pd.DataFrame(rows, columns=KEY_COLUMNS)
+    return pd.DataFrame(rows, columns=["story_id", "question", "acceptable"])
 
 
 KEY = key(
@@ -280,20 +280,37 @@ def test_nobody_took_the_test():
     assert qualification(annotated(), KEY).empty
 
 
+def test_key_without_a_row_would_let_everybody_pass():
+    with pytest.raises(InputError, match="everybody would pass"):
+        qualification(annotated(), key())
+
+
+def test_key_file_is_read_as_it_stands(tmp_path):
+    path = tmp_path / "key.csv"
+    KEY.to_csv(path, index=False)
+    assert read_key(path).to_numpy().tolist() == KEY.to_numpy().tolist()
+    path.write_text("story_id,question,acceptable\n")
+    assert read_key(path).empty
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (key(), "everybody would pass"),
-        (KEY.drop(columns="acceptable"), "missing columns acceptable"),
-        (key(("s1", "funny", "yes")), "s1, field question: found 'funny'"),
-        (key(("s1", "action_aware", "yes|possibly")), "field acceptable: found 'possibly'"),
-        (key(("s1", "action_aware", "")), "field acceptable: found ''"),
-        (pd.concat([KEY, KEY[:1]]), "s1: different_from_commonsense stands twice"),
+        (KEY.drop(columns="acceptable"), "row 1: missing columns acceptable"),
+        (key(("s1", "funny", "yes")), "row 2, field question: found 'funny'"),
+        (
+            key(("s1", "action_aware", "yes|possibly")),
+            "row 2, field acceptable: found 'yes|possibly', expected some of no, yes",
+        ),
+        (key(("s1", "action_aware", "")), "row 2, field acceptable: found nothing"),
+        (pd.concat([KEY, KEY[:1]]), "row 5: story_id 's1', question 'different_from_commonsense'"),
     ],
 )
-def test_faulty_key_is_an_input_error(wrong, said):
-    with pytest.raises(InputError, match="answer key") as caught:
-        qualification(annotated(), wrong)
+def test_faulty_key_is_named_with_row_and_field(wrong, said, tmp_path):
+    path = tmp_path / "key.csv"
+    wrong.to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"key\.csv") as caught:
+        read_key(path)
     assert said in str(caught.value)
 
 

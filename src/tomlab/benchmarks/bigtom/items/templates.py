@@ -4,8 +4,6 @@ A template table has one row per template: `template_id, source, agent`, the var
 `FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" where nobody gave one).
 """
 
-import csv
-import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,32 +35,28 @@ def read_templates(path: Path | str) -> pd.DataFrame:
     The layout tells which. Returns a template table; `source` is `authored` or `released:<file
     name>`. Errors: `InputError` that names every row and field at fault.
     """
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        if re.match(r'"?template_id\b', text):
-            rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
-        elif text.partition("\n")[0].count(";") >= RELEASED_FIELDS // 2:
-            rows = _released_rows(path, text)
-        else:
-            raise InputError(
-                f"{path}: row 1: neither layout of a template file. Found {text[:60]!r}; expected "
-                f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields "
-                "separated by ';'"
-            )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error})") from None
+    path, first = Path(path), files.read_text(path).partition("\n")[0]
+    if re.match(r'"?template_id\b', first):
+        rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
+    elif first.count(";") >= RELEASED_FIELDS // 2:
+        rows = _released_rows(path)
+    else:
+        raise InputError(
+            f"{path}: row 1: neither layout of a template file. Found {first[:60]!r}; expected "
+            f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields "
+            "separated by ';'"
+        )
     if not rows:
         raise InputError(f"{path}: no template in it")
     return template_table(rows)
 
 
-def _released_rows(path: Path, text: str) -> list[dict]:
-    rows, problems = [], []
-    for number, line in enumerate(csv.reader(io.StringIO(text), delimiter=";"), start=1):
-        if not line:
-            continue
-        where, (story, *cells) = f"row {number}", [cell.strip() for cell in line]
+def _released_rows(path: Path) -> list[dict]:
+    rows, problems, first = [], [], {}
+    for number, line in files.csv_rows(path, ";"):
+        where, (story, *cells) = f"row {number}", line
+        if (earlier := first.setdefault(tuple(line), number)) != number:
+            problems.append(f"{where}: stands in row {earlier} too, expected once")
         told = [part.strip() + "." for part in story.split(".") if part.strip()]
         if len(line) != RELEASED_FIELDS:
             problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")

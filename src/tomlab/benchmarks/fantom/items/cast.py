@@ -12,10 +12,11 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from tomlab import params
 from tomlab.errors import InputError, refuse
+from tomlab.records import files
 from tomlab.records.files import complaint, shown
 
 SEGMENTS = 4  # subtopics of one conversation
@@ -208,12 +209,7 @@ def _leaks(subtopic: Subtopic) -> Iterator[str]:
 
 
 def _read_yaml(path: Path | str, kind: type, expected: str) -> Any:
-    try:
-        content = yaml.safe_load(Path(path).read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    content = params.parsed(files.read_text(path), path)
     if not isinstance(content, kind) or content == []:
         raise InputError(f"{path}: found {shown(content)}, expected {expected}")
     return content

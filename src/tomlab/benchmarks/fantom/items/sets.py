@@ -5,6 +5,7 @@ it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part an
 """
 # ruff: noqa: N815 (fields are called as in the release)
 
+import gzip
 import hashlib
 import io
 import json
@@ -19,6 +20,7 @@ import pandas as pd
 import pydantic
 import yaml
 
+from tomlab import paths
 from tomlab.benchmarks.fantom.paper import PUBLICATION
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
@@ -27,6 +29,7 @@ RELEASED_FILE = "fantom_v1.json"
 RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom/fantom.tar.gz"
 # Of the archive at that address, as the released loader checks it.
 RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
+MOST_BYTES = 2**28  # of the file in an archive, so that no small one fills the memory
 RELEASED_SOURCE = "released:fantom_v1"
 # What the release holds, and the questions on who knows.
 _READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
@@ -154,14 +157,14 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
     Errors: `InputError` with file, record, set_id and field of everything at fault.
     """
     path = Path(path)
-    file = path / RELEASED_FILE if path.is_dir() else path
+    file = path / RELEASED_FILE if paths.kind(path) == "folder" else path
     try:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     if file.name.endswith((".tar.gz", ".tgz")):
         content = _unpacked(content, file, sha256)
-    found, problems, first = _records(content, file), [], {}
+    (found, problems), first = _records(content, file), {}
     for place, record in found:
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"{place} ({set_id})" if isinstance(set_id, str) else place
@@ -184,6 +187,9 @@ def _unpacked(archive: bytes, path: Path, sha256: str | None) -> bytes:
             f"than {RELEASED_URL}"
         )
     try:
+        with gzip.open(io.BytesIO(archive)) as whole:
+            while whole.read(2**20):  # to its end, where its sum stands
+                pass
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
             files = [member for member in tar.getmembers() if member.isfile()]
             named = [m for m in files if Path(m.name).name == RELEASED_FILE]
@@ -191,23 +197,27 @@ def _unpacked(archive: bytes, path: Path, sha256: str | None) -> bytes:
             if len(members) != 1:
                 there = ", ".join(m.name for m in files[:20]) or "no file"
                 raise InputError(f"{path}: expected one {RELEASED_FILE} in it, found {there}")
+            if (size := members[0].size) > MOST_BYTES:
+                found = f"{members[0].name} of {size:,} bytes"
+                raise InputError(f"{path}: found {found}, expected at most {MOST_BYTES:,}")
             return tar.extractfile(members[0]).read()
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: not a whole .tar.gz archive ({error})") from None
 
 
-def _records(content: bytes, file: Path) -> list[tuple[str, Any]]:
-    """The values of a JSON list, or of JSON Lines, each with its place in the file."""
+def _records(content: bytes, file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
+    """The values of a JSON list, or of JSON Lines, each with its place in the file, and what is
+    wrong with others.
+    """
+    text = files.decoded(content, file)
+    if not text.lstrip().startswith("["):
+        found, problems = files.json_lines(text)
+        return [(f"line {number}", value) for number, value in found], problems
     try:
-        text = content.decode("utf-8-sig")
-        if text.lstrip().startswith("["):
-            values = enumerate(files.parsed(text), start=1)
-            return [(f"record {number}", value) for number, value in values]
+        values = [(f"record {n}", value) for n, value in enumerate(files.parsed(text), start=1)]
+        return values, [f"{n}, {what}" for n, value in values for what in files.unfit(value)]
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not JSON in UTF-8 ({error})") from None
-    found, problems = files.json_lines(text)
-    refuse(problems, f"{file}: expected a JSON list of question sets, or one a line")
-    return [(f"line {number}", value) for number, value in found]
+        raise InputError(f"{file}: not JSON ({error})") from None
 
 
 def complaints(model: type[pydantic.BaseModel], value: Any) -> list[str]:

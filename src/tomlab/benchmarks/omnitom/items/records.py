@@ -17,8 +17,9 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tomlab import paths
 from tomlab.errors import InputError, refuse
-from tomlab.records.files import complaint, field_at, json_lines, shown
+from tomlab.records.files import complaint, field_at, is_text, json_lines, read_text, shown
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml.safe_load(Path(__file__).with_name("schema.yaml").read_text(encoding="utf-8"))
@@ -88,11 +89,7 @@ def write_records(records: Sequence[dict], path: Path | str) -> None:
 
 def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]], list[str]]:
     """The objects of a JSONL file with their line numbers, and the lines that hold none."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
-    found, problems = json_lines(text, nan=nan)
+    found, problems = json_lines(read_text(path), nan=nan)
     odd = [(line, value) for line, value in found if not isinstance(value, dict)]
     problems += [f"line {line}: found {shown(value)}, expected an object" for line, value in odd]
     return [line for line in found if isinstance(line[1], dict)], problems
@@ -149,10 +146,9 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     stories, problems = [], []
     for code, category in CATEGORIES.items():
         path = Path(folder) / f"{category}.jsonl"
-        if not path.is_file():
+        if paths.kind(path) != "file":
             problems.append(f"{path.name}: no such file")
             continue
-        # NaN stands for the options that yes/no questions do not have.
         lines, odd = _json_lines(path, nan=True)
         told, faults = _questions(lines)
         problems += [f"{path.name}, {fault}" for fault in (*odd, *faults)]
@@ -166,17 +162,22 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
 
 def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]], list[str]]:
     """The questions on each story, and the first line without a column or else all faults."""
-    told, faults = defaultdict(list), [] if lines else ["no line in it"]
+    told, first, faults = defaultdict(list), {}, [] if lines else ["no line in it"]
     for number, line in lines:
         if missing := [name for name in _TOMBENCH if name not in line]:
             found = f"columns missing {missing}, found {[*line]}, expected {_TOMBENCH}"
             return {}, [f"line {number}: {found}"]
-        texts = {name: isinstance(line[name], str) and line[name].strip() for name in _TEXTS}
-        expected = {name: "text" for name, text in texts.items() if not text}
+        if (earlier := first.setdefault(str(line), number)) != number:
+            faults.append(f"line {number}: stands in line {earlier} too, expected once")
+        odd = {name for name in (*_TEXTS, *_OPTIONS.values()) if not is_text(line[name])}
+        expected = {name: "text" for name in _TEXTS if name in odd}
+        # NaN stands for the options that yes/no questions do not have.
+        spare = [name for name in _OPTIONS.values() if name in odd and name not in _TEXTS]
+        expected |= {name: "text or NaN" for name in spare if str(line[name]) != "nan"}
         options = {
             letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
             for letter, name in _OPTIONS.items()
-            if isinstance(line[name], str)
+            if name not in odd
         }
         if line[_ANSWER] not in [*options]:
             expected[_ANSWER] = f"one of {[*options]}"

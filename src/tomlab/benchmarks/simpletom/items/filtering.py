@@ -3,6 +3,7 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,13 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.benchmarks.simpletom.items.stories import BASE, format_problems
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released, share_kept, survives
 from tomlab.scoring.stats import agreement, alpha_interval
 
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
-KEY_COLUMNS = ("story_id", "question", "acceptable")
 # The four questions of Fig. 8 with their answers, the worst first.
 QUESTIONS = {
     "different_from_commonsense": ("no", "possibly", "yes"),
@@ -25,6 +25,15 @@ QUESTIONS = {
     "action_unaware": ("no", "yes"),
     "action_aware": ("no", "yes"),
 }
+_KEY = pa.DataFrameSchema(
+    {
+        "story_id": files.text(),
+        "question": files.one_of(QUESTIONS),
+        "acceptable": files.text(),
+    },
+    unique=["story_id", "question"],
+    strict="filter",
+)
 
 
 def read_annotations(path: Path | str, known_stories: set[str] | None = None) -> pd.DataFrame:
@@ -84,10 +93,11 @@ def valid(
 def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     """App. D.2: who gave an acceptable answer to everything in the key.
 
-    key: `KEY_COLUMNS`, `acceptable` with the answers separated by |. Returns one row an annotator:
-    `annotator, annotator_kind, passed, missed`. A question left open counts as missed.
+    key: of `read_key`. Returns one row an annotator: `annotator, annotator_kind, passed, missed`.
+    A question left open counts as missed.
     """
-    _check_key(key)
+    if key.empty:
+        raise InputError("answer key: no row in it, so everybody would pass")
     given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
     rows, who = [], ["annotator", "annotator_kind"]
     for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
@@ -100,23 +110,18 @@ def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*who, "passed", "missed"])
 
 
-def _check_key(key: pd.DataFrame) -> None:
-    if missing := [name for name in KEY_COLUMNS if name not in key]:
-        raise InputError(f"answer key: missing columns {', '.join(missing)}")
-    if key.empty:
-        raise InputError("answer key: no row in it, so everybody would pass")
-    doubled = key[key.duplicated(["story_id", "question"])]
-    problems = [f"{row.story_id}: {row.question} stands twice" for row in doubled.itertuples()]
-    for row in key.itertuples():
-        checked = [("question", row.question, QUESTIONS)]
-        if allowed := QUESTIONS.get(row.question):
-            checked = [("acceptable", each, allowed) for each in row.acceptable.split("|")]
-        problems += [
-            f"{row.story_id}, field {name}: found {found!r}, expected {', '.join(expected)}"
-            for name, found, expected in checked
-            if found not in expected
-        ]
-    refuse(problems, "answer key")
+def read_key(path: Path | str) -> pd.DataFrame:
+    """The answer key of App. D.2: CSV with `story_id, question, acceptable` (answers separated by
+    |); it may have no row. Errors: `InputError` with all bad rows at once, by line number.
+    """
+    return files.read_form(path, _KEY, _acceptable)
+
+
+def _acceptable(key: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for row, question, given in key[["question", "acceptable"]].itertuples():
+        allowed = QUESTIONS.get(question)
+        if allowed and not set(given.split("|")) <= set(allowed):
+            yield row, "acceptable", f"some of {', '.join(allowed)}, separated by |"
 
 
 def agreement_report(annotations: pd.DataFrame, **options: int) -> pd.DataFrame:

@@ -7,11 +7,15 @@ choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|j
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, read_stories
 from tomlab.errors import InputError, refuse
+from tomlab.records import files
+from tomlab.records.files import is_text, shown
 from tomlab.records.tidy import check
 
 HUB_ID = "allenai/SimpleToM"
@@ -35,12 +39,17 @@ def read_released(
     stories: how many are expected of each question; 1,147 from the hub, any equal number from a
     folder. Errors: `InputError` that names file, row and field of everything at fault.
     """
-    folder, local = Path(source), Path(source).is_dir()
+    folder, local = Path(source), paths.kind(source) == "folder"
     rows, problems, first = [], [], {}
     for config, end, kind in CONFIGS:
         where = f"{config}/test.jsonl"
-        loaded = _from_folder(folder / where) if local else _from_hub(str(source), config, revision)
-        for number, row in enumerate(loaded, start=1):
+        if local:
+            loaded, odd = files.json_lines(files.read_text(folder / where))
+            problems += [f"{where}, {what}" for what in odd]
+            problems += [] if loaded or odd else [f"{where}: no row in it"]
+        else:
+            loaded = enumerate(_from_hub(str(source), config, revision), start=1)
+        for number, row in loaded:
             faults = list(_faults(row, end))
             if not faults and first.setdefault(row["id"], number) != number:
                 faults = [f"field id: {row['id']!r} stands in row {first[row['id']]}"]
@@ -54,20 +63,10 @@ def read_released(
     expected = stories or (max(found.values()) if local else STORIES)
     if set(found.values()) != {expected} or len(items) != expected * len(CONFIGS):
         raise InputError(f"{source}: found {found} stories a question, expected {expected} of each")
+    asked = items.groupby("story_id", sort=False)["question_type"].nunique()
+    lone = asked.index[asked < len(CONFIGS)]
+    refuse([f"story {shown(id)}: expected all three questions on it" for id in lone], str(source))
     return check(items, "items", str(source))
-
-
-def _from_folder(path: Path) -> list[dict]:
-    import datasets
-
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    try:
-        return datasets.Dataset.from_json(str(path), keep_in_memory=True).to_list()
-    except StopIteration:
-        raise InputError(f"{path}: no row in it") from None
-    except (datasets.exceptions.DatasetGenerationError, ValueError) as error:
-        raise InputError(f"{path}: not JSON lines ({error.__cause__ or error})") from None
 
 
 def _from_hub(name: str, config: str, revision: str | None) -> list[dict]:
@@ -80,25 +79,30 @@ def _from_hub(name: str, config: str, revision: str | None) -> list[dict]:
         raise InputError(f"{name}, {config}: {what}") from None
 
 
-def _faults(row: Mapping, end: str) -> Iterator[str]:
+def _faults(row: Any, end: str) -> Iterator[str]:
+    if not isinstance(row, dict):
+        yield f"found {shown(row)}, expected an object"
+        return
     for name in _FIELDS:
-        kind, expected = (dict, "texts and labels") if name == "choices" else (str, "text")
-        if not row.get(name):
-            yield f"field {name}: found nothing"
-        elif not isinstance(row[name], kind):
-            yield f"field {name}: found {row[name]!r}, expected {expected}"
+        found, whole = row.get(name, ""), name == "choices"
+        if not (isinstance(found, dict) if whole else is_text(found)):
+            expected = "texts and labels" if whole else "text"
+            yield f"field {name}: found {shown(found)}, expected {expected}"
     named, choices, key = (row.get(name) for name in ("id", "choices", "answerKey"))
-    if isinstance(named, str) and not (_ID.fullmatch(named) and named.endswith(f"_{end}")):
-        yield f"field id: found {named!r}, expected …_sev<1|2|3>_{end}"
+    if is_text(named) and not (_ID.fullmatch(named) and named.endswith(f"_{end}")):
+        yield f"field id: found {shown(named)}, expected …_sev<1|2|3>_{end}"
     if not isinstance(choices, dict):
         return
-    texts, labels = choices.get("text") or [], choices.get("label") or []
-    if len(texts) not in (2, 3) or labels != list("ABC"[: len(texts)]):
-        yield f"field choices: found labels {labels!r} for {len(texts)} texts, expected A, B"
-    elif key and key not in labels:
-        yield f"field answerKey: found {key!r}, expected one of {', '.join(labels)}"
-    if len(set(map(str, texts))) < len(texts):
-        yield f"field choices: found one text twice in {texts!r}"
+    texts, labels = choices.get("text", ""), choices.get("label", "")
+    if not isinstance(texts, list) or not all(map(is_text, texts)):
+        yield f"field choices: found {shown(texts)}, expected a list of texts"
+    elif len(texts) not in (2, 3) or labels != list("ABC"[: len(texts)]):
+        found = f"labels {shown(labels)} for {len(texts)} texts"
+        yield f"field choices: found {found}, expected A, B"
+    elif len(set(texts)) < len(texts):
+        yield f"field choices: found one text twice in {shown(texts)}"
+    elif is_text(key) and key not in labels:
+        yield f"field answerKey: found {shown(key)}, expected one of {', '.join(labels)}"
 
 
 def _item(row: Mapping, kind: str, source: str) -> dict:
@@ -128,6 +132,6 @@ def read_source(path: Path) -> tuple[pd.DataFrame, str]:
     """What the parameter `run.benchmarks.simpletom.source` names: our story file as a story table,
     or a folder of released questions as items; and which of its columns names the sets of entities.
     """
-    if path.is_dir():
+    if paths.kind(path) == "folder":
         return read_released(path), "group_id"
     return read_stories(path), "set_id"

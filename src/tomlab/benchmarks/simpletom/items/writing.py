@@ -39,7 +39,10 @@ _SCENARIOS = pa.DataFrameSchema(
 
 def read_scenarios(path: Path | str) -> pd.DataFrame:
     """The scenario texts: CSV with `scenario` (of Table 1, each once), `reason`, `description`."""
-    return files.read_form(path, _SCENARIOS).reset_index(drop=True)
+    table = files.read_form(path, _SCENARIOS).reset_index(drop=True)
+    if table.empty:
+        raise InputError(f"{path}: no scenario in it")
+    return table
 
 
 def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
