@@ -118,7 +118,6 @@ class Run(Section):
     embedder: Name
     judge: Name
     seed: Count
-    resamples: Annotated[int, Field(ge=100)]
     samples: Size
     prompts: dict[str, GivenPath]
 

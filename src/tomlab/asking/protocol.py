@@ -67,9 +67,7 @@ class Benchmark(Protocol):
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
         """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
 
-    def metrics(
-        self, scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
-    ) -> pd.DataFrame:
+    def metrics(self, scores: pd.DataFrame, /) -> pd.DataFrame:
         """The metrics table by model and method, each number with its 95 % interval."""
 
 

@@ -11,24 +11,28 @@ import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.scoring.stats import cluster_interval, cluster_statistic, ratio
+from tomlab.scoring.stats import (
+    DIFFERENCE,
+    SHARE,
+    Bounds,
+    cluster_interval,
+    cluster_statistic,
+    ratio,
+)
 
 CELLS = ["tp", "fp", "fn", "tn"]  # of a judge's yes and no, true and false
 
 
-def agreement_by_judge(
-    decisions: pd.DataFrame, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, the highest agreement first.
 
     agreement: share of units on which judge and truth agree, per group over the units where both
     are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
     of all groups. agreement_all: undefined decisions count as disagreements, so that no judge gains
-    by silence. Intervals resample groups: `ci_low, ci_high` for agreement, `<name>_low,
+    by silence. Intervals cluster on groups: `ci_low, ci_high` for agreement, `<name>_low,
     <name>_high` for the others; nan where not defined. n: units with a truth; undefined: those of
     them without a decision; n_groups: groups with both.
     """
-    options = {"resamples": resamples, "seed": seed}
     rows = []
     for judge, units in _known(decisions).groupby("judge", sort=False):
         said = units.dropna(subset="decision")
@@ -36,12 +40,11 @@ def agreement_by_judge(
         in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
         cells = _cells(units)
         values = {
-            "agreement": _mean(agreed, options),
-            "precision": _hits_of(cells, "fp", options),
-            "recall": _hits_of(cells, "fn", options),
-            # From -1..1 to a share and back, as an interval that nothing moves is one of shares.
-            "kappa": 2 * _interval(cells, lambda c: (kappa(c) + 1) / 2, options) - 1,
-            "agreement_all": _mean(in_all, options),
+            "agreement": _mean(agreed),
+            "precision": _hits_of(cells, "fp"),
+            "recall": _hits_of(cells, "fn"),
+            "kappa": _interval(cells, kappa, DIFFERENCE),
+            "agreement_all": _mean(in_all),
         }
         row = {"judge": judge}
         for name, found in values.items():
@@ -58,11 +61,9 @@ def winner(agreement: pd.DataFrame) -> str:
     return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
 
 
-def differences(
-    decisions: pd.DataFrame, best: str, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     """How much judge `best` agrees more than each other judge, over the units that both decided:
-    `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, resampled in pairs.
+    `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, in pairs.
     """
     known = _known(decisions, best)
     right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)
@@ -71,7 +72,7 @@ def differences(
     for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
         gained = (both[best] - both[judge]).groupby("group").mean()
-        difference = _mean(gained, {"resamples": resamples, "seed": seed}, (-1.0, 1.0))
+        difference = _mean(gained, DIFFERENCE)
         rows.append((judge, best, *difference, len(both), len(gained)))
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
@@ -121,23 +122,23 @@ def as_numbers(values: pd.Series) -> np.ndarray:
     return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
 
 
-def _mean(by_group: pd.Series, options: dict, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple:
+def _mean(by_group: pd.Series, bounds: Bounds = SHARE) -> tuple:
     """The mean of one value a group, and its interval."""
     if by_group.empty:
         return (np.nan,) * 3
-    found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds, **options)
+    found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds)
     return found.value, found.ci_low, found.ci_high
 
 
-def _hits_of(cells: pd.DataFrame, misses: str, options: dict) -> np.ndarray:
+def _hits_of(cells: pd.DataFrame, misses: str) -> np.ndarray:
     """The share of true positives among them and `misses`, and its interval."""
     counts = cells[["tp"]].assign(of=cells["tp"] + cells[misses])
-    return _interval(counts[counts["of"] > 0], ratio, options)
+    return _interval(counts, ratio)
 
 
-def _interval(counts: pd.DataFrame, statistic: Callable, options: dict) -> np.ndarray:
+def _interval(counts: pd.DataFrame, statistic: Callable, bounds: Bounds = SHARE) -> np.ndarray:
     """A statistic of all groups' counts, and its interval; nan without a group."""
-    if counts.empty:
+    if not counts.any(axis=None):
         return np.full(3, np.nan)
-    found = cluster_statistic(counts, statistic, n=len(counts), **options)
+    found = cluster_statistic(counts, statistic, n=len(counts), bounds=bounds)
     return np.array([found.value, found.ci_low, found.ci_high])

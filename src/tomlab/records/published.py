@@ -82,7 +82,7 @@ class Wording:
     name: str  # of the benchmark, in lower case that of its rows
     methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
     unit: str = "answer"  # what is counted
-    groups: str = "groups"  # what the units are of, and intervals resample
+    groups: str = "groups"  # what the units are of, on which intervals cluster
     by: str = " by prompting method"  # what the methods are
     # What the outcomes stand for.
     kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"

@@ -17,7 +17,7 @@ import pyarrow
 from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
-CI_METHODS = ("cluster bootstrap", "Clopper-Pearson")
+CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
 
 
 def _texts(*names: str, **options: Any) -> dict[str, pa.Column]:

@@ -175,7 +175,7 @@ def run_sentences(
     """Who was run, on how much, with which interval, and how much could not be scored.
 
     `run`: rows of this run; `rates`: its outcome rates by the same methods; `told`: what n counts,
-    in words; `by`: the groups that intervals resample.
+    in words; `by`: the groups on which intervals cluster.
     """
     if run.empty:
         return ["This run has no such answers."]

@@ -247,7 +247,7 @@ def source_handles(
 
 
 def count_handle(groups: str) -> dict[str, Line2D]:
-    """The legend entry for what stands right of the panels; groups: what intervals resample."""
+    """The legend entry for what stands right of the panels; groups: on which intervals cluster."""
     return {f"n/{groups}": COUNTED}
 
 

@@ -21,16 +21,16 @@ def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> n
 
 
 def share_kept(
-    units: pd.DataFrame, kept: np.ndarray, *, by: str, group: str, names: tuple, **options: int
+    units: pd.DataFrame, kept: np.ndarray, *, by: str, group: str, names: tuple
 ) -> pd.DataFrame:
     """The share of units that are kept, by column `by`, its values in the order of first sight.
 
-    kept: of `survives`. group: the column whose groups are resampled. names: of the counts of units
-    and, if there is a second, of groups. options: `resamples`, `seed`.
+    kept: of `survives`. group: the column that intervals cluster on. names: of the counts of
+    units and, if there is a second, of groups.
     """
     rows = []
     for value, part in units.assign(kept=kept).groupby(by, sort=False):
-        found = vars(cluster_interval(part["kept"], part[group], **options))
+        found = vars(cluster_interval(part["kept"], part[group]))
         counts = dict(zip(names, (found["n"], found["n_groups"]), strict=False))
         own = {by: value, "kept": int(part["kept"].sum()), "share": found["value"]}
         rows.append(found | own | counts)

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.stats import cluster_interval
-
-DIFFERENCE, COUNT = (-1.0, 1.0), None  # bounds of what is no share
+from tomlab.scoring.stats import SHARE, Bounds, cluster_interval
 
 
 class Series(NamedTuple):
@@ -18,14 +16,14 @@ class Series(NamedTuple):
     condition: str
     values: pd.Series
     groups: pd.Series
-    bounds: tuple[float, float] | None = (0.0, 1.0)
+    bounds: Bounds = SHARE
 
 
-def rows(series: Iterable[Series], whose: Mapping, *, resamples: int, seed: int) -> list[dict]:
+def rows(series: Iterable[Series], whose: Mapping) -> list[dict]:
     """A row of the metrics table for each series; whose: benchmark, model and method."""
     return [
         {**whose, "metric": metric, "condition": condition}
-        | vars(cluster_interval(values, groups, bounds=bounds, resamples=resamples, seed=seed))
+        | vars(cluster_interval(values, groups, bounds=bounds))
         for metric, condition, values, groups, bounds in series
     ]
 

@@ -1,18 +1,33 @@
-"""Uncertainty: intervals that resample whole groups, and agreement between raters."""
+"""Uncertainty over whole groups (templates, question sets, stories), and agreement between raters.
+
+Intervals are of 95 % and the same whenever they are computed: no random numbers, whatever the order
+of rows. How often they hold the truth is measured by `checks/interval_coverage.py`.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import krippendorff
 import numpy as np
 import pandas as pd
+from scipy.special import betaincinv, stdtrit
 
 CONFIDENCE = 0.95
+_TAIL = (1 - CONFIDENCE) / 2
+Bounds = tuple[float, float]
+SHARE, DIFFERENCE, COUNT = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
+# As `ci_method` in the metrics.
+JACKKNIFE, EXACT, ALIKE, PAIRED = (
+    "cluster jackknife",
+    "Clopper-Pearson",
+    "all groups alike",
+    "square and add",
+)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95 % interval. n: values; n_groups: groups; ci_method as in the metrics."""
+    """A value with its 95 % interval. n: answers; n_groups: groups that have something to count."""
 
     value: float
     ci_low: float
@@ -22,48 +37,46 @@ class Interval:
     n_groups: int
 
 
-def cluster_interval(
-    values: pd.Series,
-    groups: pd.Series,
-    *,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Interval:
-    """The mean of bounded values with a percentile interval from resampling whole groups.
+def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = SHARE) -> Interval:
+    """The mean of bounded values, with an interval over whole groups.
 
-    values, groups: of one length. bounds: the least and greatest possible value, 0 and 1 for
-    shares, -1 and 1 for differences of them, None for counts. Where resampling can't move the mean
-    (one group, or all groups alike), the bootstrap would claim certainty; there the interval is
-    Clopper-Pearson's for as many trials as there are groups, and for counts the values' range.
+    values, groups: of one length. A mean of shares takes the narrower of two: `cluster_statistic`,
+    and Clopper-Pearson's for as many trials as there are effective groups, (sum of sizes)^2 / (sum
+    of squared sizes), which holds however alike the answers within a group are (Korn and Graubard
+    1998). A mean of differences between two answers is the share of gains less that of losses;
+    their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
+    their correlation over groups where it is negative.
     """
-    own = pd.Series(values.to_numpy(float))
-    total, count = own.groupby(groups.to_numpy(), sort=True).agg(["sum", "count"]).to_numpy().T
-    mean, method = float(total.sum() / count.sum()), "cluster bootstrap"
-    if not np.allclose(total / count, mean):
-        low, high = _percentile((total, count), _pooled, resamples, seed, paired=True)
-    elif bounds is None:
-        low, high = own.min(), own.max()
-    else:
-        least, width = bounds[0], bounds[1] - bounds[0]
-        exact = clopper_pearson((mean - least) / width * len(total), len(total))
-        low, high = (least + width * end for end in exact)
-        method = "Clopper-Pearson"
-    return Interval(mean, float(low), float(high), method, len(own), len(total))
+    own = pd.Series(values.to_numpy(float), groups.to_numpy())
+    if bounds == DIFFERENCE:
+        return _difference(own)
+    sums = own.groupby(level=0).agg(["sum", "count"])
+    found = cluster_statistic(sums, ratio, n=len(own), bounds=bounds)
+    if bounds != SHARE or found.ci_method == ALIKE:
+        return found
+    trials = sums["count"].sum() ** 2 / (sums["count"] ** 2).sum()
+    low, high = clopper_pearson(found.value * trials, trials)
+    if high - low < found.ci_high - found.ci_low:
+        return replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
+    return found
 
 
-def _pooled(total: np.ndarray, count: np.ndarray, axis: int) -> np.ndarray:
-    return total.sum(axis) / count.sum(axis)
+def _difference(own: pd.Series) -> Interval:
+    parts = pd.DataFrame({"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)})
+    gains, losses = (cluster_interval(parts[name], parts.index.to_series()) for name in parts)
+    by_group = parts.groupby(level=0)
+    moved = by_group.sum() - np.outer(by_group.size(), parts.mean())
+    spread = np.sqrt((moved**2).sum().prod())
+    together = 0.0 if spread == 0 else min(0.0, moved.prod(axis=1).sum() / spread)
 
+    def reach(one: float, other: float) -> float:
+        return np.sqrt(one**2 + other**2 - 2 * together * one * other)
 
-def _percentile(
-    data: tuple, statistic: Callable, resamples: int, seed: int, **options: bool
-) -> tuple[float, float]:
-    from scipy.stats import bootstrap  # takes a second to import, which most notebooks never use
-
-    options |= {"n_resamples": resamples, "confidence_level": CONFIDENCE, "method": "percentile"}
-    drawn = bootstrap(data, statistic, rng=np.random.default_rng(seed), **options)
-    return tuple(map(float, drawn.confidence_interval))
+    value = gains.value - losses.value
+    down = reach(gains.value - gains.ci_low, losses.ci_high - losses.value)
+    up = reach(gains.ci_high - gains.value, losses.value - losses.ci_low)
+    ends = max(value - down, -1.0), min(value + up, 1.0)
+    return Interval(value, *ends, PAIRED, len(own), gains.n_groups)
 
 
 def cluster_statistic(
@@ -71,35 +84,65 @@ def cluster_statistic(
     statistic: Callable[[np.ndarray], np.ndarray],
     *,
     n: int,
-    strata: pd.Series | None = None,
-    resamples: int = 2000,
-    seed: int = 0,
+    bounds: Bounds = SHARE,
 ) -> Interval:
-    """A statistic of summed counts, such as an F1, with an interval from resampling whole groups.
+    """A statistic of summed counts, such as an F1, with an interval over whole groups.
 
-    sums: one row a group, the counts that the statistic is made of in its columns. statistic: from
-    counts of shape (..., columns) to shares of shape (...), nan where it is not defined; resamples
-    without a value are left out. strata: one label a group; groups are then drawn within theirs.
-    n: the number of answers. Where resampling can't move the value, see `cluster_interval`.
+    sums: one row a group, the counts that the statistic is made of in its columns; rows of zeros
+    are no evidence and left out. statistic: from counts of shape (..., columns) to values of shape
+    (...), nan where it is not defined. n: the number of answers.
+
+    The jackknife leaves out each group in turn (Quenouille 1949; Efron and Stein 1981). Squared
+    deviations from the value of all groups are summed, not averaged, which errs to the safe side as
+    MacKinnon and White's HC3 does (1985). Student's t has as many degrees of freedom as that sum is
+    worth, 2 G / (kurtosis - 1), at most G - 1 (Satterthwaite 1946). Ends are taken on the logit
+    between the `bounds`, on the log where one is infinite. Where leaving out moves nothing, all G
+    groups being alike at c: c - q (c - low) to c + q (high - c), with q = 1 - .025^(1/G) the
+    greatest share of other groups that would go unseen so often (for an infinite end: c (1 + q)).
+    Where nothing can be left out (one group): Clopper-Pearson's for G trials.
     """
     counts = sums.to_numpy(float)
-    value = float(statistic(counts.sum(axis=0)))
-    labels = np.zeros(len(counts)) if strata is None else strata.to_numpy()
-    rng, drawn_sums = np.random.default_rng(seed), np.zeros((resamples, counts.shape[1]))
-    for label in pd.unique(labels):
-        own = counts[labels == label]
-        times = rng.multinomial(len(own), np.full(len(own), 1 / len(own)), size=resamples)
-        drawn_sums += times @ own
-    drawn = statistic(drawn_sums)
-    drawn = drawn[~np.isnan(drawn)]
-    low, high, method = value, value, "cluster bootstrap"
-    if not np.isnan(value) and np.allclose(drawn, value):
-        low, high = clopper_pearson(value * len(counts), len(counts))
-        method = "Clopper-Pearson"
-    elif not np.isnan(value):
-        tail = 100 * (1 - CONFIDENCE) / 2
-        low, high = np.percentile(drawn, [tail, 100 - tail])
-    return Interval(value, float(low), float(high), method, n, len(counts))
+    counts = counts[counts.any(axis=1)]
+    total, size = counts.sum(axis=0), len(counts)
+    value = float(statistic(total))
+    if np.isnan(value):
+        return Interval(value, np.nan, np.nan, JACKKNIFE, n, size)
+    moved = statistic(total - counts) - value
+    moved = moved[~np.isnan(moved)]
+    if not len(moved) and np.isfinite(bounds).all():
+        width = bounds[1] - bounds[0]
+        exact = clopper_pearson((value - bounds[0]) / width * size, size)
+        return Interval(value, *(bounds[0] + width * end for end in exact), EXACT, n, size)
+    squares = (moved**2).sum()
+    inside = bounds[0] < value < bounds[1]
+    if not inside or not squares > 1e-24:
+        return Interval(value, *_alike(value, size, bounds), ALIKE, n, size)
+    kurtosis = len(moved) * (moved**4).sum() / squares**2
+    worth = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
+    # A group that can't be left out is taken to move the value as the others do.
+    error = np.sqrt(squares * size / len(moved))
+    ends = _on_scale(value, stdtrit(max(min(size - 1, worth), 1), 1 - _TAIL) * error, bounds)
+    return Interval(value, *ends, JACKKNIFE, n, size)
+
+
+def _alike(value: float, groups: int, bounds: Bounds) -> tuple[float, float]:
+    """The ends where all groups are alike, see `cluster_statistic`."""
+    unseen = 1 - _TAIL ** (1 / groups)
+    low, high = (bound if np.isfinite(bound) else 2 * value for bound in bounds)
+    return value - unseen * (value - low), value + unseen * (high - value)
+
+
+def _on_scale(value: float, reach: float, bounds: Bounds) -> tuple[float, float]:
+    """`value` less and plus `reach`, on a scale on which neither end passes the bounds."""
+    low, high = bounds
+    if np.isinf(high):
+        factor = np.exp(reach / (value - low))
+        return low + (value - low) / factor, low + (value - low) * factor
+    share = (value - low) / (high - low)
+    width = reach / ((high - low) * share * (1 - share))
+    middle = np.log(share / (1 - share))
+    ends = (1 / (1 + np.exp(-(middle + way * width))) for way in (-1, 1))
+    return tuple(float(low + (high - low) * end) for end in ends)
 
 
 def ratio(counts: np.ndarray) -> np.ndarray:
@@ -108,22 +151,11 @@ def ratio(counts: np.ndarray) -> np.ndarray:
         return counts[..., 0] / counts[..., 1]
 
 
-def clopper_pearson(successes: float, trials: int) -> tuple[float, float]:
-    """The exact interval of a share; `successes` may be fractional."""
-    from scipy.stats import beta  # see `_percentile`
-
-    tail = (1 - CONFIDENCE) / 2
-    low = beta.ppf(tail, successes, trials - successes + 1) if successes > 0 else 0.0
-    high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+def clopper_pearson(successes: float, trials: float) -> tuple[float, float]:
+    """The exact interval of a share; both may be fractional."""
+    low = betaincinv(successes, trials - successes + 1, _TAIL) if successes > 0 else 0.0
+    high = betaincinv(successes + 1, trials - successes, 1 - _TAIL) if successes < trials else 1.0
     return float(low), float(high)
-
-
-def mean_interval(values: pd.Series, *, resamples: int = 2000, seed: int = 0) -> tuple:
-    """Mean and percentile bootstrap interval (low, high) of ratings on any scale."""
-    data = values.to_numpy(float)
-    moves = len(data) > 1 and np.ptp(data) > 0
-    ends = _percentile((data,), np.mean, resamples, seed) if moves else (np.nan, np.nan)
-    return float(data.mean()), *ends
 
 
 def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
@@ -141,12 +173,12 @@ def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
 
 
 def alpha_interval(
-    ratings: pd.DataFrame, level: str, groups: pd.Index | None = None, **options: int
+    ratings: pd.DataFrame, level: str, groups: pd.Index | None = None
 ) -> tuple[float, float]:
-    """The interval of Krippendorff's alpha from resampling groups of units.
+    """The interval of Krippendorff's alpha over groups of units, by `cluster_statistic`.
 
     ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
-    unit, each its own if not given; options: `resamples`, `seed`. nan where alpha cannot move.
+    unit, each its own if not given. nan where alpha is not defined or nothing moves it.
     """
     used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
     values = ratings[used].to_numpy(float)
@@ -158,8 +190,8 @@ def alpha_interval(
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
     labels = np.arange(len(values)) if groups is None else groups[used]
     sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(labels).sum()
-    found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), **options)
-    moved = found.ci_method == "cluster bootstrap"
+    found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), bounds=DIFFERENCE)
+    moved = found.ci_method == JACKKNIFE
     return (found.ci_low, found.ci_high) if moved else (np.nan, np.nan)
 
 

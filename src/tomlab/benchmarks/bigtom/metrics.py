@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pandas as pd
+from scipy.special import stdtr
 
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
 from tomlab.records.tidy import check
@@ -12,8 +13,8 @@ from tomlab.scoring.series import Series, over_all, rows
 PAIRS = {"belief": "tb_and_fb", "control": "control_tb_and_fb"}
 
 
-def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
-    """The metrics table of one or more models; intervals resample templates.
+def metrics(scores: pd.DataFrame) -> pd.DataFrame:
+    """The metrics table of one or more models; intervals cluster on templates.
 
     accuracy: by `<variable>/<condition>/<initial belief>`; tb_and_fb: both right on the same
     template, by `<variable>/tb_and_fb/<initial belief>` and `…/control_tb_and_fb/…`; outcome_rate:
@@ -24,7 +25,7 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     found = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         whose = {"benchmark": NAME, "model": model, "method": method}
-        found += rows(_series(part), whose, resamples=resamples, seed=seed)
+        found += rows(_series(part), whose)
     return check(pd.DataFrame(found), "metrics", "bigtom metrics")
 
 
@@ -45,10 +46,11 @@ def _series(part: pd.DataFrame) -> Iterator[Series]:
 def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     """App. F's logistic regression: correct ~ model x data source, on the 0-shot 12 cells.
 
-    Standard errors are clustered by template. All templates count (the paper drew as many of the
-    larger source as the smaller one has). Returns one row a coefficient (`term, b, se, p, n,
-    n_groups`), or the reason why there are none: fewer than two models or data sources, or a model
-    that was always right, always wrong or never asked on one source.
+    Standard errors are clustered by template, with Mancl and DeRouen's correction for few of them
+    (2001), and p is of Student's t with n_groups - 1 degrees of freedom. All templates count (the
+    paper drew as many of the larger source as the smaller one has). Returns one row a coefficient
+    (`term, b, se, p, n, n_groups`), or the reason why there are none: fewer than two models or data
+    sources, or a model that was always right, always wrong or never asked on one source.
     """
     main = scores["condition"].isin(["true_belief", "false_belief"])
     data = scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]
@@ -60,13 +62,15 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
         what = f"{model} is always right, always wrong or never asked on {source}"
         return f"{what}, so that the regression has no finite solution"
     # Imported here: it takes two seconds, and one table needs it.
-    import statsmodels.formula.api as smf
+    import statsmodels.api as sm
 
-    clusters = data["group_id"].astype("category").cat.codes
-    options = {"disp": False, "cov_type": "cluster", "cov_kwds": {"groups": clusters}}
-    fit = smf.logit("score ~ model * source", data).fit(**options)
-    found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": fit.pvalues}
-    found |= {"n": len(data), "n_groups": data["group_id"].nunique()}
+    # With independence within a cluster, which the errors do without, this is plain regression.
+    equation, family = "score ~ model * source", sm.families.Binomial()
+    fit = sm.GEE.from_formula(equation, data["group_id"], data, family=family)
+    fit, n_groups = fit.fit(cov_type="bias_reduced"), data["group_id"].nunique()
+    p = 2 * stdtr(n_groups - 1, -fit.tvalues.abs())
+    found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": p}
+    found |= {"n": len(data), "n_groups": n_groups}
     return pd.DataFrame(found).reset_index(drop=True)
 
 

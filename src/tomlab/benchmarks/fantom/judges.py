@@ -116,14 +116,12 @@ def margin_effect(
     answers: pd.DataFrame,
     scores: pd.Series,
     margins: Sequence[float] = MARGINS,
-    resamples: int = 2000,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """How a run's accuracy in BeliefQ[Dist.] moves with the margin.
 
     answers: of this module; scores: their `distance_scores`. Columns: `model, method, scenario,
     margin, accuracy` (share of answers whose score is above the margin; an empty one's never is)
-    with `ci_low, ci_high` from resampling conversations, `changed` (answers judged otherwise than
+    with `ci_low, ci_high` over conversations, `changed` (answers judged otherwise than
     at the paper's margin of 0), `n, n_groups`.
     """
     names, rows = ["model", "method", "scenario"], []
@@ -131,7 +129,7 @@ def margin_effect(
         papers = part["score"] > PAPERS_MARGIN
         for margin in margins:
             right = part["score"] > margin
-            found = cluster_interval(right, part["group"], resamples=resamples, seed=seed)
+            found = cluster_interval(right, part["group"])
             values = (margin, found.value, found.ci_low, found.ci_high)
             rows.append((*keys, *values, int((right != papers).sum()), found.n, found.n_groups))
     values = ["margin", "accuracy", "ci_low", "ci_high", "changed", "n", "n_groups"]

@@ -1,7 +1,7 @@
 """FANToM's metrics: the twelve columns of Table 9 and the analyses of Sec. 4.2.
 
 The units of a conjunction are question sets, or all sets on a part or in a conversation; intervals
-resample whole conversations, whose sets share their text.
+cluster on conversations, whose sets share their text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,8 @@ from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
-from tomlab.scoring.series import COUNT, Series, rows
-from tomlab.scoring.stats import cluster_statistic, ratio
+from tomlab.scoring.series import Series, rows
+from tomlab.scoring.stats import COUNT, cluster_statistic, ratio
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
 _ALL = ("belief_choice", *chain(*_BOTH.values()))
@@ -34,7 +34,7 @@ def condition(scenario: str, *parts: str) -> str:
     return "/".join(filter(None, (scenario, *parts)))
 
 
-def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """The metrics table of one or more models, for both scenarios.
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
@@ -50,21 +50,21 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     scores = scores.assign(right=scores["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         whose = {"benchmark": NAME, "model": model, "method": method}
-        found += _rows(part, whose, resamples=resamples, seed=seed)
+        found += _rows(part, whose)
     return check(pd.DataFrame(found), "metrics", "fantom metrics")
 
 
-def _rows(part: pd.DataFrame, whose: Mapping, **options: int) -> Iterator[dict]:
+def _rows(part: pd.DataFrame, whose: Mapping) -> Iterator[dict]:
     is_fact = part["question_type"] == "fact"
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
         means = _means(own, scenario, whose["method"])
-        yield from rows((mean for mean in means if len(mean.values)), whose, **options)
+        yield from rows((mean for mean in means if len(mean.values)), whose)
         for metric, sums, statistic, n in _ratios(own):
-            interval = cluster_statistic(sums, statistic, n=n, **options)
+            interval = cluster_statistic(sums, statistic, n=n)
             yield whose | {"metric": metric, "condition": scenario} | vars(interval)
         if len(own) and is_fact.any():
-            yield from rows([_mean("fact_f1", scenario, part[is_fact], "score")], whose, **options)
+            yield from rows([_mean("fact_f1", scenario, part[is_fact], "score")], whose)
     tom = part[~is_fact]
     others = [
         Series("outcome_rate", outcome, tom["outcome"] == outcome, tom["conversation_id"])
@@ -73,7 +73,7 @@ def _rows(part: pd.DataFrame, whose: Mapping, **options: int) -> Iterator[dict]:
     by_kind = part.groupby("question_type", sort=False)
     others += [_mean("doubtful", kind, cell, "doubtful") for kind, cell in by_kind]
     tokens = _mean("completion_tokens", "all", tom, "completion_tokens")
-    yield from rows([*others, tokens._replace(bounds=COUNT)], whose, **options)
+    yield from rows([*others, tokens._replace(bounds=COUNT)], whose)
 
 
 def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Series:

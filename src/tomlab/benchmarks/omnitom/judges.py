@@ -118,23 +118,21 @@ def match_counts(
 
 
 def sensitivity(
-    scored: Mapping[str, pd.DataFrame], *, resamples: int = 2000, seed: int = 0
+    scored: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
     scored: the scores of extraction by each judge.
     """
     if not scored:
         raise InputError("judges: found no scores, expected those by one judge at least")
-    by_judge = {judge: metrics(s, resamples=resamples, seed=seed) for judge, s in scored.items()}
+    by_judge = {judge: metrics(s) for judge, s in scored.items()}
     rows = pd.concat(by_judge, names=["judge"]).reset_index("judge")
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
     rows = rows.query("metric == 'f1' and condition == 'all'")
     return rows[columns].reset_index(drop=True)
 
 
-def with_error(
-    scores: pd.DataFrame, confusion: pd.DataFrame, *, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def with_error(scores: pd.DataFrame, confusion: pd.DataFrame) -> pd.DataFrame:
     """Metrics rows `f1_with_judge_error` of each model and method: F1 as judged, its interval for
     stories and the judge's confusion together, and `corrected`, the mean of those resamples.
 
@@ -147,7 +145,7 @@ def with_error(
         story = beliefs["group_id"] + "/" + beliefs["sample"].astype(str)
         table = beliefs.assign(story=story, matched=beliefs["match_count"] > 0)
         for condition, given in (("all", table.drop(columns="stratum")), ("categories", table)):
-            error = with_judge_error(given, confusion, resamples=resamples, seed=seed)
+            error = with_judge_error(given, confusion)
             row = {"model": model, "method": method, "metric": "f1_with_judge_error"}
             rows.append(row | {"condition": condition} | vars(error))
     return pd.DataFrame(rows)

@@ -1,7 +1,7 @@
 """OmniToM's metrics: belief extraction and belief labelling (Sec. 5, App. D), with intervals.
 
-The unit is the story: scores are computed per story and averaged over stories, and intervals
-resample whole stories.
+The unit is the story: scores are computed per story and averaged over stories. Intervals cluster on
+families of stories that are nearly the same, see `items.compose.families`.
 """
 
 import json
@@ -16,8 +16,8 @@ from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring import series
-from tomlab.scoring.series import COUNT, Series
-from tomlab.scoring.stats import cluster_statistic, ratio
+from tomlab.scoring.series import Series
+from tomlab.scoring.stats import COUNT, cluster_statistic
 
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
@@ -29,6 +29,9 @@ BALANCED = {
 }
 
 
+_STORY = ["family", "group_id", "sample"]  # one output for one story
+
+
 class Statistic(NamedTuple):
     """A metric that is no mean; from `sums` on as in `stats.cluster_statistic`."""
 
@@ -37,13 +40,12 @@ class Statistic(NamedTuple):
     sums: pd.DataFrame
     statistic: Callable[[np.ndarray], np.ndarray]
     n: int
-    strata: pd.Series | None = None
 
 
 Found = Iterator[Series | Statistic]
 
 
-def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """The metrics table of one or more models.
 
     Extraction: f1, precision, recall ("all": mean over stories; "categories": mean of the category
@@ -55,22 +57,22 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
     An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
     outcome_rate: over all outputs, each try at a question being one.
     """
-    options, found = {"resamples": resamples, "seed": seed}, []
+    found = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         whose = {"benchmark": NAME, "model": model, "method": method}
         for one in _found(part.assign(usable=~part["outcome"].isin(OUTCOMES[2:]))):
             if isinstance(one, Series):
-                found += series.rows([one], whose, **options)
+                found += series.rows([one], whose)
             else:
-                metric, condition, sums, statistic, n, strata = one
-                interval = cluster_statistic(sums, statistic, n=n, strata=strata, **options)
+                metric, condition, sums, statistic, n = one
+                interval = cluster_statistic(sums, statistic, n=n)
                 found.append(whose | {"metric": metric, "condition": condition} | vars(interval))
     return check(pd.DataFrame(found), "metrics", "omnitom metrics")
 
 
 def _found(part: pd.DataFrame) -> Found:
     yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
-    groups = part["group_id"]
+    groups = part["family"]
     yield Series("unusable", "all", ~part["usable"], groups)
     for outcome in OUTCOMES:
         yield Series("outcome_rate", outcome, part["outcome"] == outcome, groups)
@@ -85,7 +87,7 @@ def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
 
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Found:
     if len(rows):
-        yield Series(metric, f"all{suffix}", rows[column], rows["group_id"])
+        yield Series(metric, f"all{suffix}", rows[column], rows["family"])
         yield _category_mean(metric, f"categories{suffix}", rows, column)
         yield from _each(metric, rows, column, "category", after=suffix)
 
@@ -94,21 +96,20 @@ def _each(
     metric: str, rows: pd.DataFrame, column: str, by: str, before: str = "", after: str = ""
 ) -> Found:
     for level, cell in rows.groupby(by):
-        yield Series(metric, f"{before}{level}{after}", cell[column], cell["group_id"])
+        yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
 
 
 def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
-    """The mean of the category means, stories drawn within their category."""
-    stories = rows.groupby(["group_id", "category"], sort=False)[column].agg(["sum", "size"])
-    category = stories.index.get_level_values("category").to_series()
-    # Sum and number of each category: 0 but for the story's own.
-    own = pd.get_dummies(category).to_numpy(float)
-    sums = (own[:, :, None] * stories.to_numpy(float)[:, None, :]).reshape(len(own), -1)
+    """The mean of the category means."""
+    of_family = rows.groupby(["family", "category"])[column].agg(["sum", "size"])
+    sums = of_family.unstack("category", fill_value=0)
 
     def mean_of_means(counts: np.ndarray) -> np.ndarray:
-        return ratio(counts.reshape(*counts.shape[:-1], -1, 2)).mean(axis=-1)
+        half = counts.shape[-1] // 2
+        with np.errstate(invalid="ignore"):
+            return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
 
-    return Statistic(metric, condition, pd.DataFrame(sums), mean_of_means, len(rows), category)
+    return Statistic(metric, condition, sums, mean_of_means, len(rows))
 
 
 # ---- ToMBench's questions ------------------------------------------------------------------------
@@ -136,7 +137,7 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     tries["tries"] = tries.groupby(keys)["try"].transform("size")
     tries["votes"] = tries.groupby([*keys, "option"])["try"].transform("size")
     first = tries.sort_values(["votes", "try"], ascending=[False, True], kind="stable")
-    kept = ["group_id", "category", *keys, "option", "votes", "tries", "score"]
+    kept = ["family", "group_id", "category", *keys, "option", "votes", "tries", "score"]
     return first.drop_duplicates(keys)[kept].sort_values(keys, ignore_index=True)
 
 
@@ -147,11 +148,11 @@ def _extraction(part: pd.DataFrame) -> Found:
     for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
         yield from _macro(metric, part, column)
     yield from _each("f1", f1_by_order(part), "f1", "bucket")
-    yield Series("beliefs_per_story", "all", part["n_predicted"], part["group_id"], COUNT)
+    yield Series("beliefs_per_story", "all", part["n_predicted"], part["family"], COUNT)
     predicted = belief_rows(part).query("side == 'predicted'")
     for number, level in enumerate(MATCH_COUNTS if len(predicted) else ()):
         hit = predicted["match_count"].clip(upper=3) == number
-        yield Series("matchcount", level, hit, predicted["group_id"])
+        yield Series("matchcount", level, hit, predicted["family"])
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
@@ -160,7 +161,7 @@ def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
     match_count is nan where the judge gave none. scores: of extraction; unusable outputs have their
     gold beliefs, unmatched.
     """
-    kept = ["item_id", "group_id", "category", "model", "method", "sample"]
+    kept = ["item_id", "family", "group_id", "category", "model", "method", "sample"]
     rows = [
         [*(score[name] for name in kept), side, *belief]
         for score in scores.to_dict("records")
@@ -181,7 +182,7 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
     rows = belief_rows(scores)
     rows = rows[rows["match_count"].notna()]
     rows = rows.assign(bucket=rows["order"].map(BUCKETS), matched=rows["match_count"] > 0)
-    keys = ["item_id", "group_id", "model", "method", "sample", "bucket"]
+    keys = ["item_id", "family", "group_id", "model", "method", "sample", "bucket"]
     shares = rows.pivot_table(index=keys, columns="side", values="matched", aggfunc="mean")
     shares = shares.reindex(columns=["predicted", "gold"]).dropna(subset=["gold"]).fillna(0.0)
     total = shares.sum(axis=1)
@@ -196,7 +197,7 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """One row a gold belief and dimension of labelling: order, dimension, gold, and predicted (None
     if no legal label, or in an unusable output).
     """
-    kept = ["group_id", "category", "model", "method", "sample", "usable"]
+    kept = ["family", "group_id", "category", "model", "method", "sample", "usable"]
     rows = [
         [*(score[name] for name in kept), number, order, dimension, gold, predicted]
         for score in scores.to_dict("records")
@@ -210,7 +211,7 @@ def _labelling(part: pd.DataFrame) -> Found:
     labels = label_rows(part)
     labels["right"] = labels["gold"] == labels["predicted"]
     labels["bucket"] = labels["order"].map(BUCKETS)
-    keys = ["group_id", "category", "sample", "usable"]
+    keys = ["family", "group_id", "category", "sample", "usable"]
     stories = labels.groupby([*keys, "dimension"], sort=False)["right"].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
     wide = stories.assign(all=stories.mean(axis=1)).reset_index()
@@ -218,44 +219,45 @@ def _labelling(part: pd.DataFrame) -> Found:
     yield from _macro("accuracy", wide, "all")
     yield from _each("accuracy", wide, "all", "category", "all/")
     for dimension in DIMENSIONS:
-        yield Series("accuracy", dimension, wide[dimension], wide["group_id"])
+        yield Series("accuracy", dimension, wide[dimension], wide["family"])
         yield from _each("accuracy", wide, dimension, "category", f"{dimension}/")
         if len(usable):
-            yield Series("accuracy", f"{dimension}/usable", usable[dimension], usable["group_id"])
+            yield Series("accuracy", f"{dimension}/usable", usable[dimension], usable["family"])
         yield from _beyond_accuracy(labels[labels["dimension"] == dimension], dimension)
     for dimension in (*DIMENSIONS, "all"):
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
-        by_story = own.groupby(["group_id", "sample", "bucket"])["right"].mean().reset_index()
+        by_story = own.groupby([*_STORY, "bucket"])["right"].mean().reset_index()
         yield from _each("accuracy", by_story, "right", "bucket", f"{dimension}/")
 
 
 def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
-    legal = list(DIMENSIONS[dimension])
+    legal = [label for label in DIMENSIONS[dimension] if label in set(own["gold"])]
     # No legal label: a column of its own, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(legal), "")
     columns = pd.MultiIndex.from_product([legal, [*legal, ""]])
-    sums = pd.crosstab(own["group_id"], [own["gold"], predicted])
-    sums = sums.reindex(index=own["group_id"].unique(), columns=columns, fill_value=0)
+    sums = pd.crosstab(own["family"], [own["gold"], predicted]).reindex(
+        columns=columns, fill_value=0
+    )
     for metric, score in BALANCED.items():
         yield Statistic(metric, dimension, sums, partial(_over_labels, score), len(own))
     majority = own["gold"] == own["gold"].mode().iloc[0]
-    by_story = majority.groupby([own["group_id"], own["sample"]]).mean().reset_index()
-    yield Series("majority_baseline", dimension, by_story["gold"], by_story["group_id"])
+    by_story = majority.groupby([own[name] for name in _STORY]).mean().reset_index()
+    yield Series("majority_baseline", dimension, by_story["gold"], by_story["family"])
 
 
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
-    """The mean score of the labels that occur in gold.
+    """The mean score of labels, nan where one of them does not occur in gold.
 
     counts: (..., labels * (labels + 1)), by gold label and within it by predicted one, the last for
-    predictions that are no legal label.
+    predictions that are none of them.
     """
     size = int(counts.shape[-1] ** 0.5)
     table = counts.reshape(*counts.shape[:-1], size, size + 1)
     right = np.diagonal(table, axis1=-2, axis2=-1)
     gold, said = table.sum(axis=-1), table[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nanmean(np.where(gold > 0, score(gold, right, said), np.nan), axis=-1)
+        return np.where(gold > 0, score(gold, right, said), np.nan).mean(axis=-1)
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

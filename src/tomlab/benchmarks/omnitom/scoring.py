@@ -172,6 +172,7 @@ def _alignments(
     return found
 
 
+_OF_ITEM = ("group_id", "family", "source", "question_type", "category")
 # Of a linked question, of which no table was asked, and of what a stage does not have.
 _DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
 _DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
@@ -184,7 +185,10 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
     details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
         **{name: response[name] for name in _KEYS},
-        **{name: item[name] for name in ("group_id", "source", "question_type", "category")},
+        **{
+            name: item[name]
+            for name in ("group_id", "family", "source", "question_type", "category")
+        },
         "outcome": verdict["outcome"],
         **details,
         "n_predicted": len(said.rows),

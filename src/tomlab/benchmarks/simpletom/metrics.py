@@ -6,11 +6,12 @@ import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
-from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
+from tomlab.scoring.series import Series, over_all, rows
+from tomlab.scoring.stats import COUNT, DIFFERENCE
 
 
-def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
-    """The metrics table of one or more models; intervals resample whole sets of entities.
+def metrics(scores: pd.DataFrame) -> pd.DataFrame:
+    """The metrics table of one or more models; intervals cluster on sets of entities.
 
     accuracy: by question, also by `<question>/<scenario>` and `<question>/severity <n>`, and by
     `judgment:<wording>`; average: the mean of the three questions; first_failure: shares of stories
@@ -24,7 +25,7 @@ def metrics(scores: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd
         plain = own[own["method"] == "none"]
         for method, part in own.groupby("method", sort=False):
             whose = {"benchmark": NAME, "model": model, "method": method}
-            found += rows(_series(method, part, plain), whose, resamples=resamples, seed=seed)
+            found += rows(_series(method, part, plain), whose)
     return check(pd.DataFrame(found), "metrics", "simpletom metrics")
 
 

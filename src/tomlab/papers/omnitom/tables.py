@@ -163,7 +163,7 @@ def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
         )
     beside.demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
     rows = rows.assign(column=rows["condition"] + " judged", source=RUN, unusable=AS_ZERO)
-    rows = rows.assign(n_groups=rows.get("n"))  # stories, which its interval resamples
+    rows = rows.assign(n_groups=rows.get("n"))  # stories, on which its interval clusters
     return beside.percent(numbers.with_level(rows))
 
 

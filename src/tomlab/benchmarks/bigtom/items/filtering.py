@@ -11,7 +11,7 @@ from tomlab.benchmarks.bigtom.items.templates import LABELS, medium, structure_p
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released, survives
-from tomlab.scoring.stats import agreement, mean_interval
+from tomlab.scoring.stats import agreement, cluster_interval
 
 RATING_COLUMNS = ("template_id", "rater", "rater_kind", "follows_structure", "tests_behavior")
 # The two questions of Sec. 3.4 with their scales and the level of measurement.
@@ -93,16 +93,18 @@ def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(RATING_SCALES, int))
 
 
-def rating_report(ratings: pd.DataFrame, *, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
-    """The means of Sec. 3.4: one row a rater and question, with bootstrap intervals over templates,
+def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The means of Sec. 3.4: one row a rater and question, with intervals over templates,
     and below them, rater "all", the agreement on each question among people and among models.
     """
     rows = []
-    for question, (_, level) in RATING_SCALES.items():
+    for question, (scale, level) in RATING_SCALES.items():
         for (rater, kind), part in ratings.groupby(["rater", "rater_kind"], sort=True):
-            mean, low, high = mean_interval(part[question], resamples=resamples, seed=seed)
-            row = {"question": question, "rater": rater, "rater_kind": kind, "mean": mean}
-            row |= {"ci_low": low, "ci_high": high, "median": part[question].median()}
+            bounds = (float(min(scale)), float(max(scale)))
+            found = cluster_interval(part[question], part["template_id"], bounds=bounds)
+            row = {"question": question, "rater": rater, "rater_kind": kind, "mean": found.value}
+            row |= {"ci_low": found.ci_low, "ci_high": found.ci_high}
+            row |= {"median": part[question].median()}
             rows.append(row | {"n": len(part)})
         # People and models are never pooled.
         for kind, part in ratings.groupby(ratings["rater_kind"].str.split(":").str[0], sort=True):

@@ -243,17 +243,15 @@ def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     return list(compress(sets, survives(_units(sets), faults, ["set_id"])))
 
 
-def kept_share(
-    sets: Sequence[Mapping], faults: pd.DataFrame, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def kept_share(sets: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
     """The share of sets that no fault drops, by source, the sources in the order of the sets.
 
     Columns: source, sets, conversations, kept, share, ci_low, ci_high, ci_method. Sets of one
-    conversation share its text, so whole conversations are resampled.
+    conversation share its text, on which intervals cluster.
     """
     units, names = _units(sets), ("sets", "conversations")
-    left, options = survives(units, faults, ["set_id"]), {"resamples": resamples, "seed": seed}
-    return share_kept(units, left, by="source", group="conversation", names=names, **options)
+    left = survives(units, faults, ["set_id"])
+    return share_kept(units, left, by="source", group="conversation", names=names)
 
 
 def _units(sets: Sequence[Mapping]) -> pd.DataFrame:

@@ -67,13 +67,11 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     return table.astype({"story_id": "int64", "belief": "int64"})
 
 
-def overlap(
-    reviews: pd.DataFrame, resamples: int = 2000, seed: int = 0, *, reviewer_type: str = HUMAN
-) -> pd.DataFrame:
+def overlap(reviews: pd.DataFrame, *, reviewer_type: str = HUMAN) -> pd.DataFrame:
     """The share of reviewed beliefs that no reviewer remarked on (App. B.4), in one row.
 
     Columns: reviewer_type, reviewers, stories, n (beliefs), no_remark, overlap, ci_low, ci_high,
-    ci_method; the interval resamples stories. reviewer_type: `human`, `llm` (all models) or
+    ci_method; the interval clusters on stories. reviewer_type: `human`, `llm` (all models) or
     `llm:<model>`; others do not count. No row if there is no review by that type.
     """
     own = _of_type(reviews, "reviewer_type", reviewer_type)
@@ -82,7 +80,7 @@ def overlap(
     rows = []
     if len(clear):
         stories = clear.index.get_level_values("story_id")
-        share = cluster_interval(clear, stories, resamples=resamples, seed=seed)
+        share = cluster_interval(clear, stories)
         row = {"reviewer_type": reviewer_type, "reviewers": own["reviewer"].nunique()}
         row |= {"no_remark": int(clear.sum()), "stories": share.n_groups, "overlap": share.value}
         rows.append(row | vars(share))
@@ -96,14 +94,12 @@ def _of_type(table: pd.DataFrame, column: str, wanted: str) -> pd.DataFrame:
     return table[table[column] != HUMAN if wanted == "llm" else table[column] == wanted]
 
 
-def strict_agreement(
-    annotations: pd.DataFrame, *, annotator_type: str = HUMAN, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def strict_agreement(annotations: pd.DataFrame, *, annotator_type: str = HUMAN) -> pd.DataFrame:
     """Table 6: label cells on which all annotators are equal, by dimension, and over all of them.
 
     Columns: annotator_type, dimension (last: `OVERALL`), annotators (how many there are), n (cells
     that two or more labelled), agree, agreement, ci_low, ci_high, ci_method, stories. Intervals
-    resample stories. Without such a cell the share is nan. annotator_type as in `overlap`; no row
+    cluster on stories. Without such a cell the share is nan. annotator_type as in `overlap`; no row
     if there is no annotation by that type.
     """
     own = _of_type(annotations, "annotator_type", annotator_type)
@@ -117,20 +113,18 @@ def strict_agreement(
         row |= {"annotators": by["annotator"].nunique(), "n": len(cells)}
         row |= {"agree": int(agree.sum()), "stories": stories.nunique()}
         if len(cells):
-            row |= vars(cluster_interval(agree, stories, resamples=resamples, seed=seed))
+            row |= vars(cluster_interval(agree, stories))
         rows.append(row)
     columns = ["annotator_type", "dimension", "annotators", "n", "agree", "value", "ci_low"]
     table = pd.DataFrame(rows, columns=[*columns, "ci_high", "ci_method", "stories"])
     return table.rename(columns={"value": "agreement"})
 
 
-def alpha(
-    annotations: pd.DataFrame, *, annotator_type: str = HUMAN, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def alpha(annotations: pd.DataFrame, *, annotator_type: str = HUMAN) -> pd.DataFrame:
     """Krippendorff's alpha (nominal) of each dimension's labels, for what two or more labelled.
 
     Columns: annotator_type, dimension, annotators, n (beliefs), percent_agreement, alpha, ci_low,
-    ci_high. Intervals resample stories; nan where that cannot move alpha. alpha is nan where all
+    ci_high. Intervals cluster on stories; nan where that cannot move alpha. alpha is nan where all
     labels are alike. annotator_type as in `overlap`; no row for a dimension without labels.
     """
     own = _of_type(annotations, "annotator_type", annotator_type)
@@ -143,7 +137,7 @@ def alpha(
         wide = codes.pivot(index=["story_id", "belief"], columns="annotator", values="code")
         found = agreement(wide, "nominal")
         stories = wide.index.get_level_values("story_id")
-        interval = alpha_interval(wide, "nominal", stories, resamples=resamples, seed=seed)
+        interval = alpha_interval(wide, "nominal", stories)
         rows.append((annotator_type, dimension, wide.shape[1], *found.values(), *interval))
     columns = ["annotator_type", "dimension", "annotators", "n", "percent_agreement", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])

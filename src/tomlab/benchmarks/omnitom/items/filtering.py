@@ -141,16 +141,14 @@ def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     return list(itertools.compress(records, survives(_units(records), faults, _KEY)))
 
 
-def kept_share(
-    records: Sequence[Mapping], faults: pd.DataFrame, resamples: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def kept_share(records: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
     """The share of records that no fault drops, by source, the sources in the order of the records.
 
-    Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals resample stories.
+    Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals cluster on stories.
     """
-    units, options = _units(records), {"resamples": resamples, "seed": seed}
+    units = _units(records)
     left = survives(units, faults, _KEY)
-    return share_kept(units, left, by="source", group="story_id", names=("stories",), **options)
+    return share_kept(units, left, by="source", group="story_id", names=("stories",))
 
 
 def _units(records: Sequence[Mapping]) -> pd.DataFrame:

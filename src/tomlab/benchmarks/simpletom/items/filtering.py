@@ -3,7 +3,7 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -124,13 +124,12 @@ def _acceptable(key: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
             yield row, "acceptable", f"some of {', '.join(allowed)}, separated by |"
 
 
-def agreement_report(annotations: pd.DataFrame, **options: int) -> pd.DataFrame:
+def agreement_report(annotations: pd.DataFrame, sets: Mapping[str, str]) -> pd.DataFrame:
     """Agreement on each question, people (`human`) and models (`llm`) apart.
 
     One row a kind and question: annotators; stories that two or more of them annotated; the share
     of those on which all agree; Krippendorff's alpha (ordinal where there are three answers, else
-    nominal) with a percentile interval from resampling stories, nan where resampling cannot move
-    it. options: `resamples` and `seed` of `alpha_interval`.
+    nominal) with its interval over sets of entities, see `alpha_interval`. sets: by story.
     """
     rows = []
     for kind in ("human", "llm"):
@@ -144,7 +143,7 @@ def agreement_report(annotations: pd.DataFrame, **options: int) -> pd.DataFrame:
             level = "ordinal" if len(answers) > 2 else "nominal"
             found = agreement(wide, level)
             reached = [found["units"], found["percent_agreement"], level, found["alpha"]]
-            interval = alpha_interval(wide, level, **options)
+            interval = alpha_interval(wide, level, wide.index.map(sets))
             rows.append([kind, question, wide.shape[1], *reached, *interval])
     columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
@@ -187,16 +186,14 @@ def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
     return stories[survives(stories, faults, ["story_id"])].reset_index(drop=True)
 
 
-def kept_share(
-    stories: pd.DataFrame, faults: pd.DataFrame, by: str, **options: int
-) -> pd.DataFrame:
+def kept_share(stories: pd.DataFrame, faults: pd.DataFrame, by: str) -> pd.DataFrame:
     """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
 
-    Whole sets of entities are resampled: their stories mostly stand or fall as one. Columns: `by`,
-    stories, sets, kept, share, ci_low, ci_high, ci_method. options: `resamples` and `seed`.
+    Intervals cluster on sets of entities: their stories mostly stand or fall as one. Columns: `by`,
+    stories, sets, kept, share, ci_low, ci_high, ci_method.
     """
     left = survives(stories, faults, ["story_id"])
-    return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"), **options)
+    return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"))
 
 
 def table8(stories: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,171 @@
+"""How often the 95 % intervals hold the truth: simulated answers of which it is known.
+
+    python checks/interval_coverage.py [--repeats 400]
+
+Prints coverage by kind and number of groups, the settings covered least, and widths beside Wilson's
+on the effective number of answers; exits with 1 where a kind misses what it promises. Takes about
+four minutes on one core.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy.stats import beta
+from statsmodels.stats.proportion import proportion_confint
+
+from tomlab.scoring.stats import DIFFERENCE, Interval, cluster_interval, cluster_statistic
+
+# What is promised: from so many groups on, no setting below; and of the mean over settings.
+PROMISED = {"share": (3, 0.93), "difference": (3, 0.93), "F1": (5, 0.90)}
+MEAN = 0.95
+
+
+def shares_of_groups(rng: np.random.Generator, share: float, likeness: float, size: int):
+    """The share right in each of `size` groups; likeness: the intraclass correlation."""
+    if likeness == 0:
+        return np.full(size, share)
+    if likeness == 1:
+        return (rng.random(size) < share).astype(float)
+    worth = (1 - likeness) / likeness
+    return rng.beta(share * worth, (1 - share) * worth, size)
+
+
+def sizes_of_groups(rng: np.random.Generator, groups: int, most: int, alike: bool) -> np.ndarray:
+    return np.full(groups, most) if alike else rng.integers(1, most + 1, groups)
+
+
+def share(rng: np.random.Generator, groups: int, most: int, alike: bool, p: float, likeness: float):
+    """The interval of a share of right answers."""
+    sizes = sizes_of_groups(rng, groups, most, alike)
+    names = np.repeat(np.arange(groups), sizes)
+    right = rng.random(len(names)) < shares_of_groups(rng, p, likeness, groups)[names]
+    return cluster_interval(pd.Series(right), pd.Series(names))
+
+
+def difference(
+    rng: np.random.Generator, groups: int, most: int, pair: tuple, likeness: float, alike: float
+):
+    """The interval of how much more often one model is right; alike: how often both answer from
+    the same chance.
+    """
+    names = np.repeat(np.arange(groups), most)
+    chance, answers = rng.random(groups), []
+    for share in pair:
+        chance = np.where(rng.random(groups) < alike, chance, rng.random(groups))
+        worth = (1 - likeness) / max(likeness, 1e-9)
+        level = beta.ppf(chance, share * worth, (1 - share) * worth) if likeness else share
+        answers.append(rng.random(len(names)) < np.broadcast_to(level, groups)[names])
+    gained = answers[0].astype(float) - answers[1]
+    return cluster_interval(pd.Series(gained), pd.Series(names), bounds=DIFFERENCE)
+
+
+def stories(rng, number: int, beliefs: int, precision: float, recall: float, likeness: float):
+    """Counts by story of beliefs found, said and there."""
+    there = np.maximum(rng.poisson(beliefs, number), 1)
+    found = rng.binomial(there, shares_of_groups(rng, recall, likeness, number))
+    wrong = rng.poisson(there * recall * (1 - precision) / precision * rng.gamma(2, 0.5, number))
+    return pd.DataFrame({"found": found, "said": found + wrong, "there": there})
+
+
+def f1(counts: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return 2 * counts[..., 0] / (counts[..., 1] + counts[..., 2])
+
+
+def settings(rng: np.random.Generator) -> Iterator[tuple]:
+    """Kind, groups, a description, the truth, and what draws an interval."""
+    grid = product(
+        [2, 3, 5, 10, 30, 200], [1, 12], [True, False], [0.02, 0.2, 0.5, 0.9], [0, 0.1, 0.6]
+    )
+    for groups, most, alike, p, likeness in grid:
+        if most > 1 or (alike and not likeness):
+            told = f"{'' if alike else 'up to '}{most} answers, p {p}, likeness {likeness}"
+            yield "share", groups, told, p, (share, groups, most, alike, p, likeness)
+    pairs = [(0.5, 0.5), (0.3, 0.5), (0.02, 0.1), (0.98, 0.98), (0.2, 0.9)]
+    for groups, most, pair, (likeness, alike) in product(
+        [3, 5, 10, 30, 100], [1, 12], pairs, [(0, 0), (0.2, 0.7), (0.6, 0.7)]
+    ):
+        if most > 1 or not likeness:
+            told = f"{most} answers, p {pair}, likeness {likeness}, pairs alike {alike}"
+            made = (difference, groups, most, pair, likeness, alike)
+            yield "difference", groups, told, pair[0] - pair[1], made
+    for groups, beliefs, precision, recall, likeness in product(
+        [2, 5, 8, 20], [6, 25], [0.05, 0.5, 0.9], [0.1, 0.5, 0.9], [0, 0.3]
+    ):
+        told = f"{beliefs} beliefs, precision {precision}, recall {recall}, likeness {likeness}"
+        of_all = stories(rng, 200_000, beliefs, precision, recall, likeness).sum().to_numpy()
+        yield (
+            "F1",
+            groups,
+            told,
+            float(f1(of_all)),
+            (None, groups, beliefs, precision, recall, likeness),
+        )
+
+
+def drawn(rng: np.random.Generator, make, *options) -> Interval:
+    if make:
+        return make(rng, *options)
+    return cluster_statistic(stories(rng, *options), f1, n=options[0])
+
+
+def measured(repeats: int, seed: int) -> pd.DataFrame:
+    """A row a setting: how often the interval held the truth, how wide it is beside Wilson's."""
+    rng, rows = np.random.default_rng(seed), []
+    for kind, groups, told, truth, made in settings(rng):
+        found = [drawn(rng, *made) for _ in range(repeats)]
+        ends = np.array([(one.value, one.ci_low, one.ci_high) for one in found], dtype=float)
+        held = ((ends[:, 1] <= truth + 1e-12) & (truth - 1e-12 <= ends[:, 2])).mean()
+        row = {"kind": kind, "groups": groups, "setting": told, "coverage": held}
+        row["width"] = (ends[:, 2] - ends[:, 1]).mean()
+        if kind == "share":
+            row["wilson"] = wilson(ends[:, 0], truth)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def wilson(values: np.ndarray, truth: float) -> float:
+    """The width of Wilson's interval on as many answers as the spread of `values` is worth."""
+    worth = truth * (1 - truth) / max(values.var(), 1e-9)
+    low, high = proportion_confint(truth * worth, worth, method="wilson")
+    return high - low
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--repeats", type=int, default=400, help="intervals of each setting")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    table = measured(options.repeats, options.seed)
+    shown = table.groupby(["kind", "groups"], sort=False).agg(
+        settings=("coverage", "size"),
+        mean=("coverage", "mean"),
+        least=("coverage", "min"),
+        width=("width", "mean"),
+        wilson=("wilson", "mean"),
+    )
+    print(shown.round(3).to_string())
+    print("\nCovered least:")
+    print(table.nsmallest(8, "coverage").round(3).to_string(index=False))
+    # A coverage of what is promised comes out lower by chance: two standard errors are borne.
+    amiss = 0
+    for kind, (least_groups, least) in PROMISED.items():
+        own = table[table["kind"] == kind]
+        counted = own[own["groups"] >= least_groups]
+        chance = 2 * np.sqrt(least * (1 - least) / options.repeats)
+        under = counted[counted["coverage"] < least - chance]
+        mean = own["coverage"].mean()
+        amiss += len(under) + (mean < MEAN)
+        print(
+            f"{kind}: mean {mean:.3f} over {len(own)} settings; least from {least_groups} groups on "
+            f"{counted['coverage'].min():.3f}, {len(under)} below {least} by more than chance"
+        )
+    return int(amiss > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
