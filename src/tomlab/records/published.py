@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,14 +11,12 @@ import pandera.pandas as pa
 import yaml
 
 from tomlab.errors import InputError
-from tomlab.paths import PUBLISHED, kind
+from tomlab.paths import PACKAGE, PUBLISHED, kind
 from tomlab.records import files
 
 FRACTION = "fraction"
 PERCENT = "percent"
 COUNT = "count"
-# The columns of each table, by paper and file.
-_COLUMNS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 CREDIT = "Only an answer scored correct earns credit"
 
 
@@ -92,19 +91,28 @@ class Wording:
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     """The file of a published table. Errors: `InputError` where it is missing, and with row and
-    field of what is no number where `published.yaml` says that there are numbers.
+    field of what is no number where the benchmark's `published.yaml` says that there are numbers.
     """
     path = Path(folder) / paper / f"{table}.csv"
     if kind(path) != "file":
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
-    form = {name.removesuffix("#"): _cell(name) for name in _COLUMNS.get(paper, {}).get(table, [])}
-    if files.read_form(path, pa.DataFrameSchema(form, strict="filter")).empty:
-        raise InputError(f"{path}: no row in it")
+    form = {name.removesuffix("#"): _cell(name) for name in _columns(paper).get(table, [])}
+    files.read_form(path, pa.DataFrameSchema(form, strict="filter"))
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    found = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    if form and found.empty:
+        raise InputError(f"{path}: no row in it")
+    return found
+
+
+@cache
+def _columns(paper: str) -> dict[str, list[str]]:
+    """By file what the benchmark says of its columns; nothing if it says nothing."""
+    path = PACKAGE / "benchmarks" / paper / "published.yaml"
+    return yaml.safe_load(path.read_bytes()) if path.is_file() else {}
 
 
 def _cell(name: str) -> pa.Column:
-    """A column by its name in `published.yaml`."""
+    """A column by its name there."""
     numbers = r"|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", "a number or nothing"
     return files.text(*numbers) if name.endswith("#") else pa.Column(str)
