@@ -16,6 +16,8 @@ import pyarrow
 from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
+# Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
+SCORED = "scored"
 CI_METHODS = ("cluster bootstrap", "Clopper-Pearson")
 
 
@@ -53,7 +55,7 @@ _COLUMNS = {
     "scores": {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
-        **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
+        **_texts("outcome", checks=pa.Check.isin([*OUTCOMES, SCORED])),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
     "metrics": {

@@ -20,6 +20,7 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
 from tomlab.errors import InputError
 from tomlab.models.specs import BaselineModel
+from tomlab.records.tidy import OUTCOMES, SCORED
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -244,11 +245,36 @@ def test_yes_beside_no_is_doubtful():
     assert (row["outcome"], row["doubtful"]) == ("correct", True)
 
 
-def test_fact_earns_its_token_f1():
-    row = verdict("fact", "linda's dog is a poodle")
-    assert row["outcome"] == "correct"
-    assert row["score"] == pytest.approx(2 * 4 / (6 + 5))
-    assert verdict("fact", "nothing of the kind")["outcome"] == "wrong"
+@pytest.mark.parametrize(
+    ("said", "f1"),
+    [
+        ("linda's dog is a golden retriever.", 1),
+        ("linda's dog is a poodle", 2 * 4 / (6 + 5)),
+        ("I would say that a cat sleeps on the sofa over there, as ever.", 2 * 1 / (6 + 14)),
+        ("nothing of the kind", 0),
+    ],
+)
+def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
+    row = verdict("fact", said)
+    assert (row["outcome"], row["doubtful"]) == ("scored", False)
+    assert row["score"] == row["word_overlap"] == pytest.approx(f1)
+
+
+def test_fact_that_was_cut_off_earns_its_share_and_is_doubtful():
+    cut = {"finish_reason": "length"}
+    row = verdict("fact", "Linda's dog", **cut)
+    assert (row["outcome"], row["doubtful"]) == ("scored", True)
+    row = verdict("fact", "Let me", **cut)
+    assert (row["outcome"], row["score"], row["doubtful"]) == ("truncated", 0, False)
+
+
+def test_facts_are_in_no_share_of_outcomes():
+    items = ITEMS[ITEMS["question_type"].isin(["fact", "belief_choice"])]
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold")), resamples=20)
+    rates = table[table["metric"] == "outcome_rate"].set_index("condition")
+    assert list(rates.index) == list(OUTCOMES)
+    assert (rates["n"] == (items["question_type"] == "belief_choice").sum()).all()
+    assert rates["value"].sum() == rates["value"]["correct"] == 1
 
 
 @pytest.mark.parametrize(
@@ -271,6 +297,37 @@ def test_what_has_no_verdict_is_told_apart(kind, response, outcome):
     assert (row["outcome"], row["score"]) == (outcome, 0)
 
 
+KINDS = ("fact", "belief_dist", "belief_choice", "answerability_list", "infoaccess_yn")
+THOUGHT = "It is a golden retriever. Linda and David know it, so yes, no, (a) or (b)."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("", "unparsed"),
+        ("  \n", "unparsed"),
+        ("Answer:", "unparsed"),
+        (f"<think>{THOUGHT}</think>", "unparsed"),
+        (f"{THOUGHT}</think>", "unparsed"),
+        (f"<think>{THOUGHT}", "truncated"),
+    ],
+)
+def test_empty_answers_and_thinking_alone_earn_nothing(kind, said, outcome):
+    row = verdict(kind, said)
+    assert (row["outcome"], row["score"], row["doubtful"]) == (outcome, 0, False)
+    assert row["excluded_aware"] == (kind == "answerability_list")
+    assert (row["yn"], row["named"]) == (-1, [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_thinking_before_an_answer_is_not_read(kind):
+    gold = fantom.reference(item(kind), "short", 0)["gold"]
+    alone, thought = verdict(kind, gold), verdict(kind, f"<think>{THOUGHT}</think>\n{gold}")
+    assert alone["score"] == 1
+    pd.testing.assert_series_equal(alone, thought)
+
+
 def test_a_credited_answer_that_was_cut_off_is_doubtful():
     row = verdict("belief_dist", "Kailey does not know what breed", finish_reason="length")
     assert (row["outcome"], row["doubtful"]) == ("correct", True)
@@ -287,8 +344,8 @@ def lettered(right: bool) -> str:
 @pytest.mark.parametrize(
     ("kind", "said", "outcome", "rule"),
     [
-        ("fact", "Linda's dog", "correct", "shares words with the right answer"),
-        ("fact", "Nothing", "wrong", "shares no word with the right answer"),
+        ("fact", "Linda's dog", "scored", "shares words with the right answer"),
+        ("fact", "Nothing", "scored", "shares no word with the right answer"),
         ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
         ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
         ("belief_dist", "", "unparsed", "says nothing"),
@@ -332,13 +389,9 @@ def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
 @given(st.text(max_size=80))
 def test_any_text_has_a_verdict(said):
     for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
-        assert verdict(kind, said)["outcome"] in (
-            "correct",
-            "wrong",
-            "unparsed",
-            "truncated",
-            "refused",
-        )
+        outcome = verdict(kind, said)["outcome"]
+        judged = [SCORED] if kind == "fact" else ["correct", "wrong"]
+        assert outcome in (*judged, "unparsed", "truncated", "refused")
 
 
 def test_reasoning_is_never_scored():

@@ -277,7 +277,7 @@ def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
     labels = [label for label, _ in rows(figure)]
     assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
     assert "n = 600" in caption
-    assert "Questions about facts, which have no verdict, are left out" in caption
+    assert "Questions about facts, which earn a token F1 and no verdict, are left out" in caption
 
 
 def test_a_run_with_the_full_context_alone_shows_the_papers_models(one):

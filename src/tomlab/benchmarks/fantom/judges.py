@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.fantom.items.compose import METHODS
-from tomlab.benchmarks.fantom.scoring import SCORED, answer_text, embedded_part, token_f1
+from tomlab.benchmarks.fantom.scoring import ANSWERED, answer_text, embedded_part, token_f1
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
@@ -104,7 +104,7 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
-        if item["question_type"] == "belief_dist" and response["method"] in SCORED:
+        if item["question_type"] == "belief_dist" and response["method"] in ANSWERED:
             key = [response[name] for name in _ANSWER]
             text = "" if failed(response) else answer_text(response["response"])[0]
             unit = "/".join(map(str, key))

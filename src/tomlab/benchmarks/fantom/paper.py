@@ -41,7 +41,7 @@ METRIC_NAMES = {  # the twelve columns of Table 9, in its order
 WORDING = Wording(
     "FANToM",
     METHOD_NAMES,
-    notes={"": "Questions about facts, which have no verdict, are left out."},
+    notes={"": "Questions about facts, which earn a token F1 and no verdict, are left out."},
 )
 
 # What `dvc metrics` shows of each method: (metric, condition).

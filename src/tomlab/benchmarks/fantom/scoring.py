@@ -15,12 +15,12 @@ import pandas as pd
 from tomlab.benchmarks.fantom.items.compose import LETTERS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tidy import check
+from tomlab.records.tidy import SCORED, check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
-SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
+ANSWERED = tuple(name for name, method in METHODS.items() if not method.reasoning)
 # Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
 _EMBEDDED_CHARACTERS = 600
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
@@ -44,16 +44,15 @@ class Said(NamedTuple):
     finish_reason: str = ""
     is_nearer: bool = False
 
-    @property
-    def unlike(self) -> str:
-        """The outcome of free text that earns nothing: wrong, if it is a finished answer at all."""
-        return "wrong" if self.unread == "unparsed" and self.text else self.unread
+    def free(self, outcome: str) -> str:
+        """The outcome of free text that earns nothing, if it is a finished answer at all."""
+        return outcome if self.unread == "unparsed" and self.text else self.unread
 
 
 def _fact(item: Mapping, said: Said) -> Verdict:
-    """Token F1 with the full answer, in lower case; any shared word earns its share."""
+    """Token F1 with the full answer, in lower case: a share of credit, never a verdict."""
     overlap = token_f1(item["answer"].lower(), said.text.lower())
-    outcome, shared = ("correct", "words") if overlap else (said.unlike, "no word")
+    outcome, shared = (SCORED, "words") if overlap else (said.free(SCORED), "no word")
     details = {"score": overlap, "word_overlap": overlap}
     return outcome, f"shares {shared} with the right answer", details
 
@@ -65,7 +64,7 @@ def _dist(item: Mapping, said: Said) -> Verdict:
     rule = "nearer to the right belief than to the other"
     if said.is_nearer:
         return "correct", rule, details
-    return said.unlike, f"not {rule}" if said.text else "says nothing", details
+    return said.free("wrong"), f"not {rule}" if said.text else "says nothing", details
 
 
 def _choice(item: Mapping, said: Said) -> Verdict:
@@ -130,17 +129,24 @@ def score(
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` and the item's conditions.
 
-    The verdict is the release's; `score` is 1 where it says right, and token F1 for facts. Where it
-    says wrong, `outcome` tells answers without a readable verdict apart. `scenario` is that of the
-    method's context, `is_yes` the key of yes/no questions. Details: `word_overlap` (beliefs: token
-    F1 with the nearer answer), `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named`
-    (lists), and `doubtful`: the rule credits an answer that also names the other option, declines,
-    or was cut off.
+    The verdict is the release's, and `score` 1 where it says right; facts have no verdict but token
+    F1 for a score, and the outcome `scored`. Where the release says wrong, `outcome` tells answers
+    without a readable verdict apart. `scenario` is that of the method's context, `is_yes` the key
+    of yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
+    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), and `doubtful`: the rule
+    credits an answer that also names the other option, declines, or was cut off.
+
+    `<think>…</think>` is taken out before anything is read, and what follows a `<think>` that never
+    ends; the release reads it all. What is left is empty: `truncated` if the thinking never ended
+    or the limit cut it off, `refused` if the provider declined, else `unparsed`, with score 0. That
+    is, as in the release, for facts an F1 of 0, for choices no letter, for yes/no the third label,
+    for lists that everybody aware is left out. For BeliefQ[Dist.] it is not: the release embeds an
+    empty answer, too, and credits about half of them.
 
     embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. First calls of chain of
     thought are left out. Errors: `InputError` for responses to unknown items or of unknown methods.
     """
-    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in SCORED]
+    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in ANSWERED]
     read = [(item, response, _said(response)) for item, response in scored]
     nearer = _nearer(
         [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"], embedder
@@ -176,7 +182,7 @@ def _row(item: Mapping, response: Mapping, said: Said) -> dict:
         "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
         "outcome": outcome,
         **details,
-        "doubtful": outcome == "correct" and (details["doubtful"] or said.unread != "unparsed"),
+        "doubtful": details["score"] > 0 and (details["doubtful"] or said.unread != "unparsed"),
         "completion_tokens": response["completion_tokens"],
     }
 
