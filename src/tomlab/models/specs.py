@@ -55,7 +55,7 @@ class Request:
     """One question to a model.
 
     messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user.
-    max_tokens: limit for the visible answer; temperature: the protocol's.
+    max_tokens: limit for the visible answer, None for none; temperature: the protocol's.
     sample: tells repeats of one request apart; seed: sent to engines that take one.
     shared_prefix: beginning of the last message that neighbouring requests share, along with all
         earlier messages; engines with a prefix cache work it out once.
@@ -64,7 +64,7 @@ class Request:
     """
 
     messages: tuple[Mapping[str, str], ...]
-    max_tokens: int
+    max_tokens: int | None
     temperature: float = 0.0
     sample: int = 0
     seed: int = 0
@@ -114,8 +114,8 @@ class _Spec(params.Section):
     # named is asked in full, 0 leaves a method out.
     groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
-    # protocol's: for a small model that does not stop by itself.
-    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = Field({})
+    # protocol's: for a small model that does not stop by itself, or None: no limit.
+    answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
     price: Price | None = None
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
