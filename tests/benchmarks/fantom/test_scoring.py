@@ -578,6 +578,38 @@ def test_consistency_and_all_characters_by_hand():
     assert values["all_characters"] == pytest.approx(1 / 3)
 
 
+def by_order(**answers: str) -> pd.Series:
+    """The orders' accuracies of beliefs that are right (+) and wrong (-) in so many answers."""
+    said = [(order, right) for order, rights in answers.items() for right in rights]
+    items = fantom.compose([question_set(f"{n}-0-0") for n in range(len(said))])
+    items = items[(items["question_type"] == "belief_dist") & (items["tom_order"] == "first-order")]
+    names = {"first": "first-order"} | {k: f"second-order:{k}" for k in ("cyclic", "acyclic")}
+    items = items.assign(tom_order=[names[order] for order, _ in said])
+    row = {"model": "m", "method": "short", "sample": 0}
+    rows = [
+        row | {"item_id": i["item_id"], "response": i["answer" if right == "+" else "wrong_answer"]}
+        for i, (_, right) in zip(items.to_dict("records"), said, strict=True)
+    ]
+    table = fantom.metrics(fantom.score(items, pd.DataFrame(rows)), resamples=50)
+    found = table[table["metric"].isin(["belief_order", "belief_dist"])]
+    assert found["value"].between(found["ci_low"], found["ci_high"]).all()
+    return found.set_index("condition")["value"].rename(lambda of: of.removeprefix("inaccessible"))
+
+
+def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled():
+    found = by_order(first="++--", cyclic="+", acyclic="+--")
+    assert found["/second-order"] == pytest.approx(2 / 4)
+    assert found["/second-order:mean"] == pytest.approx((1 + 1 / 3) / 2)
+    assert found[""] == pytest.approx(4 / 8)
+    assert found["/orders:mean"] == pytest.approx((1 / 2 + (1 + 1 / 3) / 2) / 2)
+
+
+def test_a_kind_of_belief_that_nobody_was_asked_about_leaves_no_plain_mean():
+    assert not by_order(first="+-", cyclic="+").index.str.endswith("mean").any()
+    found = by_order(cyclic="+", acyclic="-")
+    assert found["/second-order:mean"] == 0.5 and "/orders:mean" not in found
+
+
 def test_a_limited_run_takes_whole_sets():
     model = BaselineModel(
         name="r", provider="baseline", model="random", groups={"fantom": {"short": 3}}

@@ -25,6 +25,7 @@ COLUMNS = (
 )
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
 ORDERS = ("first-order", "second-order", "second-order:cyclic", "second-order:acyclic")
+ORDERS += ("second-order:mean", "orders:mean")
 LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
 YN_ERRORS = ("false_positive", "false_negative", "irrelevant")
 OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
@@ -415,16 +416,39 @@ def test_table3_is_about_characters_and_says_that_its_context_is_not_known(one):
 
 def test_table4_is_by_order_and_says_how_it_differs_from_table9(one):
     table = printed.table4(one)
-    assert list(table.printed)[1:5] == ["First order", "Second order", "cyclic", "acyclic"]
+    second = [f"Second order, {how}" for how in ("plain mean", "pooled")]
+    assert list(table.printed)[1:6] == ["First order", *second, "cyclic", "acyclic"]
     assert cell(table, "paper", "Falcon Instruct 40B", "First order") == "39.3*"
     assert cell(table, "paper", "Falcon Instruct 40B", "cyclic") == "42.6"
-    order = value(one, "belief_order", "inaccessible/second-order:acyclic")
-    assert cell(table, "this run", "smollm2-135m", "acyclic").startswith(f"{100 * order:.1f} [")
+    # The paper's is a plain mean; this run has both.
+    assert cell(table, "paper", "Falcon Instruct 40B", second[0]) == "41.1*"
+    assert cell(table, "paper", "Falcon Instruct 40B", second[1]) == "–"
+    parts = {"acyclic": ":acyclic", second[0]: ":mean", second[1]: ""}
+    for column, part in parts.items():
+        order = value(one, "belief_order", f"inaccessible/second-order{part}")
+        text = cell(table, "this run", "smollm2-135m", column)
+        assert text.startswith(f"{100 * order:.1f} [")
     assert cell(table, "this run", "smollm2-135m", "n") == "30"
+    assert "0 of 14 fail" in table.notes[-2]
     assert "3 of 14 fail" in table.notes[-1]
 
 
-def test_table9_has_four_blocks_of_twelve_columns(one):
+def test_table9_has_the_plain_mean_of_the_orders_beside_the_pooled_dist(one):
+    table = printed.table9(one)
+    heads = list(table.printed)
+    assert heads[heads.index("Belief Dist.") + 1] == "Belief Dist. mean"
+    for metric, condition, head in (
+        ("belief_dist", "inaccessible", "Belief Dist."),
+        ("belief_order", "inaccessible/orders:mean", "Belief Dist. mean"),
+    ):
+        text = cell(table, "this run", "smollm2-135m", head, "short")
+        assert text.startswith(f"{100 * value(one, metric, condition):.1f}\n[")
+    assert cell(table, "paper", "Flan-UL2", "Belief Dist.", "short") == "47.6"
+    assert cell(table, "paper", "Flan-UL2", "Belief Dist. mean", "short") == "–"
+    assert any("3 of 14 fail" in note for note in table.notes)
+
+
+def test_table9_has_four_blocks_of_the_papers_twelve_columns_and_the_mean(one):
     table = printed.table9(one)
     blocks = table.printed[table.printed["Context"] != ""]
     assert list(zip(blocks["Context"], blocks["Source"], strict=True)) == [
@@ -442,7 +466,7 @@ def test_table9_has_four_blocks_of_twelve_columns(one):
     text = cell(table, "this run", "smollm2-135m + CoT", "Access All", "full")
     assert text.startswith(f"{score:.1f}\n[")
     run = table.tidy.query("source == 'this run'")
-    assert len(run) == 4 * 12
+    assert len(run) == 4 * 13
     assert run["ci_low"].notna().all()
     assert table.tidy.query("source == 'paper'")["ci_low"].isna().all()
 
@@ -476,7 +500,8 @@ def test_n_is_told_by_column_where_no_column_has_room_for_it(one):
     notes = printed.table9(one).notes
     assert (
         "n of this run, short context: All*, All, Answ. All, Access All 60; Belief Choice, Belief "
-        "Dist., Belief F1, Answ. List, Answ. Y/N, Access List, Access Y/N, Fact F1 120." in notes
+        "Dist., Belief F1, Answ. List, Answ. Y/N, Access List, Access Y/N, Fact F1 120; Belief "
+        "Dist. mean 30." in notes
     )
 
 
