@@ -144,9 +144,9 @@ def score(
     empty answer, too, and credits about half of them.
 
     embedder: for BeliefQ[Dist.]. It reads a text to its end, or as many tokens as its `context`
-    says, with `cut` set where that is not all of the answer or of a belief. The release's, all-
-    roberta-large-v1, reads 128. First calls of chain of thought are left out. Errors: `InputError`
-    for responses to unknown items or of unknown methods.
+    says, with `cut` set where that is not all of the answer or of a belief; the release's,
+    all-roberta-large-v1, reads 128. First calls of chain of thought are left out. Errors:
+    `InputError` for responses to unknown items or of unknown methods.
     """
     scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in ANSWERED]
     read = [(item, response, _said(response)) for item, response in scored]
