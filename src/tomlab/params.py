@@ -88,8 +88,8 @@ class Evaluation(Section):
     """What is asked: the same options for every benchmark."""
 
     methods: Distinct[str]
-    # Limits of answers in tokens by method.
-    max_tokens: dict[str, Size]
+    # Limits of answers in tokens by method; None: no limit.
+    max_tokens: dict[str, Size | None]
 
 
 class GradedAnswers(Section):

@@ -169,6 +169,14 @@ def test_users_limit_for_answers_is_sent_for_its_method_alone(items, faulty_serv
     assert sent == [7, bigtom.METHODS["1-shot"].max_tokens]
 
 
+@pytest.mark.parametrize("own", [{}, {"answer_tokens": {"bigtom": {"0-shot": None}}}])
+def test_users_limit_may_be_none(own, items, faulty_server, tmp_path):
+    spec = toy(faulty_server, groups={"bigtom": {"0-shot": 1}}, **own)
+    users = {"0-shot": 7} if own else {"0-shot": None}
+    asked(items, spec, tmp_path / "s.sqlite", "0-shot", count=1, max_tokens=users)
+    assert ["max_tokens" in question.body for question in faulty_server.asked] == [False]
+
+
 def test_nothing_to_ask_says_so(items, tmp_path):
     with pytest.raises(InputError, match="bigtom, mine: nothing to ask"):
         asked(items, baseline(), tmp_path / "s.sqlite", count=0)

@@ -15,6 +15,7 @@ COLUMNS = (
 )
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
 ORDERS = ("first-order", "second-order", "second-order:cyclic", "second-order:acyclic")
+ORDERS += ("second-order:mean", "orders:mean")
 LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
 YN_ERRORS = ("false_positive", "false_negative", "irrelevant")
 OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}

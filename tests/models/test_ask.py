@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -351,6 +352,29 @@ def test_openai_body_is_what_the_entry_declares(faulty_server, store):
     }
 
 
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
+def test_request_without_a_limit_is_sent_without_the_field(field, faulty_server, store):
+    spec = toy("openai", faulty_server.url, max_tokens_field=field, thinking_tokens=100)
+    unlimited, limited = questions(1)[0], question("Who?")
+    answers([replace(unlimited, max_tokens=None), limited], spec, store)
+    bodies = {asked.body["messages"][0]["content"]: asked.body for asked in faulty_server.asked}
+    assert not {"max_tokens", "max_completion_tokens"} & set(bodies["Question 0?"])
+    assert bodies["Who?"][field] == 110
+
+
+def test_protocol_that_demands_a_limit_says_so_before_anything_is_asked(faulty_server, store):
+    expected = "models.toy: found no limit of answers in tokens, which anthropic demands"
+    with pytest.raises(InputError, match=expected):
+        answers([question("Who?", max_tokens=None)], toy("anthropic", faulty_server.url), store)
+    assert faulty_server.asked == []
+
+
+def test_embedded_model_demands_a_limit(store):
+    spec = model_spec("toy", {"toy": {"provider": "embedded", "model": SMOLLM2}})
+    with pytest.raises(InputError, match="found no limit of answers in tokens, which embedded"):
+        answers([question("Who?", max_tokens=None)], spec, store)
+
+
 def test_anthropic_body_is_what_the_entry_declares(faulty_server, store):
     thinking = {"type": "enabled", "budget_tokens": 1024}
     spec = toy(
@@ -502,6 +526,14 @@ def test_answers_under_way_when_the_cost_limit_is_reached_are_kept(faulty_server
     with pytest.raises(InputError, match="3 of 5 answers are kept"):
         answers(questions(5), spec, store, max_cost_usd=30)
     assert len(faulty_server.asked) == 3
+
+
+def test_answer_without_a_limit_is_reckoned_at_4096_tokens(faulty_server, store):
+    spec = toy("openai", faulty_server.url, max_concurrency=1, **DOLLAR_A_TOKEN)
+    asked = [replace(each, max_tokens=None) for each in questions(3)]
+    with pytest.raises(InputError, match=r"may cost \$4096.*1 of 3 answers are kept"):
+        answers(asked, spec, store, max_cost_usd=4100)
+    assert len(faulty_server.asked) == 1  # $7; a second might have made it $4103
 
 
 def test_cost_limit_needs_a_price_for_a_vendors_model(store):

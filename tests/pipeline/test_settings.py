@@ -30,6 +30,20 @@ def test_the_projects_own_file_is_right():
     assert settings.check() == RIGHT
 
 
+@pytest.mark.parametrize(
+    ("change", "limits"),
+    [
+        ("fantom/evaluation/max_tokens", {"short": None, "full": 512}),
+        ("models/gpt-4o/answer_tokens", {"fantom": {"short": None, "full": 512}}),
+    ],
+)
+def test_an_answer_may_have_no_limit(change, limits, tmp_path):
+    read = settings.check(changed(tmp_path, change, limits))
+    for name in change.split("/"):
+        read = read[name]
+    assert read == limits
+
+
 WRONG = [
     ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
     ("bigtom/generation/writers", [], "at least one"),

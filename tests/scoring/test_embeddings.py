@@ -8,7 +8,7 @@ import pytest
 from tomlab.errors import InputError
 from tomlab.models.embedded import start_server
 from tomlab.models.specs import ModelSpec, model_spec
-from tomlab.scoring.embeddings import embed, near_duplicates, nearest_cosines
+from tomlab.scoring.embeddings import beginnings, embed, near_duplicates, nearest_cosines
 
 FILE = "data/models/all-minilm-l6-v2.q8_0.gguf"
 WALLET = "Mara thinks that her wallet is in the drawer."
@@ -62,6 +62,40 @@ def test_vector_does_not_depend_on_the_texts_beside_it(minilm, vectors):
 def test_server_that_speaks_the_protocol_gives_the_same_vectors(server, vectors):
     remote = spec(provider="openai", model="minilm", base_url=f"{server}/v1")
     assert embed([WALLET], remote)[0] == pytest.approx(vectors[0], abs=1e-6)
+
+
+def test_text_that_is_longer_than_the_encoder_reads_is_an_error_unless_it_is_cut(minilm):
+    with pytest.raises(InputError, match=r"models\.mine: no embeddings .*too large"):
+        embed(["dog " * 511], minilm)
+
+
+def test_a_long_text_is_cut_where_the_encoder_stops(minilm):
+    fits, longer = "dog " * 510, "dog " * 510 + "violin " * 90
+    cut = beginnings([WALLET, fits, longer, longer], minilm)
+    assert list(cut) == [longer]
+    assert len(cut[longer]) == 512
+    assert len(set(cut[longer])) == 3  # what begins a text, "dog", what ends it
+    whole, beginning = embed([fits, longer], minilm, cut)
+    assert beginning == pytest.approx(whole, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["词" * 600, "ü" * 600, "\U0001f600" * 300])
+def test_what_is_long_is_told_by_tokens_and_not_by_characters(minilm, text):
+    cut = beginnings([text], minilm)
+    assert embed([text], minilm, cut).shape == (1, 384)
+
+
+def test_encoder_that_reads_128_tokens_is_cut_as_the_release_cuts():
+    released = spec(provider="embedded", model=FILE, context=128)
+    cut = beginnings(["dog " * 126, "dog " * 127], released)
+    assert [len(tokens) for tokens in cut.values()] == [128]
+    whole, beginning = embed(["dog " * 126, "dog " * 127], released, cut)
+    assert beginning == pytest.approx(whole, abs=1e-6)
+
+
+def test_how_much_a_server_reads_is_its_own_affair(server):
+    remote = spec(provider="openai", model="minilm", base_url=f"{server}/v1")
+    assert beginnings(["dog " * 600], remote) == {}
 
 
 def test_retelling_is_found_among_stories(vectors):

@@ -84,9 +84,9 @@ def request(
     *,
     seed: int = 0,
     replaced: Mapping[str, str] | None = None,
-    max_tokens: Mapping[str, int] | None = None,
+    max_tokens: Mapping[str, int | None] | None = None,
 ) -> Request:
-    """The request for one question. max_tokens: a user's own limits by method."""
+    """The request for one question. max_tokens: a user's own limits by method, None for none."""
     item, method = question.item, question.method
     return Request(
         messages=tuple(benchmark.messages(item, method, replaced)),
@@ -106,7 +106,7 @@ async def evaluate(
     *,
     seed: int = 0,
     replaced: Mapping[str, str] | None = None,
-    max_tokens: Mapping[str, int] | None = None,
+    max_tokens: Mapping[str, int | None] | None = None,
     limits: Limits | None = None,
     store: Path | str = RESPONSE_STORE,
 ) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from typing import Any
 
 import anthropic
 
-from tomlab.models.remote import Payload, Remote
+from tomlab.models.remote import Payload, Remote, demand_limit
 from tomlab.models.replies import MalformedReplyError, count, reply
 from tomlab.models.specs import AnthropicModel, Reply, Request
 
@@ -28,6 +28,7 @@ class Anthropic(Remote):
 
     def body(self, request: Request) -> Payload:
         spec, schema = self.spec, request.schema
+        demand_limit(spec, request)
         system = [m["content"] for m in request.messages if m["role"] == "system"]
         form = schema is not None and {"type": "json_schema", "schema": dict(schema)}
         # Not an argument of the client, yet part of the protocol for models that take it.

@@ -24,6 +24,8 @@ from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE
 
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
+# What an answer without a limit is reckoned at, in estimates of cost and of tokens a minute.
+UNLIMITED = 4096
 # Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
 # look for the answers to requests that another process has claimed.
 CLAIM, HOLD, LOOK = 30.0, 10.0, 0.5
@@ -213,10 +215,12 @@ class _Run:
         return claimed is True
 
     def _worst_case(self, request: Request) -> float:
-        """At most so many US dollars may one request cost; 0 where nothing is priced."""
+        """At most so many US dollars may one request cost, if it has a limit; 0 where nothing is
+        priced.
+        """
         if self.model.price is None:
             return 0.0
-        answer = request.max_tokens + getattr(self.model, "thinking_tokens", 0)
+        answer = (request.max_tokens or UNLIMITED) + getattr(self.model, "thinking_tokens", 0)
         return self.model.price.usd(_prompt_tokens(request), answer)
 
     async def _affords(self, cost: float) -> bool:
@@ -316,7 +320,7 @@ def _prompt_tokens(request: Request) -> float:
 
 
 def _tokens(request: Request) -> float:
-    return _prompt_tokens(request) + request.max_tokens
+    return _prompt_tokens(request) + (request.max_tokens or UNLIMITED)
 
 
 def _check_price(model: ModelSpec, limits: Limits) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import openai
 
 from tomlab.models.embedded import digest, gguf_path, start_server
-from tomlab.models.remote import NO_KEY, Payload, Remote, fatal
+from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
 from tomlab.models.replies import MalformedReplyError, reply
 from tomlab.models.specs import EmbeddedModel, OpenAIModel, Reply, Request
 
@@ -31,6 +31,7 @@ class Embedded:
         self._free: list[_Engine] = []
 
     def payload(self, request: Request) -> Payload:
+        demand_limit(self.spec, request)
         return {
             "weights": digest(self._path),
             "context": self.spec.context,
@@ -109,9 +110,10 @@ class OpenAI(Remote):
     def body(self, request: Request) -> Payload:
         spec = self.spec
         roles = {"system": spec.system_role}  # for servers that know no `system`
+        limit = request.max_tokens
         return {
             "messages": [{**m, "role": roles.get(m["role"], m["role"])} for m in request.messages],
-            spec.max_tokens_field: request.max_tokens + spec.thinking_tokens,
+            spec.max_tokens_field: None if limit is None else limit + spec.thinking_tokens,
             "temperature": self.temperature(request),
             "reasoning_effort": spec.reasoning_effort,
             "extra_body": spec.extra_body,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tomlab.errors import InputError
 from tomlab.models.replies import redacted
-from tomlab.models.specs import PROTOCOL, AnthropicModel, OpenAIModel, Request
+from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Request
 
 Payload = dict[str, Any]
 # What a server that wants no key is handed: the clients insist on one.
@@ -33,6 +33,13 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     if key in (spec.base_url or ""):
         raise InputError(f"models.{spec.name}: found the key in base_url, expected it in {name}")
     return key
+
+
+def demand_limit(spec: ModelSpec, request: Request) -> None:
+    """InputError for a request without a limit to a provider that can't do without one."""
+    if request.max_tokens is None:
+        found = f"found no limit of answers in tokens, which {spec.provider} demands"
+        raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
 
 
 class Remote(ABC):

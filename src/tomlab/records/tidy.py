@@ -18,6 +18,8 @@ from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
+# Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
+SCORED = "scored"
 
 
 def _texts(*names: str, **options: Any) -> dict[str, pa.Column]:
@@ -55,7 +57,7 @@ _COLUMNS = {
     "scores": {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
-        **_texts("outcome", checks=pa.Check.isin(OUTCOMES)),
+        **_texts("outcome", checks=pa.Check.isin([*OUTCOMES, SCORED])),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
     },
     "metrics": {

@@ -1,6 +1,7 @@
 """Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,8 +15,41 @@ _WEIGHTS = str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf")
 MINILM = EmbeddedModel(name="minilm", provider="embedded", model=_WEIGHTS, context=512)
 
 
-def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
-    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once."""
+def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
+    """The tokens that an embedded encoder reads of each text that is too long for it, by text.
+
+    As sentence-transformers cuts a text: the first of its tokens and the mark that ends it, as many
+    as the model's `context`. Servers cut or refuse long texts themselves, so theirs are none.
+    """
+    # A token stands for a byte at least, but for those few that frame a text.
+    context = getattr(model, "context", np.inf)
+    if not (long := [t for t in dict.fromkeys(texts) if len(t.encode()) + 4 > context]):
+        return {}
+    import httpx
+
+    from tomlab.models.embedded import start_server
+
+    server = start_server(model.model, context=context, threads=model.threads, embedding=True)
+    url, found = f"{server.listening_address}/tokenize", {}
+    with httpx.Client() as client:
+        for text in long:
+            answer = client.post(url, json={"content": text, "add_special": True})
+            tokens = answer.raise_for_status().json()["tokens"]
+            if len(tokens) > context:
+                found[text] = [*tokens[: context - 1], tokens[-1]]
+    return found
+
+
+def embed(
+    texts: Sequence[str],
+    model: ModelSpec,
+    cut: Mapping[str, Sequence[int]] = MappingProxyType({}),
+) -> np.ndarray:
+    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once.
+
+    cut: the `beginnings` that stand for texts too long for the encoder. Errors: `InputError` for
+    a model that gives no embeddings, and for what it can't read.
+    """
     # Imported here: the client takes a second to import, and most who import this never embed.
     import openai
 
@@ -42,7 +76,8 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     try:
         with client:
             for start in range(0, len(unique), _BATCH):
-                batch = {"input": unique[start : start + _BATCH], **options}
+                own = [cut.get(text, text) for text in unique[start : start + _BATCH]]
+                batch = {"input": own, **options}
                 # Raw: the client's own objects take half a second for a batch's numbers.
                 found = client.embeddings.with_raw_response.create(**batch)
                 vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]

@@ -240,11 +240,9 @@ def test_cosines_are_to_both_beliefs():
     assert np.isnan(found[1])
 
 
-def test_long_answers_are_embedded_by_their_beginning():
-    table = table_of("No idea. " * 100)
-    assert max(map(len, distance.texts_to_embed(table, ITEMS))) == 600
-    vectors = {t: np.ones(1) for t in distance.texts_to_embed(table, ITEMS)}
-    assert distance.distance_scores(table, ITEMS, vectors).tolist() == [0.0]
+def test_long_answers_are_embedded_whole():
+    said = "No idea. " * 100
+    assert said in distance.texts_to_embed(table_of(said), ITEMS)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
 from tomlab.errors import InputError
 from tomlab.models.specs import BaselineModel
+from tomlab.records.tidy import OUTCOMES, SCORED
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -207,6 +208,30 @@ def test_distance_prefers_the_belief_of_person_x():
     assert near["word_overlap"] > 0.3
 
 
+NOTHING = "Kailey does not know which breed Linda's dog is."
+RETRIEVER = "Kailey thinks that Linda's dog is a golden retriever."
+
+
+def test_a_long_answer_about_a_belief_is_read_to_its_end():
+    preamble = "Let us see who says what in this conversation, and when. " * 12  # 684 characters
+    near, far = (verdict("belief_dist", preamble + end) for end in (NOTHING * 3, RETRIEVER * 3))
+    assert (near["outcome"], near["cut"]) == ("correct", False)
+    assert (far["outcome"], far["cut"]) == ("wrong", False)
+
+
+@pytest.mark.parametrize("more", [RETRIEVER * 60, "词" * 600])
+def test_an_answer_that_the_encoder_cannot_read_to_its_end_is_cut_and_said_to_be(more):
+    row = verdict("belief_dist", f"{NOTHING * 40} {more}")
+    assert (row["outcome"], row["cut"]) == ("correct", True)
+
+
+def test_a_belief_that_the_encoder_cannot_read_to_its_end_is_told_too():
+    asked = item("belief_dist")
+    items = pd.DataFrame([asked | {"wrong_answer": RETRIEVER * 60}])
+    row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": NOTHING}
+    assert fantom.score(items, pd.DataFrame([row]))["cut"].tolist() == [True]
+
+
 def test_list_needs_every_aware_name_and_no_other():
     assert verdict("answerability_list", "Linda and David")["score"] == 1
     both = verdict("answerability_list", "Linda and Kailey")
@@ -244,11 +269,36 @@ def test_yes_beside_no_is_doubtful():
     assert (row["outcome"], row["doubtful"]) == ("correct", True)
 
 
-def test_fact_earns_its_token_f1():
-    row = verdict("fact", "linda's dog is a poodle")
-    assert row["outcome"] == "correct"
-    assert row["score"] == pytest.approx(2 * 4 / (6 + 5))
-    assert verdict("fact", "nothing of the kind")["outcome"] == "wrong"
+@pytest.mark.parametrize(
+    ("said", "f1"),
+    [
+        ("linda's dog is a golden retriever.", 1),
+        ("linda's dog is a poodle", 2 * 4 / (6 + 5)),
+        ("I would say that a cat sleeps on the sofa over there, as ever.", 2 * 1 / (6 + 14)),
+        ("nothing of the kind", 0),
+    ],
+)
+def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
+    row = verdict("fact", said)
+    assert (row["outcome"], row["doubtful"]) == ("scored", False)
+    assert row["score"] == row["word_overlap"] == pytest.approx(f1)
+
+
+def test_fact_that_was_cut_off_earns_its_share_and_is_doubtful():
+    cut = {"finish_reason": "length"}
+    row = verdict("fact", "Linda's dog", **cut)
+    assert (row["outcome"], row["doubtful"]) == ("scored", True)
+    row = verdict("fact", "Let me", **cut)
+    assert (row["outcome"], row["score"], row["doubtful"]) == ("truncated", 0, False)
+
+
+def test_facts_are_in_no_share_of_outcomes():
+    items = ITEMS[ITEMS["question_type"].isin(["fact", "belief_choice"])]
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold")), resamples=20)
+    rates = table[table["metric"] == "outcome_rate"].set_index("condition")
+    assert list(rates.index) == list(OUTCOMES)
+    assert (rates["n"] == (items["question_type"] == "belief_choice").sum()).all()
+    assert rates["value"].sum() == rates["value"]["correct"] == 1
 
 
 @pytest.mark.parametrize(
@@ -271,6 +321,37 @@ def test_what_has_no_verdict_is_told_apart(kind, response, outcome):
     assert (row["outcome"], row["score"]) == (outcome, 0)
 
 
+KINDS = ("fact", "belief_dist", "belief_choice", "answerability_list", "infoaccess_yn")
+THOUGHT = "It is a golden retriever. Linda and David know it, so yes, no, (a) or (b)."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("", "unparsed"),
+        ("  \n", "unparsed"),
+        ("Answer:", "unparsed"),
+        (f"<think>{THOUGHT}</think>", "unparsed"),
+        (f"{THOUGHT}</think>", "unparsed"),
+        (f"<think>{THOUGHT}", "truncated"),
+    ],
+)
+def test_empty_answers_and_thinking_alone_earn_nothing(kind, said, outcome):
+    row = verdict(kind, said)
+    assert (row["outcome"], row["score"], row["doubtful"]) == (outcome, 0, False)
+    assert row["excluded_aware"] == (kind == "answerability_list")
+    assert (row["yn"], row["named"]) == (-1, [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_thinking_before_an_answer_is_not_read(kind):
+    gold = fantom.reference(item(kind), "short", 0)["gold"]
+    alone, thought = verdict(kind, gold), verdict(kind, f"<think>{THOUGHT}</think>\n{gold}")
+    assert alone["score"] == 1
+    pd.testing.assert_series_equal(alone, thought)
+
+
 def test_a_credited_answer_that_was_cut_off_is_doubtful():
     row = verdict("belief_dist", "Kailey does not know what breed", finish_reason="length")
     assert (row["outcome"], row["doubtful"]) == ("correct", True)
@@ -287,8 +368,8 @@ def lettered(right: bool) -> str:
 @pytest.mark.parametrize(
     ("kind", "said", "outcome", "rule"),
     [
-        ("fact", "Linda's dog", "correct", "shares words with the right answer"),
-        ("fact", "Nothing", "wrong", "shares no word with the right answer"),
+        ("fact", "Linda's dog", "scored", "shares words with the right answer"),
+        ("fact", "Nothing", "scored", "shares no word with the right answer"),
         ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
         ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
         ("belief_dist", "", "unparsed", "says nothing"),
@@ -332,13 +413,9 @@ def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
 @given(st.text(max_size=80))
 def test_any_text_has_a_verdict(said):
     for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
-        assert verdict(kind, said)["outcome"] in (
-            "correct",
-            "wrong",
-            "unparsed",
-            "truncated",
-            "refused",
-        )
+        outcome = verdict(kind, said)["outcome"]
+        judged = [SCORED] if kind == "fact" else ["correct", "wrong"]
+        assert outcome in (*judged, "unparsed", "truncated", "refused")
 
 
 def test_reasoning_is_never_scored():
@@ -499,6 +576,38 @@ def test_consistency_and_all_characters_by_hand():
     values = table.set_index("metric")["value"]
     assert values["consistency"] == pytest.approx(1 / 3)
     assert values["all_characters"] == pytest.approx(1 / 3)
+
+
+def by_order(**answers: str) -> pd.Series:
+    """The orders' accuracies of beliefs that are right (+) and wrong (-) in so many answers."""
+    said = [(order, right) for order, rights in answers.items() for right in rights]
+    items = fantom.compose([question_set(f"{n}-0-0") for n in range(len(said))])
+    items = items[(items["question_type"] == "belief_dist") & (items["tom_order"] == "first-order")]
+    names = {"first": "first-order"} | {k: f"second-order:{k}" for k in ("cyclic", "acyclic")}
+    items = items.assign(tom_order=[names[order] for order, _ in said])
+    row = {"model": "m", "method": "short", "sample": 0}
+    rows = [
+        row | {"item_id": i["item_id"], "response": i["answer" if right == "+" else "wrong_answer"]}
+        for i, (_, right) in zip(items.to_dict("records"), said, strict=True)
+    ]
+    table = fantom.metrics(fantom.score(items, pd.DataFrame(rows)), resamples=50)
+    found = table[table["metric"].isin(["belief_order", "belief_dist"])]
+    assert found["value"].between(found["ci_low"], found["ci_high"]).all()
+    return found.set_index("condition")["value"].rename(lambda of: of.removeprefix("inaccessible"))
+
+
+def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled():
+    found = by_order(first="++--", cyclic="+", acyclic="+--")
+    assert found["/second-order"] == pytest.approx(2 / 4)
+    assert found["/second-order:mean"] == pytest.approx((1 + 1 / 3) / 2)
+    assert found[""] == pytest.approx(4 / 8)
+    assert found["/orders:mean"] == pytest.approx((1 / 2 + (1 + 1 / 3) / 2) / 2)
+
+
+def test_a_kind_of_belief_that_nobody_was_asked_about_leaves_no_plain_mean():
+    assert not by_order(first="+-", cyclic="+").index.str.endswith("mean").any()
+    found = by_order(cyclic="+", acyclic="-")
+    assert found["/second-order:mean"] == 0.5 and "/orders:mean" not in found
 
 
 def test_a_limited_run_takes_whole_sets():

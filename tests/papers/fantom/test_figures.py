@@ -224,7 +224,7 @@ def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
     labels = [label for label, _ in rows(figure)]
     assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
     assert "n = 600" in caption
-    assert "Questions about facts, which have no verdict, are left out" in caption
+    assert "Questions about facts, which earn a token F1 and no verdict, are left out" in caption
 
 
 def test_a_run_with_the_full_context_alone_shows_the_papers_models(one):
@@ -360,16 +360,39 @@ def test_table3_is_about_characters_and_says_that_its_context_is_not_known(one):
 
 def test_table4_is_by_order_and_says_how_it_differs_from_table9(one):
     table = printed.table4(one)
-    assert list(table.printed)[1:5] == ["First order", "Second order", "cyclic", "acyclic"]
+    second = [f"Second order, {how}" for how in ("plain mean", "pooled")]
+    assert list(table.printed)[1:6] == ["First order", *second, "cyclic", "acyclic"]
     assert cell(table, "paper", "Falcon Instruct 40B", "First order") == "39.3*"
     assert cell(table, "paper", "Falcon Instruct 40B", "cyclic") == "42.6"
-    order = value(one, "belief_order", "inaccessible/second-order:acyclic")
-    assert cell(table, "this run", "smollm2-135m", "acyclic").startswith(f"{100 * order:.1f} [")
-    assert cell(table, "this run", "smollm2-135m", "acyclic").endswith("n = 30/20")
+    # The paper's is a plain mean; this run has both.
+    assert cell(table, "paper", "Falcon Instruct 40B", second[0]) == "41.1*"
+    assert cell(table, "paper", "Falcon Instruct 40B", second[1]) == "–"
+    parts = {"acyclic": ":acyclic", second[0]: ":mean", second[1]: ""}
+    for column, part in parts.items():
+        order = value(one, "belief_order", f"inaccessible/second-order{part}")
+        text = cell(table, "this run", "smollm2-135m", column)
+        assert text.startswith(f"{100 * order:.1f} [")
+        assert text.endswith("n = 30/20")
+    assert "0 of 14 fail" in table.notes[-2]
     assert "3 of 14 fail" in table.notes[-1]
 
 
-def test_table9_has_four_blocks_of_twelve_columns(one):
+def test_table9_has_the_plain_mean_of_the_orders_beside_the_pooled_dist(one):
+    table = printed.table9(one)
+    heads = list(table.printed)
+    assert heads[heads.index("Belief Dist.") + 1] == "Belief Dist. mean"
+    for metric, condition, head in (
+        ("belief_dist", "inaccessible", "Belief Dist."),
+        ("belief_order", "inaccessible/orders:mean", "Belief Dist. mean"),
+    ):
+        text = cell(table, "this run", "smollm2-135m", head, "short")
+        assert text.startswith(f"{100 * value(one, metric, condition):.1f}\n[")
+    assert cell(table, "paper", "Flan-UL2", "Belief Dist.", "short") == "47.6"
+    assert cell(table, "paper", "Flan-UL2", "Belief Dist. mean", "short") == "–"
+    assert any("3 of 14 fail" in note for note in table.notes)
+
+
+def test_table9_has_four_blocks_of_the_papers_twelve_columns_and_the_mean(one):
     table = printed.table9(one)
     blocks = table.printed[table.printed["Context"] != ""]
     assert list(zip(blocks["Context"], blocks["Source"], strict=True)) == [
@@ -387,7 +410,7 @@ def test_table9_has_four_blocks_of_twelve_columns(one):
     text = cell(table, "this run", "smollm2-135m + CoT", "Access All", "full")
     assert text.startswith(f"{score:.1f}\n[")
     run = table.tidy.query("source == 'this run'")
-    assert len(run) == 4 * 12
+    assert len(run) == 4 * 13
     assert run["ci_low"].notna().all()
     assert table.tidy.query("source == 'paper'")["ci_low"].isna().all()
 

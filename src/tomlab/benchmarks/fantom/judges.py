@@ -6,12 +6,13 @@ Nobody judged these answers; their column `source` says so.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.fantom.items.compose import METHODS
-from tomlab.benchmarks.fantom.scoring import SCORED, answer_text, embedded_part, token_f1
+from tomlab.benchmarks.fantom.scoring import ANSWERED, answer_text, token_f1
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
@@ -29,7 +30,7 @@ def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
     table: columns `item_id`, `text`, such as `constructed` or `answers`.
     """
     triples = [triple for triple in _triples(table, items) if triple[0]]
-    return list(dict.fromkeys(embedded_part(text) for triple in triples for text in triple))
+    return list(dict.fromkeys(chain(*triples)))
 
 
 def distance_scores(
@@ -49,7 +50,7 @@ def distance_scores(
     def alike(text: str, answer: str) -> float:
         if isinstance(vectors, str):
             return token_f1(answer.lower(), text.lower())
-        return float(vectors[embedded_part(text)] @ vectors[embedded_part(answer)])
+        return float(vectors[text] @ vectors[answer])
 
     scores = [
         alike(text, right) - alike(text, wrong) if text else np.nan
@@ -104,7 +105,7 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
-        if item["question_type"] == "belief_dist" and response["method"] in SCORED:
+        if item["question_type"] == "belief_dist" and response["method"] in ANSWERED:
             key = [response[name] for name in _ANSWER]
             text = "" if failed(response) else answer_text(response["response"])[0]
             unit = "/".join(map(str, key))

@@ -4,7 +4,8 @@ The units of a conjunction are question sets, or all sets on a part or in a conv
 cluster on conversations, whose sets share their text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -23,6 +24,13 @@ _ALL = ("belief_choice", *chain(*_BOTH.values()))
 # which people were not asked), and both kinds of one family.
 CONJUNCTIONS = {"all_star": ("belief_dist", *_ALL), "all": _ALL, **_BOTH}
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
+# The paper's means give each kind of belief its weight, however many questions are of that kind:
+# Table 4's second order in 14 of 14 rows, Table 9's Dist. in 11 of 14. The released code pools.
+_SECOND = ("second-order:cyclic", "second-order:acyclic")
+PLAIN_MEANS = {
+    "second-order:mean": dict.fromkeys(_SECOND, 1 / 2),
+    "orders:mean": {"first-order": 1 / 2} | dict.fromkeys(_SECOND, 1 / 4),
+}
 _LEVELS = {"": "group_id", "part": "part_id", "conversation": "conversation_id"}
 _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEVANT}
 
@@ -42,7 +50,8 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     *_list: accuracy; belief_f1: token F1 over answers right by distance, if there are any; *_yn: F1
     of yes and no weighted by their counts, an answer that is neither being a third label; fact_f1:
     token F1, the same in both scenarios. all_characters, consistency: Table 3; belief_order: Table
-    4, accuracy by distance; list_error, yn_error: Fig. 4-5, shares of all such questions.
+    4, accuracy by distance, pooled and as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of
+    all such questions.
     outcome_rate and completion_tokens leave out fact questions, doubtful is by question type. A
     failed answer counts as wrong.
     """
@@ -60,9 +69,10 @@ def _rows(part: pd.DataFrame, whose: Mapping) -> Iterator[dict]:
         own = part[part["scenario"] == scenario]
         means = _means(own, scenario, whose["method"])
         yield from rows((mean for mean in means if len(mean.values)), whose)
-        for metric, sums, statistic, n in _ratios(own):
+        for metric, part_of, sums, statistic, n in _ratios(own):
             interval = cluster_statistic(sums, statistic, n=n)
-            yield whose | {"metric": metric, "condition": scenario} | vars(interval)
+            of = condition(scenario, part_of)
+            yield whose | {"metric": metric, "condition": of} | vars(interval)
         if len(own) and is_fact.any():
             yield from rows([_mean("fact_f1", scenario, part[is_fact], "score")], whose)
     tom = part[~is_fact]
@@ -117,14 +127,17 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
             yield Series(metric, of, values, cell["conversation_id"])
 
 
-def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, object, int]]:
-    """The counts by conversation behind each metric that is a ratio or an F1 of counts."""
+def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, Callable, int]]:
+    """The counts by conversation behind each metric that is no mean of answers: metric, part of the
+    scenario, sums, statistic, n.
+    """
     beliefs = own[own["question_type"] == "belief_dist"]
     if beliefs["right"].any():
         shared = beliefs["word_overlap"].where(beliefs["right"], 0.0)
         counts = pd.DataFrame({"shared": shared, "right": beliefs["right"].astype(float)})
         sums = counts.groupby(beliefs["conversation_id"], sort=False).sum()
-        yield "belief_f1", sums, ratio, int(beliefs["right"].sum())
+        yield "belief_f1", "", sums, ratio, int(beliefs["right"].sum())
+    yield from _plain_means(beliefs)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
@@ -134,7 +147,29 @@ def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, object, int]
                 for said in (YES, NO, IRRELEVANT)
             }
             sums = pd.DataFrame(cells).groupby(answers["conversation_id"], sort=False).sum()
-            yield f"{family}_yn", sums, weighted_f1, len(answers)
+            yield f"{family}_yn", "", sums, weighted_f1, len(answers)
+
+
+def _plain_means(beliefs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, Callable, int]]:
+    """Those `PLAIN_MEANS` of which every kind of belief was asked about, as `_ratios` has them."""
+    for name, weights in PLAIN_MEANS.items():
+        own = beliefs[beliefs["tom_order"].isin(weights)]
+        if own["tom_order"].nunique() == len(weights):
+            asked = pd.get_dummies(own["tom_order"], dtype=float)[list(weights)]
+            both = pd.concat([asked.mul(own["right"], axis=0), asked], axis=1)
+            sums = both.groupby(own["conversation_id"], sort=False).sum()
+            mean = partial(weighted_shares, weights=list(weights.values()))
+            yield "belief_order", name, sums, mean, len(own)
+
+
+def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
+    """The mean of shares by `weights`, which sum to 1; nan where one of them is not defined.
+
+    counts: (..., 2 * shares), of each how many are right, then of each out of how many.
+    """
+    right, asked = np.split(np.asarray(counts), 2, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (right / asked) @ np.array(weights)
 
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:

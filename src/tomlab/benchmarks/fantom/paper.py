@@ -42,7 +42,7 @@ WORDING = Wording(
     "FANToM",
     METHOD_NAMES,
     groups="conversations",
-    notes={"": "Questions about facts, which have no verdict, are left out."},
+    notes={"": "Questions about facts, which earn a token F1 and no verdict, are left out."},
 )
 
 # What `dvc metrics` shows of each method: (metric, condition).

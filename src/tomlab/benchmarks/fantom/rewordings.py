@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from tomlab.benchmarks.fantom.items.sets import speakers
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN, balanced, capital
 
@@ -101,8 +102,7 @@ def _template(item: Mapping) -> tuple[str, str, str]:
     """The one speaker whom the fact question names, and question and answer with a gap there; ""
     for each where it names none or several.
     """
-    speakers = set(re.findall(rf"^({_NAME}):", item["full_story"], re.MULTILINE))
-    named = speakers & set(re.findall(_NAME, item["fact_question"]))
+    named = set(speakers(item["full_story"])) & set(re.findall(_NAME, item["fact_question"]))
     texts = item["fact_question"], item["fact_answer"]
     if len(named) != 1 or any(mark in text for text in texts for mark in "{}"):
         return "", "", ""

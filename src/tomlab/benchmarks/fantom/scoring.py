@@ -15,19 +15,17 @@ import pandas as pd
 from tomlab.benchmarks.fantom.items.compose import LETTERS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tidy import check
+from tomlab.records.tidy import SCORED, check
 from tomlab.scoring.answers import failed, pairs, unanswered, visible
-from tomlab.scoring.embeddings import MINILM, embed
+from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
-SCORED = tuple(name for name, method in METHODS.items() if not method.reasoning)
-# Sentence encoders read the beginning of a text; the released one stops after 128 tokens.
-_EMBEDDED_CHARACTERS = 600
+ANSWERED = tuple(name for name, method in METHODS.items() if not method.reasoning)
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
 # Columns of the scores that a rule may leave as they are.
 _DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
-_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False}
+_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
 # The outcome, the rule that decided, in words, and the columns of the scores that it sets.
 Verdict = tuple[str, str, dict]
 
@@ -36,24 +34,25 @@ Verdict = tuple[str, str, dict]
 
 class Said(NamedTuple):
     """Of one answer the part that is judged, its outcome if nothing can be read of that ("error"
-    for a failed request), why it ended, and whether it is nearer to the right belief.
+    for a failed request), why it ended, and of beliefs whether it is nearer to the right one, and
+    whether the encoder could not read to the end what it compared.
     """
 
     text: str
     unread: str
     finish_reason: str = ""
     is_nearer: bool = False
+    is_cut: bool = False
 
-    @property
-    def unlike(self) -> str:
-        """The outcome of free text that earns nothing: wrong, if it is a finished answer at all."""
-        return "wrong" if self.unread == "unparsed" and self.text else self.unread
+    def free(self, outcome: str) -> str:
+        """The outcome of free text that earns nothing, if it is a finished answer at all."""
+        return outcome if self.unread == "unparsed" and self.text else self.unread
 
 
 def _fact(item: Mapping, said: Said) -> Verdict:
-    """Token F1 with the full answer, in lower case; any shared word earns its share."""
+    """Token F1 with the full answer, in lower case: a share of credit, never a verdict."""
     overlap = token_f1(item["answer"].lower(), said.text.lower())
-    outcome, shared = ("correct", "words") if overlap else (said.unlike, "no word")
+    outcome, shared = (SCORED, "words") if overlap else (said.free(SCORED), "no word")
     details = {"score": overlap, "word_overlap": overlap}
     return outcome, f"shares {shared} with the right answer", details
 
@@ -61,11 +60,11 @@ def _fact(item: Mapping, said: Said) -> Verdict:
 def _dist(item: Mapping, said: Said) -> Verdict:
     """Nearer to PersonX's belief than to the omniscient one."""
     nearest = item["answer" if said.is_nearer else "wrong_answer"]
-    details = {"word_overlap": token_f1(nearest, said.text)}
+    details = {"word_overlap": token_f1(nearest, said.text), "cut": said.is_cut}
     rule = "nearer to the right belief than to the other"
     if said.is_nearer:
         return "correct", rule, details
-    return said.unlike, f"not {rule}" if said.text else "says nothing", details
+    return said.free("wrong"), f"not {rule}" if said.text else "says nothing", details
 
 
 def _choice(item: Mapping, said: Said) -> Verdict:
@@ -130,25 +129,34 @@ def score(
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` and the item's conditions.
 
-    The verdict is the release's; `score` is 1 where it says right, and token F1 for facts. Where it
-    says wrong, `outcome` tells answers without a readable verdict apart. `scenario` is that of the
-    method's context, `is_yes` the key of yes/no questions. Details: `word_overlap` (beliefs: token
-    F1 with the nearer answer), `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named`
-    (lists), and `doubtful`: the rule credits an answer that also names the other option, declines,
-    or was cut off.
+    The verdict is the release's, and `score` 1 where it says right; facts have no verdict but token
+    F1 for a score, and the outcome `scored`. Where the release says wrong, `outcome` tells answers
+    without a readable verdict apart. `scenario` is that of the method's context, `is_yes` the key
+    of yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
+    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), and `doubtful`: the rule
+    credits an answer that also names the other option, declines, or was cut off.
 
-    embedder: for BeliefQ[Dist.]; the release's is all-roberta-large-v1. First calls of chain of
-    thought are left out. Errors: `InputError` for responses to unknown items or of unknown methods.
+    `<think>…</think>` is taken out before anything is read, and what follows a `<think>` that never
+    ends; the release reads it all. What is left is empty: `truncated` if the thinking never ended
+    or the limit cut it off, `refused` if the provider declined, else `unparsed`, with score 0. That
+    is, as in the release, for facts an F1 of 0, for choices no letter, for yes/no the third label,
+    for lists that everybody aware is left out. For BeliefQ[Dist.] it is not: the release embeds an
+    empty answer, too, and credits about half of them.
+
+    embedder: for BeliefQ[Dist.]. It reads a text to its end, or as many tokens as its `context`
+    says, with `cut` set where that is not all of the answer or of a belief; the release's,
+    all-roberta-large-v1, reads 128. First calls of chain of thought are left out. Errors:
+    `InputError` for responses to unknown items or of unknown methods.
     """
-    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in SCORED]
+    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in ANSWERED]
     read = [(item, response, _said(response)) for item, response in scored]
-    nearer = _nearer(
-        [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"], embedder
-    )
-    rows = [
-        _row(item, response, said._replace(is_nearer=(item["item_id"], said.text) in nearer))
-        for item, response, said in read
-    ]
+    beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
+    nearer, cut = _nearer(beliefs, embedder)
+    rows = []
+    for item, response, said in read:
+        key = (item["item_id"], said.text)
+        said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
+        rows.append(_row(item, response, said))
     return check(pd.DataFrame(rows), "scores", "fantom scores")
 
 
@@ -176,18 +184,14 @@ def _row(item: Mapping, response: Mapping, said: Said) -> dict:
         "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
         "outcome": outcome,
         **details,
-        "doubtful": outcome == "correct" and (details["doubtful"] or said.unread != "unparsed"),
+        "doubtful": details["score"] > 0 and (details["doubtful"] or said.unread != "unparsed"),
         "completion_tokens": response["completion_tokens"],
     }
 
 
-def embedded_part(text: str) -> str:
-    """What an encoder is given of a text: its beginning, and of an empty one a mark."""
-    return text[:_EMBEDDED_CHARACTERS] or "-"
-
-
-def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> set[tuple[str, str]]:
-    """Those answers, by item and text, that are nearer to the right belief than to the other.
+def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:
+    """Those answers, by item and text, that are nearer to the right belief than to the other, and
+    those of which the encoder read the beginning alone, of themselves or of either belief.
 
     An answer that is one of the two word by word is nearest to that: no encoder has to say so.
     """
@@ -199,11 +203,13 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> set[
         elif said and said not in (right, wrong):
             asked[key] = (said, right, wrong)
     if not asked:
-        return found
-    texts = [embedded_part(text) for text in chain(*asked.values())]
-    vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
+        return found, set()
+    texts = list(chain(*asked.values()))
+    long = beginnings(texts, embedder)
+    vectors = embed(texts, embedder, long).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
-    return found | set(compress(asked, right > wrong))
+    cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
+    return found | set(compress(asked, right > wrong)), cut
 
 
 # ---- How the release reads answers ---------------------------------------------------------------

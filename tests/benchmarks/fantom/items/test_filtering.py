@@ -155,6 +155,15 @@ def test_name_of_two_words_is_read_as_it_speaks():
     assert found(**changes) == []
 
 
+def test_who_speaks_with_another_alone_is_no_silent_name():
+    together = "Noor & Petra: Of course!"
+    changes = {
+        "full_context": FULL.replace("Petra: Hello all, may I join?", together),
+        "beliefQAs__0__question": "What does Petra believe?",
+    }
+    assert found(**changes) == ["silent person: Petra of 'What does Petra believe?'"]
+
+
 def test_name_that_only_begins_like_a_speaker_is_another():
     reasons = found(beliefQAs__0__question="What does Brunolf believe?")
     assert reasons == ["silent person: Brunolf of 'What does Brunolf believe?'"]

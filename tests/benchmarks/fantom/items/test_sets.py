@@ -444,14 +444,34 @@ def test_what_is_no_json_is_not_written(tmp_path, value):
 
 def test_turn_is_a_name_and_what_is_said():
     assert turns("Ilse: I water at dawn: always.\n\n  Mary-Ann O'Neil:Hi!\r\nDr. Noor : No.") == [
-        ("Ilse", "I water at dawn: always."),
-        ("Mary-Ann O'Neil", "Hi!"),
-        ("Dr. Noor", "No."),
+        (("Ilse",), "I water at dawn: always."),
+        (("Mary-Ann O'Neil",), "Hi!"),
+        (("Dr. Noor",), "No."),
     ]
 
 
 @pytest.mark.parametrize(
-    "line", ["", "Ilse:", "Ilse waters.", "so here is how: slowly", "12:30", "(Bruno leaves: bye)"]
+    ("said_by", "speakers"),
+    [
+        ("Bethany & Lyric", ("Bethany", "Lyric")),
+        ("Bethany&Lyric", ("Bethany", "Lyric")),
+        ("Bethany and Lyric", ("Bethany", "Lyric")),
+        ("Bethany, Lyric", ("Bethany", "Lyric")),
+        ("Bethany, Lyric, and Mary-Ann O'Neil", ("Bethany", "Lyric", "Mary-Ann O'Neil")),
+        ("Bethany, Lyric & Sandy", ("Bethany", "Lyric", "Sandy")),
+        ("Sandy", ("Sandy",)),
+    ],
+)
+def test_turn_of_several_speakers_is_one_turn_of_each(said_by, speakers):
+    assert turns(f"{said_by}: Bye!") == [(speakers, "Bye!")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "Ilse:", "Ilse waters.", "so here is how: slowly", "12:30", "(Bruno leaves: bye)"),
+        *("Ilse & friends: Bye!", "& Ilse: Bye!", "Ilse, : Bye!"),
+    ],
 )
 def test_line_that_is_no_turn(line):
     assert turns(line) == []

@@ -16,7 +16,14 @@ import pandera.pandas as pa
 import yaml
 from pydantic import BaseModel
 
-from tomlab.benchmarks.fantom.items.sets import complaints, folded, lines, source_of, turns
+from tomlab.benchmarks.fantom.items.sets import (
+    complaints,
+    folded,
+    lines,
+    source_of,
+    speakers,
+    turns,
+)
 from tomlab.errors import refuse
 from tomlab.records import files
 from tomlab.scoring.kept import is_released, share_kept, survives
@@ -112,7 +119,7 @@ def _clipped(text: str, most: int = 60) -> str:
 
 def _question_faults(record: Mapping) -> Found:
     in_short, in_full = (
-        {folded(speaker): speaker for speaker, _ in turns(record[field])}
+        {folded(speaker): speaker for speaker in speakers(record[field])}
         for field in ("short_context", "full_context")
     )
     for belief in record["beliefQAs"]:
@@ -169,7 +176,7 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
 
 
 def _overlaps(record: Mapping) -> Iterator[dict]:
-    named = {speaker for speaker, _ in turns(record["full_context"])}
+    named = set(speakers(record["full_context"]))
     for field in LISTS:
         named |= {*record[field]["correct_answer"], *record[field]["wrong_answer"]}
     empty = STOP_WORDS.union(*map(_words, named))

@@ -39,7 +39,10 @@ SCENARIOS = ("inaccessible", "accessible")
 BELIEF_TYPES = tuple(f"tom:belief:{scenario}" for scenario in SCENARIOS)
 
 # A name is up to three words that do not begin as a sentence in small letters would.
-_TURN = re.compile(r"(?![a-z])([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})[ ]?:[ ]*(\S.*)")
+_NAME = re.compile(r"(?![a-z])[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}")
+_TURN = re.compile(r"([^:]+?) ?: *(\S.*)")
+# What stands between the names of several people who say one thing.
+_JOINT = re.compile(r",? (?:and|&) | ?& ?|, ?")
 # What `files.complaint` has to say of a text that does not fit the pattern of its field.
 _EXPECTED = {
     ("set_id",): "conversation-part-set, such as 12-0-1",
@@ -322,10 +325,19 @@ def lines(context: str) -> list[str]:
     return [line.strip() for line in context.splitlines() if line.strip()]
 
 
-def turns(context: str) -> list[tuple[str, str]]:
-    """Who says what, line by line; a line that is no "Name: text" is left out."""
+def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
+    """Who says what, line by line; a line that is no "Name: text" is left out.
+
+    A turn has several speakers where the release joins them: "A & B: text", "A, B, and C: text".
+    """
     found = (_TURN.fullmatch(line) for line in lines(context))
-    return [(hit[1], hit[2]) for hit in found if hit]
+    said = ((tuple(_JOINT.split(hit[1])), hit[2]) for hit in found if hit)
+    return [(names, text) for names, text in said if all(map(_NAME.fullmatch, names))]
+
+
+def speakers(context: str) -> list[str]:
+    """Who speaks, alone or with others, in the order in which they first do."""
+    return list(dict.fromkeys(name for names, _ in turns(context) for name in names))
 
 
 def folded(text: str) -> str:
