@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 
+DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
 _NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 # The same in running text: "Truth status".
@@ -15,13 +16,14 @@ DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIM
 def column(name: str) -> str | None:
     """The key of the column that a header cell names, None if it names none.
 
-    Case, spaces, hyphens, underscores, markup and what stands in brackets make no difference.
+    Case, what is no letter or figure (some models set U+2011 for the hyphen), and what stands in
+    brackets make no difference.
     """
     return _KEYS.get(_bare(re.sub(r"\(.*", "", name, flags=re.DOTALL)))
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"[\s\-_*`\"':.]", "", name.casefold())
+    return re.sub(r"[\W_]", "", name.casefold())
 
 
 _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
@@ -32,17 +34,25 @@ def normal_label(dimension: str, text: str) -> str | None:
 
     dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
     other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
-    Two labels, or a label in a sentence, are none.
+    Two labels, or a label in a sentence, are none; an order may be told twice: "1 (first-order)".
     """
     words = _words(text)
     prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
-    return _VARIANTS[dimension].get(words.removeprefix(prefix))
+    words, variants = words.removeprefix(prefix), _VARIANTS[dimension]
+    if dimension == "order":
+        told = {variants.get(word) for word in _OF_ORDERS.sub(" ", words).split()}
+        return told.pop() if len(told) == 1 else None
+    return variants.get(words)
+
+
+# What may stand beside the figure or the word of an order.
+_OF_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|above))\b")
 
 
 def _words(text: str) -> str:
     text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
     # A hyphen joins words. Before a number it is a sign.
-    text = re.sub(r"(?<=\w)\s*[-–—]\s*(?=\w)", " ", text)
+    text = re.sub(rf"(?<=\w)\s*[{DASHES}]\s*(?=\w)", " ", text)
     return " ".join(text.split()).rstrip(" .,;")
 
 
