@@ -57,6 +57,8 @@ def of_labelling(draw):
         yield "accuracy", f"{dimension}/{code}", draw.uniform(), 4
     for dimension, bucket in product(("all", *DIMENSIONS), BUCKETS):
         yield "accuracy", f"{dimension}/{bucket}", draw.uniform(), 20
+    for subject in ("all", *DIMENSIONS):
+        yield "accuracy_by_position", subject, draw.uniform(), 28
     for dimension in DIMENSIONS:
         yield "macro_f1", dimension, draw.uniform(), 600
         yield "balanced_accuracy", dimension, draw.uniform(), 600
@@ -104,7 +106,7 @@ def scores():
         row["outcome"] = "correct" if story else "unparsed"
         predicted = [["A", "it rains", order, int(order)] for order in "0123"]
         extracted = {"predicted": predicted, "gold": [["A", "it rains", o, 1] for o in "012"]}
-        labels = {name: [legal[story % 2], legal[0]] for name, legal in DIMENSIONS.items()}
+        labels = {name: [legal[story % 2], *legal[:1] * 2] for name, legal in DIMENSIONS.items()}
         labelled = [[order, labels] for order in "012"]
         linked = {"question": f"{story}/linked:1", "try": 1, "option": "A"}
         details = {"linked": linked, "stage1-L3": extracted, "stage2-L3": labelled}

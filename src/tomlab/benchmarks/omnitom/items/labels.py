@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 
@@ -70,21 +70,45 @@ _VARIANTS = {
 }
 
 
-def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, None where there is none (Stage 2).
+def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief by the released evaluation (`run_replication.py`),
+    None where there is none (Stage 2).
 
-    Our rule; the paper says only that models are told to keep the order. First come rows with the
-    same actor and belief but for case, spaces and punctuation, the first of equal ones with the
-    first. What is left is paired by position, if there are as many rows as were given.
+    Only a row with all its labels' cells counts. Actor and belief are those given but for case,
+    spaces, quotation marks around them, and full stops at the end of the belief; the first of equal
+    ones goes with the first. The release takes no full stop from what it gives, so that a belief
+    that ends in one is never matched there.
     """
-    waiting = defaultdict(list)
-    for i, row in enumerate(predicted):
-        waiting[_plain(row)].append(i)
-    chosen = [waiting[_plain(row)].pop(0) if waiting[_plain(row)] else None for row in given]
+    whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
+    return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]
+
+
+def _as_released(row: Row) -> tuple[str, ...]:
+    texts = " ".join(row.actor.split()), " ".join(row.belief.split()).rstrip(".")
+    return tuple(text.lower().strip("\"'") for text in texts)
+
+
+def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief by its place, None where there is none (Stage 2).
+
+    Our rule, as models are told to keep the order. First come rows with the same actor and belief
+    but for case, spaces and punctuation, the first of equal ones with the first. What is left is
+    paired by position, if there are as many rows as were given: reworded beliefs, but also rows of
+    another actor.
+    """
+    chosen = _paired(given, predicted, _plain)
     if len(given) == len(predicted):
-        left = {i for places in waiting.values() for i in places}
+        left = {*range(len(predicted))}.difference(chosen)
         chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
     return [None if at is None else predicted[at] for at in chosen]
+
+
+def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[int | None]:
+    """The place of the predicted row with the key of each given one; of several the first left."""
+    waiting = defaultdict(list)
+    for i, row in enumerate(predicted):
+        waiting[key(row)].append(i)
+    return [waiting[key(row)].pop(0) if waiting[key(row)] else None for row in given]
 
 
 def _plain(row: Row) -> tuple[str, ...]:
