@@ -281,16 +281,16 @@ def test_an_extracted_table_is_told_by_its_form_its_rows_and_its_matches():
     assert read_as("extraction", said) == (
         "correct",
         (
-            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs "
-            "(judge: exact)"
+            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs, "
+            "F1 0.75 (judge: exact)"
         ),
     )
     said = '{"beliefs": [{"actor": "Ada", "belief": "No such thing", "order": 1}]}'
     assert read_as("extraction", said) == (
         "wrong",
         (
-            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs "
-            "(judge: exact)"
+            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs, "
+            "F1 0.00 (judge: exact)"
         ),
     )
 
@@ -320,7 +320,7 @@ def test_a_judges_own_alignment_is_told_as_its_own():
     row |= {"response": extraction("Ada | All of it | 1"), "finish_reason": "stop"}
     scored = omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT, judged=judged).iloc[0].to_dict()
     told = scoring.rule(ITEMS.iloc[0].to_dict(), row | scored)
-    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs (judge: llm)")
+    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs, F1 0.67 (judge: llm)")
 
 
 def test_items_are_shown_as_pipe_tables():

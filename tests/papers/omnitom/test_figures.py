@@ -369,7 +369,7 @@ def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
     assert "n = 28–600 outputs or beliefs a point" in caption
 
 
-def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
+def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
     figure, caption = of_outcomes(one)
     parts = {
         bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
@@ -378,11 +378,16 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 5)
     expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
     assert list(dict(rows(figure))) == expected
-    assert "correct = a table with something right, which earns its score" in caption
-    assert (
-        "linked: the ToMBench questions of the stories, each try an output. Only an answer"
-        in caption
-    )
+    assert "usable = a table that has something right, though it need not be much" in caption
+    assert "usable if it names the right option. A usable table earns what is right" in caption
+    assert "correct" not in caption
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named[:3] == ["usable", "usable, nothing right", "unparsed"]
+    told = [text.get_text() for text in figure.axes[0].texts]
+    for method, score in (("stage1-L3", "f1"), ("stage2-L3", "accuracy")):
+        name = {"f1": "F1", "accuracy": "accuracy"}[score]
+        share = f"{value(one, score, method=method):.2f}".removeprefix("0")
+        assert f"n = 28, {name} {share}" in told
     assert "smollm2-135m .30" in caption
 
 

@@ -20,13 +20,16 @@ from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
+MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
+MISSING_AS_0 = "missing as 0"  # behind the name of a judge: `missing_as_0`
+
 
 def requests(
     tables: Sequence[LabelledTable],
     level: str,
     *,
     seed: int = 0,
-    max_tokens: int = 2000,
+    max_tokens: int = MAX_TOKENS,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
     """One request a table, for a language model that judges at a level of detail from L1 to L4,
@@ -93,6 +96,21 @@ def read(
         found.append(None if isinstance(said, str) else said)
         reasons.append(said if isinstance(said, str) else "read")
     return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def missing_as_0(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> list[Alignment]:
+    """A judge's alignments as the released evaluation reads them: a row without a count has no
+    match, so that an answer that was cut off costs F1. By default such rows are undefined.
+    """
+    zeroed = []
+    for one, table in zip(found, tables, strict=True):
+        sides = (one.mc_predicted, one.mc_gold) if one else ([], [])
+        rows = table.predicted, table.gold
+        counts = [[n or 0 for n in s or [0] * len(r)] for s, r in zip(sides, rows, strict=True)]
+        zeroed.append(Alignment(*counts, one.pairs if one else []))
+    return zeroed
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:

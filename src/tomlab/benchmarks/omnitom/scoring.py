@@ -72,7 +72,7 @@ def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: st
         lines = zip(rows, orders, counts, strict=True)
         detail[side] = [[row.actor, row.belief, order, count] for row, order, count in lines]
         matched.append(f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}")
-    told = f"{matched[0]} rows, {matched[1]} gold beliefs (judge: {judge})"
+    told = f"{matched[0]} rows, {matched[1]} gold beliefs, F1 {f1:.2f} (judge: {judge})"
     found = {"stage": 1, "rule": f"with a match: {told}", "detail": detail, "judge": judge}
     return found | {"score": f1, "precision": precision, "recall": recall}
 
