@@ -685,6 +685,9 @@ def test_judges_of_this_run_are_never_said_to_be_held_against_people():
     assert list(held["paper"]) == ["people"]
     assert list(held["this run"]) == ["known by construction"]
     assert cell(table, "paper", "GPT-5", "Agreement") == "72.03"
+    assert cell(table, "paper", "GPT-5, camera-ready", "Agreement") == "87.76"
+    assert cell(table, "paper", "Llama-3.3 70B, camera-ready", "Agreement") == "75.85"
+    assert any("README of the public release (camera-ready" in note for note in table.notes)
     assert cell(table, "this run", "exact", "Agreement") == "70.0\n[60.0, 80.0]"
     assert cell(table, "this run", "exact", "Kappa") == "−0.10"
     assert cell(table, "this run", "llm", "Undefined") == "3"

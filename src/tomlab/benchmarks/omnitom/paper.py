@@ -22,6 +22,10 @@ PUBLICATION = Paper(
         "table11_matchcount": Origin("Table 11", COUNT),
         "table12_unusable": Origin("Table 12", PERCENT),
         "judge_agreement": Origin("App. B.4", PERCENT),
+        "release_judge_agreement": Origin(
+            "Additional Experiments in the README of the public release (camera-ready version)",
+            PERCENT,
+        ),
         "human_matchcount": Origin("App. B.4", "count or percent, by `statistic`"),
         "order_distribution": Origin("§4", PERCENT),
     },
