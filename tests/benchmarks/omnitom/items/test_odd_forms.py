@@ -181,6 +181,11 @@ def test_headings_by_near_synonyms(header):
     ]
 
 
+@pytest.mark.parametrize("name", ["Order (0-3)", "**Order** [0/1/2/3]", "[Order]", "Order {0, 1}"])
+def test_brackets_in_a_heading_make_no_difference(name):
+    assert column(name) == "order"
+
+
 @pytest.mark.parametrize("name", ["Content", "Type", "Status", "Source", "Truth", "Access"])
 def test_names_of_dimensions_stay_theirs(name):
     assert column(name) in DIMENSIONS

@@ -19,7 +19,7 @@ def column(name: str) -> str | None:
     Case, what is no letter or figure (some models set U+2011 for the hyphen), and what stands in
     brackets make no difference.
     """
-    return _KEYS.get(_bare(re.sub(r"\(.*", "", name, flags=re.DOTALL)))
+    return _KEYS.get(_bare(re.sub(r"(?<=[\w*`])\s*[(\[{].*", "", name, flags=re.DOTALL)))
 
 
 def _bare(name: str) -> str:
