@@ -67,9 +67,13 @@ def test_rows_missing_from_a_cut_answer_are_undefined_or_0_as_in_the_release():
     assert zeroed[0].mc_predicted == list(table.mc_predicted)
     assert zeroed[0].mc_gold == [n or 0 for n in found[0].mc_gold]
     assert zeroed[1].mc_gold == [0] * len(TABLES[1].gold)
-    left_out, as_no, true = (precision_recall_f1(one)[2] for one in (found[0], zeroed[0], truth))
-    assert as_no < true < left_out
-    assert true - as_no > left_out - true
+    f1 = judges.f1_of_tables(found[:1], TABLES[:1])
+    assert f1["true F1"] == precision_recall_f1(truth)[2]
+    assert f1["F1, missing as 0"] < f1["true F1"] < f1["F1"]
+    assert f1["true F1"] - f1["F1, missing as 0"] > f1["F1"] - f1["true F1"]
+    nothing = judges.f1_of_tables(found[1:], TABLES[1:2])
+    assert np.isnan(nothing["F1"])
+    assert nothing["F1, missing as 0"] == 0
 
 
 def test_limit_of_a_judge_is_the_released_one():

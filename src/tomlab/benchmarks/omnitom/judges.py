@@ -8,7 +8,11 @@ from itertools import chain
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement
+from tomlab.benchmarks.omnitom.alignment import (
+    Alignment,
+    parse_judgement,
+    precision_recall_f1,
+)
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
@@ -111,6 +115,20 @@ def missing_as_0(
         counts = [[n or 0 for n in s or [0] * len(r)] for s, r in zip(sides, rows, strict=True)]
         zeroed.append(Alignment(*counts, one.pairs if one else []))
     return zeroed
+
+
+def f1_of_tables(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> dict[str, float]:
+    """Mean F1 of labelled tables: in truth, by a judge over what it decided (nan if nothing), and
+    with all else as no match.
+    """
+    truth = [Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in tables]
+    ways = {"true F1": truth, "F1": found, f"F1, {MISSING_AS_0}": missing_as_0(found, tables)}
+    return {
+        way: pd.Series([precision_recall_f1(one)[2] for one in by if one], dtype=float).mean()
+        for way, by in ways.items()
+    }
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
