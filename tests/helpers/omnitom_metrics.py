@@ -42,6 +42,8 @@ def of_labelling(draw):
         yield "accuracy", f"{dimension}/{code}", draw.uniform(), 4
     for dimension, bucket in product(("all", *DIMENSIONS), BUCKETS):
         yield "accuracy", f"{dimension}/{bucket}", draw.uniform(), 20
+    for subject in ("all", *DIMENSIONS):
+        yield "accuracy_by_position", subject, draw.uniform(), 28
     for dimension in DIMENSIONS:
         yield "macro_f1", dimension, draw.uniform(), 600
         yield "balanced_accuracy", dimension, draw.uniform(), 600

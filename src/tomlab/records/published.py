@@ -87,6 +87,11 @@ class Wording:
     kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
     notes: Mapping[str, str] = field(default_factory=dict)  # by method that was asked; "": always
     tells_unscored: bool = False  # also the shares without a verdict, by model
+    credit: str = CREDIT
+    # Outcomes under other names, where a table may be right in part; then how much of it is, as
+    # the value of a metric's condition "all", by the metric's name in print.
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:

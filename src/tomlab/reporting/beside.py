@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from tomlab.errors import InputError, refuse
-from tomlab.records.published import Paper
+from tomlab.records.published import CREDIT, Paper
 from tomlab.reporting import plotting, printed
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
@@ -170,19 +170,24 @@ def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
 
 
 def run_sentences(
-    run: pd.DataFrame, rates: pd.DataFrame, told: str, interval: str = "intervals", by: str = ""
+    run: pd.DataFrame,
+    rates: pd.DataFrame,
+    told: str,
+    interval: str = "intervals",
+    by: str = "",
+    credit: str = CREDIT,
 ) -> list[str]:
     """Who was run, on how much, with which interval, and how much could not be scored.
 
     `run`: rows of this run; `rates`: its outcome rates by the same methods; `told`: what n counts,
-    in words; `by`: the groups on which intervals cluster.
+    in words; `by`: the groups on which intervals cluster; `credit`: as in `printed.unscored`.
     """
     if run.empty:
         return ["This run has no such answers."]
     models = ", ".join(run["model"].unique())
     how = ", ".join(each for each in run["ci_method"].unique() if each)
     about = f"This run: {models}; {told}; 95 % {interval} ({how}{by and f', by {by}'})."
-    return [about, *printed.unscored(rates)]
+    return [about, *printed.unscored(rates, credit)]
 
 
 def failing(

@@ -1,5 +1,7 @@
 """What became of each answer: six outcome shares by model and method, and their caption."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,28 +28,48 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     without outcome rates of the benchmark.
     """
     benchmark = wording.name.lower()
-    rates = beside.of_run(metrics, benchmark).query("metric == 'outcome_rate'")
+    run = beside.of_run(metrics, benchmark)
+    rates = run.query("metric == 'outcome_rate'")
     beside.demand_metric(rates, benchmark, "outcome_rate")
     asked = beside.known_first(wording.methods, rates["method"])
     methods = [wording.methods.get(method, method) for method in asked]
-    rows = rates.assign(method=rates["method"].replace(dict(wording.methods)))
-    figure = _bars(rows, methods, wording.groups)
+    looks = {
+        name: replace(look, label=wording.outcomes.get(name, name)) for name, look in LOOKS.items()
+    }
+    named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
+    rows = named.assign(told=_told(rates, run, wording))
+    figure = _bars(rows, methods, looks, wording.groups)
     told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
-    unscored = printed.unscored(rates) if wording.tells_unscored else []
+    unscored = printed.unscored(rates, wording.credit) if wording.tells_unscored else []
     caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
     return figure, " ".join([caption, *notes, *unscored])
 
 
-def _bars(rates: pd.DataFrame, methods: list[str], groups: str) -> Figure:
-    """`rates` has model, method, condition (an outcome), value, n, n_groups; without a row: 0."""
+def _told(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:
+    """n of each row, and the score of its model and method if the wording names one."""
+    scores = run[run["metric"].isin(wording.scores) & run["condition"].eq("all")]
+    told = {
+        (row.model, row.method): f", {wording.scores[row.metric]} {printed.share(row.value)}"
+        for row in scores.itertuples()
+    }
+    return [
+        f"{row.n}/{row.n_groups}{told.get((row.model, row.method), '')}"
+        for row in rates.itertuples()
+    ]
+
+
+def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], groups: str) -> Figure:
+    """`rates` has model, method, condition (an outcome), value, and n as `told`; an outcome without
+    a row is 0.
+    """
     of_models = rates.groupby("model", sort=False)["method"]
     blocks = {model: beside.known_first(methods, own) for model, own in of_models}
     positions = plotting.row_positions(blocks)
     y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
     shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
-    shares = shares.reindex(columns=list(LOOKS)).fillna(0)
-    n = rates.groupby(y)[["n", "n_groups"]].apply(printed.counts)
+    shares = shares.reindex(columns=list(looks)).fillna(0)
+    n = rates["told"].groupby(y).first()
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
     size = {"row_height": row_height, "extra": 0.9}
-    return charts.bars({"": shares}, positions, LOOKS, "Share of answers", {"": n}, groups, **size)
+    return charts.bars({"": shares}, positions, looks, "Share of answers", {"": n}, groups, **size)

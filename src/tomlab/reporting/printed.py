@@ -148,10 +148,11 @@ def once(rows: pd.DataFrame, levels: list[list[str]]) -> pd.DataFrame:
     return printed
 
 
-def unscored(rates: pd.DataFrame) -> list[str]:
+def unscored(rates: pd.DataFrame, credit: str = CREDIT) -> list[str]:
     """One sentence: each model's share of answers without a verdict, over the methods in `rates`.
 
     `rates` are rows of the metrics table with metric outcome_rate; without any, no sentence.
+    credit: which outcome earns some, in words.
     """
     if rates.empty:
         return []
@@ -163,7 +164,7 @@ def unscored(rates: pd.DataFrame) -> list[str]:
         ends = dict.fromkeys([share(known.min()), share(known.max())])
         told.append(f"{model} {'–'.join(ends)}")
     kinds = ", ".join(OUTCOMES[2:])
-    return [f"{CREDIT}; share of answers that were not scored ({kinds}): {', '.join(told)}."]
+    return [f"{credit}; share of answers that were not scored ({kinds}): {', '.join(told)}."]
 
 
 def save(table: Table, folder: Path | str) -> list[Path]:

@@ -4,13 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tomlab import params
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges, scoring
+from tomlab.benchmarks.omnitom.alignment import precision_recall_f1
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.errors import InputError
 from tomlab.judging import agreement as judging
 from tomlab.models.specs import Reply, Response, model_spec
-from tomlab.paths import DATA
+from tomlab.paths import DATA, PARAMS
 
 RECORDS = records.read_records(DATA / "omnitom" / "stories.jsonl")
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
@@ -52,6 +54,32 @@ def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     assert row["agreement"] == 1
     assert row["undefined"] == sum(len(t.predicted) + len(t.gold) for t in TABLES[1:3])
     assert row["agreement_all"] < 1
+
+
+def test_rows_missing_from_a_cut_answer_are_undefined_or_0_as_in_the_release():
+    table, whole = TABLES[0], judgement(TABLES[0]).splitlines()
+    truth = judges.Alignment(list(table.mc_predicted), list(table.mc_gold), [])
+    # Cut off behind half of the gold rows.
+    cut = "\n".join(whole[: -(len(table.gold) // 2)])
+    found, _ = judges.read([reply(cut), reply("I do not know.")], TABLES[:2])
+    assert found[0].mc_gold[-1] is None
+    zeroed = judges.missing_as_0(found, TABLES[:2])
+    assert zeroed[0].mc_predicted == list(table.mc_predicted)
+    assert zeroed[0].mc_gold == [n or 0 for n in found[0].mc_gold]
+    assert zeroed[1].mc_gold == [0] * len(TABLES[1].gold)
+    f1 = judges.f1_of_tables(found[:1], TABLES[:1])
+    assert f1["true F1"] == precision_recall_f1(truth)[2]
+    assert f1["F1, missing as 0"] < f1["true F1"] < f1["F1"]
+    assert f1["true F1"] - f1["F1, missing as 0"] > f1["F1"] - f1["true F1"]
+    nothing = judges.f1_of_tables(found[1:], TABLES[1:2])
+    assert np.isnan(nothing["F1"])
+    assert nothing["F1, missing as 0"] == 0
+
+
+def test_limit_of_a_judge_is_the_released_one():
+    assert judges.requests(TABLES[:1], "L3")[0].max_tokens == 6000
+    given = params.load(PARAMS)["omnitom"]["judges"]
+    assert given["llm_tokens"] == 6000
 
 
 def test_cost_is_that_of_the_answers_that_came():

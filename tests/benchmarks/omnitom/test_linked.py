@@ -91,6 +91,25 @@ def test_without_shuffling_options_stand_as_in_the_file():
     assert "(A) box\n(B) bag\n(C) bowl\n(D) bin" in asked
 
 
+# Answers in the form that ToMBench asks for
+
+
+@pytest.mark.parametrize("form", ["[[{}]]", "[[{}]].", "**[[{}]]**", "**[[{}]]**.", "`[[{}]]`\n"])
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_letter_in_two_brackets_alone_is_an_answer(form, finish):
+    items = linked_items(*told(["bag"], FOUR), tries=4)
+    places = [KEYS[list(choices).index("bag")] for choices in items["choices"]]
+    said = [form.format(letter) for letter in places]
+    scores = omnitom.score(items, replies.answered(items, said, "linked", finish=finish))
+    assert scores["outcome"].tolist() == ["correct"] * 4
+
+
+def test_two_letters_in_brackets_name_no_option():
+    items = linked_items(*told(["bag"], FOUR), tries=1)
+    scores = omnitom.score(items, replies.answered(items, ["[[A]] or [[B]]"], "linked"))
+    assert scores["outcome"].tolist() == ["unparsed"]
+
+
 # The majority
 
 

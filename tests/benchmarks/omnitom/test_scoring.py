@@ -25,6 +25,7 @@ from tomlab.benchmarks.omnitom.items.compose import (
     records_of,
     table_text,
 )
+from tomlab.benchmarks.omnitom.items.labels import same_rows
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, Row
 from tomlab.benchmarks.omnitom.metrics import belief_rows, f1_by_order, label_rows
 from tomlab.errors import InputError
@@ -215,6 +216,55 @@ def test_a_missing_row_is_wrong_in_all_dimensions():
     assert verdict("labelling", text)["score"] == pytest.approx(3 / 4)
 
 
+def both_ways(text: str) -> tuple[float, float]:
+    """The labels of a table that are right, of 28: in rows that repeat the gold's, by position."""
+    row = {"item_id": "1/labelling", "model": "m", "method": "stage2-L3", "response": text}
+    scores = omnitom.score(ITEMS, pd.DataFrame([row]))
+    values = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])["value"]
+    assert values["accuracy", "all"] == scores["score"][0]
+    return 28 * values["accuracy", "all"], 28 * values["accuracy_by_position", "all"]
+
+
+def test_reworded_belief_and_wrong_actor_count_by_position_alone():
+    assert both_ways(labelled()) == (28, 28)
+    reworded = labelled().replace("The key is on the hook", "The key hangs on the hook")
+    assert both_ways(reworded) == (21, 28)
+    assert both_ways(labelled().replace("Ben | The key", "Ada | The key")) == (21, 28)
+
+
+def test_case_spaces_quotation_marks_and_a_full_stop_make_no_other_belief():
+    text = labelled().replace("Ben | The key is on the hook", 'BEN |  "the key is  on the Hook".')
+    assert both_ways(text) == (28, 28)
+    for other in ("The key, is on the hook", "The key is on the hook!", "The-key is on the hook"):
+        assert both_ways(labelled().replace("The key is on the hook", other)) == (21, 28)
+
+
+def test_row_without_all_nine_cells_counts_by_position_alone():
+    text = labelled().removesuffix(" | Neutral")
+    assert both_ways(text) == (21, 27)
+    assert both_ways(text + " | ") == (27, 27)
+    without = "\n".join(line.rpartition(" | ")[0] for line in labelled().splitlines())
+    assert both_ways(without) == (0, 24)
+
+
+def test_equal_beliefs_take_their_rows_in_turn():
+    twice = record() | {
+        "beliefs": [record()["beliefs"][1], record(context="Temporal")["beliefs"][1]]
+    }
+    rows = omnitom_records.rows(twice)
+    assert same_rows(rows, rows) == rows
+    assert same_rows(rows, rows[:1]) == [rows[0], None]
+
+
+def test_surplus_cells_are_told_and_kept_as_a_number():
+    lines = [f"{line} | stated" for line in GOLD]
+    row = verdict("extraction", extraction(*lines))
+    assert (row["score"], row["rows_lost"], row["cells_dropped"]) == (1, 0, 4)
+    outcome, rule = read_as("extraction", extraction(*lines))
+    assert outcome == "correct"
+    assert "rows: 4, lost: 0, surplus cells dropped: 4; with a match" in rule
+
+
 # How an answer was read and what decided, in words
 
 
@@ -231,16 +281,16 @@ def test_an_extracted_table_is_told_by_its_form_its_rows_and_its_matches():
     assert read_as("extraction", said) == (
         "correct",
         (
-            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs "
-            "(judge: exact)"
+            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs, "
+            "F1 0.75 (judge: exact)"
         ),
     )
     said = '{"beliefs": [{"actor": "Ada", "belief": "No such thing", "order": 1}]}'
     assert read_as("extraction", said) == (
         "wrong",
         (
-            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs "
-            "(judge: exact)"
+            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs, "
+            "F1 0.00 (judge: exact)"
         ),
     )
 
@@ -250,8 +300,8 @@ def test_labels_are_told_by_the_rows_found_and_the_labels_that_are_right():
     assert read_as("labelling", text) == (
         "correct",
         (
-            "read as pipe table, rows: 3, lost: 0; 3 of 4 given beliefs have a row, "
-            "18 of 28 labels are right"
+            "read as pipe table, rows: 3, lost: 0; 3 of 4 given beliefs have their row, "
+            "18 of 28 labels are right (by position: 18)"
         ),
     )
 
@@ -270,7 +320,7 @@ def test_a_judges_own_alignment_is_told_as_its_own():
     row |= {"response": extraction("Ada | All of it | 1"), "finish_reason": "stop"}
     scored = omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT, judged=judged).iloc[0].to_dict()
     told = scoring.rule(ITEMS.iloc[0].to_dict(), row | scored)
-    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs (judge: llm)")
+    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs, F1 0.67 (judge: llm)")
 
 
 def test_items_are_shown_as_pipe_tables():
@@ -424,8 +474,8 @@ def test_accuracy_macro_f1_and_balanced_accuracy(seed):
         details = json.loads(row["detail"])
         for dimension in DIMENSIONS:
             cells = [given[dimension] for _, given in details]
-            stories[dimension].append(np.mean([gold == said for gold, said in cells]))
-            for gold, said in cells:
+            stories[dimension].append(np.mean([gold == said for gold, said, _ in cells]))
+            for gold, said, _ in cells:
                 pooled[dimension][0].append(gold)
                 pooled[dimension][1].append(said or "none")
     for dimension, (gold, said) in pooled.items():

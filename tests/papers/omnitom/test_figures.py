@@ -39,7 +39,7 @@ def scores():
         row["outcome"] = "correct" if story else "unparsed"
         predicted = [["A", "it rains", order, int(order)] for order in "0123"]
         extracted = {"predicted": predicted, "gold": [["A", "it rains", o, 1] for o in "012"]}
-        labels = {name: [legal[story % 2], legal[0]] for name, legal in DIMENSIONS.items()}
+        labels = {name: [legal[story % 2], *legal[:1] * 2] for name, legal in DIMENSIONS.items()}
         labelled = [[order, labels] for order in "012"]
         linked = {"question": f"{story}/linked:1", "try": 1, "option": "A"}
         details = {"linked": linked, "stage1-L3": extracted, "stage2-L3": labelled}
@@ -288,7 +288,7 @@ def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
     assert "n = 28–600 outputs or beliefs a point" in caption
 
 
-def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
+def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
     figure, caption = of_outcomes(one)
     parts = {
         bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
@@ -297,11 +297,16 @@ def test_outcome_bars_sum_to_one_and_graded_tables_count_as_correct(one):
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 5)
     expected = ["smollm2-135m", "stage1-L1", "stage1-L3", "stage2-L1", "stage2-L3", "linked"]
     assert list(dict(rows(figure))) == expected
-    assert "correct = a table with something right, which earns its score" in caption
-    assert (
-        "linked: the ToMBench questions of the stories, each try an output. Only an answer"
-        in caption
-    )
+    assert "usable = a table that has something right, though it need not be much" in caption
+    assert "usable if it names the right option. A usable table earns what is right" in caption
+    assert "correct" not in caption
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named[:3] == ["usable", "usable, nothing right", "unparsed"]
+    told = [text.get_text() for text in figure.axes[0].texts]
+    for method, score in (("stage1-L3", "f1"), ("stage2-L3", "accuracy")):
+        name = {"f1": "F1", "accuracy": "accuracy"}[score]
+        share = f"{value(one, score, method=method):.2f}".removeprefix("0")
+        assert f"n = 28, {name} {share}" in told
     assert "smollm2-135m .30" in caption
 
 
@@ -598,6 +603,9 @@ def test_judges_of_this_run_are_never_said_to_be_held_against_people():
     assert list(held["paper"]) == ["people"]
     assert list(held["this run"]) == ["known by construction"]
     assert cell(table, "paper", "GPT-5", "Agreement") == "72.03"
+    assert cell(table, "paper", "GPT-5, camera-ready", "Agreement") == "87.76"
+    assert cell(table, "paper", "Llama-3.3 70B, camera-ready", "Agreement") == "75.85"
+    assert any("README of the public release (camera-ready" in note for note in table.notes)
     assert cell(table, "this run", "exact", "Agreement") == "70.0\n[60.0, 80.0]"
     assert cell(table, "this run", "exact", "Kappa") == "−0.10"
     assert cell(table, "this run", "llm", "Undefined") == "3"

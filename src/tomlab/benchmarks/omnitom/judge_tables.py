@@ -30,7 +30,10 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
     beside.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
     beside.demand_known(agreements, {"judge": None}, "judges")
     paper = beside.of_paper(PUBLICATION, "judge_agreement", "agreement_percent")
-    frames = [paper.assign(judge=paper["model"], column="agreement")]
+    later = beside.of_paper(PUBLICATION, "release_judge_agreement", "agreement_percent")
+    later = later.assign(judge=later["model"] + ", camera-ready")
+    frames = [paper.assign(judge=paper["model"]), later]
+    frames = [frame.assign(column="agreement") for frame in frames]
     for name in QUALITY:
         ends = "ci" if name == "agreement" else name
         values = agreements.reindex(columns=[name, f"{ends}_low", f"{ends}_high"])

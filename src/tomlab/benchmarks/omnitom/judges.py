@@ -8,7 +8,11 @@ from itertools import chain
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement
+from tomlab.benchmarks.omnitom.alignment import (
+    Alignment,
+    parse_judgement,
+    precision_recall_f1,
+)
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
@@ -20,13 +24,16 @@ from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
+MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
+MISSING_AS_0 = "missing as 0"  # behind the name of a judge: `missing_as_0`
+
 
 def requests(
     tables: Sequence[LabelledTable],
     level: str,
     *,
     seed: int = 0,
-    max_tokens: int = 2000,
+    max_tokens: int = MAX_TOKENS,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
     """One request a table, for a language model that judges at a level of detail from L1 to L4,
@@ -93,6 +100,35 @@ def read(
         found.append(None if isinstance(said, str) else said)
         reasons.append(said if isinstance(said, str) else "read")
     return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def missing_as_0(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> list[Alignment]:
+    """A judge's alignments as the released evaluation reads them: a row without a count has no
+    match, so that an answer that was cut off costs F1. By default such rows are undefined.
+    """
+    zeroed = []
+    for one, table in zip(found, tables, strict=True):
+        sides = (one.mc_predicted, one.mc_gold) if one else ([], [])
+        rows = table.predicted, table.gold
+        counts = [[n or 0 for n in s or [0] * len(r)] for s, r in zip(sides, rows, strict=True)]
+        zeroed.append(Alignment(*counts, one.pairs if one else []))
+    return zeroed
+
+
+def f1_of_tables(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> dict[str, float]:
+    """Mean F1 of labelled tables: in truth, by a judge over what it decided (nan if nothing), and
+    with all else as no match.
+    """
+    truth = [Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in tables]
+    ways = {"true F1": truth, "F1": found, f"F1, {MISSING_AS_0}": missing_as_0(found, tables)}
+    return {
+        way: pd.Series([precision_recall_f1(one)[2] for one in by if one], dtype=float).mean()
+        for way, by in ways.items()
+    }
 
 
 def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:

@@ -52,8 +52,10 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
     Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
     a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
-    majority_baseline by dimension. ToMBench's questions: linked_accuracy, as f1, of `by_question`;
-    its n counts questions.
+    majority_baseline by dimension, all over rows that repeat actor and belief, as in the release;
+    accuracy_by_position ("all", by dimension): where rows are paired by their place instead, which
+    credits reworded beliefs and wrong actors, too.
+    ToMBench's questions: linked_accuracy, as f1, of `by_question`; its n counts questions.
     An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
     outcome_rate: over all outputs, each try at a question being one.
     """
@@ -194,29 +196,31 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension of labelling: order, dimension, gold, and predicted (None
-    if no legal label, or in an unusable output).
+    """One row a gold belief and dimension of labelling: order, dimension, gold, and the labels
+    predicted in the row that repeats the belief and, by_position, in the row at its place (None if
+    no legal label, or in an unusable output).
     """
     kept = ["family", "group_id", "category", "model", "method", "sample", "usable"]
     rows = [
-        [*(score[name] for name in kept), number, order, dimension, gold, predicted]
+        [*(score[name] for name in kept), number, order, dimension, *cell]
         for score in scores.to_dict("records")
         for number, (order, labels) in enumerate(json.loads(score["detail"]))
-        for dimension, (gold, predicted) in labels.items()
+        for dimension, cell in labels.items()
     ]
-    return pd.DataFrame(rows, columns=[*kept, "belief", "order", "dimension", "gold", "predicted"])
+    columns = ["belief", "order", "dimension", "gold", "predicted", "by_position"]
+    return pd.DataFrame(rows, columns=[*kept, *columns])
 
 
 def _labelling(part: pd.DataFrame) -> Found:
     labels = label_rows(part)
     labels["right"] = labels["gold"] == labels["predicted"]
+    labels["placed"] = labels["gold"] == labels["by_position"]
     labels["bucket"] = labels["order"].map(BUCKETS)
-    keys = ["family", "group_id", "category", "sample", "usable"]
-    stories = labels.groupby([*keys, "dimension"], sort=False)["right"].mean()
-    stories = stories.unstack("dimension")[list(DIMENSIONS)]
-    wide = stories.assign(all=stories.mean(axis=1)).reset_index()
+    wide, placed = (_by_story(labels, column) for column in ("right", "placed"))
     usable = wide[wide["usable"]]
     yield from _macro("accuracy", wide, "all")
+    for subject in ("all", *DIMENSIONS):
+        yield Series("accuracy_by_position", subject, placed[subject], placed["family"])
     yield from _each("accuracy", wide, "all", "category", "all/")
     for dimension in DIMENSIONS:
         yield Series("accuracy", dimension, wide[dimension], wide["family"])
@@ -228,6 +232,14 @@ def _labelling(part: pd.DataFrame) -> Found:
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
         by_story = own.groupby([*_STORY, "bucket"])["right"].mean().reset_index()
         yield from _each("accuracy", by_story, "right", "bucket", f"{dimension}/")
+
+
+def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A row a story: the share of each dimension, and of `all` their mean."""
+    keys = [*_STORY, "category", "usable"]
+    stories = labels.groupby([*keys, "dimension"], sort=False)[column].mean()
+    stories = stories.unstack("dimension")[list(DIMENSIONS)]
+    return stories.assign(all=stories.mean(axis=1)).reset_index()
 
 
 def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:

@@ -22,6 +22,10 @@ PUBLICATION = Paper(
         "table11_matchcount": Origin("Table 11", COUNT),
         "table12_unusable": Origin("Table 12", PERCENT),
         "judge_agreement": Origin("App. B.4", PERCENT),
+        "release_judge_agreement": Origin(
+            "Additional Experiments in the README of the public release (camera-ready version)",
+            PERCENT,
+        ),
         "human_matchcount": Origin("App. B.4", "count or percent, by `statistic`"),
         "order_distribution": Origin("§4", PERCENT),
     },
@@ -38,12 +42,21 @@ WORDING = Wording(
     groups="stories",
     by="",
     kinds=(
-        "correct = a table with something right, which earns its score; wrong = with nothing "
-        "right. Unusable are: unparsed = no row to read; truncated = cut off at the length limit "
-        "without a row;"
+        "usable = a table that has something right, though it need not be much: its score, at the "
+        "end of the bar, is the mean over all outputs. Unusable are: unparsed = no row to read; "
+        "truncated = cut off at the length limit without a row;"
     ),
-    notes={LINKED: f"{LINKED}: the ToMBench questions of the stories, each try an output."},
+    notes={
+        LINKED: (
+            f"{LINKED}: the ToMBench questions of the stories, each try an output, usable if it "
+            "names the right option."
+        )
+    },
     tells_unscored=True,
+    credit="A usable table earns what is right in it",
+    # An outcome `correct` says no more of a table than that its score is above 0.
+    outcomes={"correct": "usable", "wrong": "usable, nothing right"},
+    scores={"f1": "F1", "accuracy": "accuracy", "linked_accuracy": "accuracy"},
 )
 
 # What `dvc metrics` shows of each method: (metric, condition).

@@ -10,7 +10,7 @@ import pandas as pd
 from tomlab.benchmarks.omnitom import alignment
 from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import KEYS, gold_rows
-from tomlab.benchmarks.omnitom.items.labels import labels_for
+from tomlab.benchmarks.omnitom.items.labels import labels_for, same_rows
 from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
@@ -57,6 +57,7 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
         outcome = unanswered(text, response["finish_reason"], open_thought)
         return found | {"outcome": outcome, "rule": f"not usable: {said.reason}"}
     how = f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
+    how += f", surplus cells dropped: {said.dropped}" if said.dropped else ""
     outcome = "correct" if found["score"] > 0 else "wrong"
     return found | {"outcome": outcome, "rule": f"{how}; {found['rule']}"}
 
@@ -71,23 +72,28 @@ def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: st
         lines = zip(rows, orders, counts, strict=True)
         detail[side] = [[row.actor, row.belief, order, count] for row, order, count in lines]
         matched.append(f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}")
-    told = f"{matched[0]} rows, {matched[1]} gold beliefs (judge: {judge})"
+    told = f"{matched[0]} rows, {matched[1]} gold beliefs, F1 {f1:.2f} (judge: {judge})"
     found = {"stage": 1, "rule": f"with a match: {told}", "detail": detail, "judge": judge}
     return found | {"score": f1, "precision": precision, "recall": recall}
 
 
 def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
-    """The share of the labels of gold beliefs that are given as they are (Stage 2)."""
-    labelled, detail = labels_for(gold, said.rows), []
-    for own, row in zip(gold, labelled, strict=True):
-        given = {} if row is None else {**row.labels, "order": row.order}
-        said_so = {name: normal_label(name, given.get(name, "")) for name in DIMENSIONS}
-        labels = {name: [own.labels[name], label] for name, label in said_so.items()}
+    """The share of the labels of gold beliefs that are given as they are, in rows that repeat actor
+    and belief (Stage 2); beside it that in rows paired by their place.
+    """
+    labelled, detail = same_rows(gold, said.rows), []
+    for own, *found in zip(gold, labelled, labels_for(gold, said.rows), strict=True):
+        given = [{} if row is None else {**row.labels, "order": row.order} for row in found]
+        labels = {
+            name: [own.labels[name], *(normal_label(name, row.get(name, "")) for row in given)]
+            for name in DIMENSIONS
+        }
         detail.append([own.labels["order"], labels])
-    right = [gold == given for _, labels in detail for gold, given in labels.values()]
-    found = f"{sum(row is not None for row in labelled)} of {len(gold)} given beliefs have a row"
-    told = f"{found}, {sum(right)} of {len(right)} labels are right"
-    return {"stage": 2, "rule": told, "score": float(np.mean(right)), "detail": detail}
+    cells = [cell for _, labels in detail for cell in labels.values()]
+    right, by_place = (sum(cell[0] == cell[i] for cell in cells) for i in (1, 2))
+    rows = f"{sum(row is not None for row in labelled)} of {len(gold)} given beliefs have their row"
+    told = f"{rows}, {right} of {len(cells)} labels are right (by position: {by_place})"
+    return {"stage": 2, "rule": told, "score": right / len(cells), "detail": detail}
 
 
 # ---- From responses to scores --------------------------------------------------------------------
@@ -110,10 +116,14 @@ def score(
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
     elsewhere, such as by a language model, by (item_id, model, method, sample); they come first,
     unless they leave all rows of a table undefined.
+    A label row counts where it has all nine cells and the actor and belief of a gold row, as in the
+    released evaluation (`labels.same_rows`); `detail` has the labels of rows paired by their place,
+    too.
     A usable table has a row at least; `correct` if it earns anything, else `wrong`. Details:
-    `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cut_off` (at the token
-    limit, its whole rows count), `precision`, `recall`, `judge`, and `detail` (JSON), which
-    `metrics.belief_rows`, `label_rows` and `by_question` read.
+    `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cells_dropped` (of usable
+    rows, behind the last heading), `cut_off` (at the token limit, its whole rows count),
+    `precision`, `recall`, `judge`, and `detail` (JSON), which `metrics.belief_rows`, `label_rows`
+    and `by_question` read.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     methods = responses["method"].unique() if "method" in responses else []
@@ -193,6 +203,7 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
         **details,
         "n_predicted": len(said.rows),
         "rows_lost": len(said.lost),
+        "cells_dropped": said.dropped,
         "cut_off": response["finish_reason"] == "length",
         "completion_tokens": response["completion_tokens"],
     }

@@ -10,6 +10,7 @@ from tomlab.params import (
     Evaluation,
     Folds,
     GivenPath,
+    Name,
     OptionalPath,
     Section,
     Share,
@@ -41,6 +42,7 @@ class Judges(Section):
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
     llm_tables: Count
     llm_tokens: Size
+    llm_tokens_of: dict[Name, Size]
 
 
 class Settings(Section):

@@ -19,7 +19,7 @@ from tomlab.benchmarks.omnitom.beside import COMPUTED
 from tomlab.benchmarks.omnitom.items.labels import DIMENSION_NAMES
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
+from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.reporting import beside, printed
 from tomlab.reporting.plotting import MARK
@@ -212,7 +212,7 @@ def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list
     rates = of_run(metrics).query("metric == 'outcome_rate'")
     told = f"{', '.join(run['method'].unique())}; {beside.counted(run, unit, 'stories')}"
     own = rates[rates["method"].isin(run["method"])]
-    about, *unscored = beside.run_sentences(run, own, told, by="story")
+    about, *unscored = beside.run_sentences(run, own, told, by="story", credit=WORDING.credit)
     lacking = [model for model in rates["model"].unique() if model not in set(run["model"])]
     without = [f"Without such a number: {', '.join(lacking)}."] if len(run) and lacking else []
     return [about, *without, *unscored]

@@ -149,12 +149,6 @@ def test_escaped_pipe_is_part_of_its_cell():
     assert read(text) == [Row("Ines", "The sign says A | B", "2")]
 
 
-def test_surplus_cell_that_would_shift_the_labels_is_lost():
-    lines = ["| Actor | Belief | Order |", "| Ines | It is gone | 1 | because she left |"]
-    parsed = parse("\n".join(lines))
-    assert (parsed.rows, parsed.lost, parsed.reason) == ([], lines[1:], "no usable row")
-
-
 def test_surplus_cell_that_two_columns_can_hold_is_lost():
     text = "| Actor | Belief | Order | Why |\n| Ines | A | B | 1 | She left |"
     assert parse(text).lost == ["| Ines | A | B | 1 | She left |"]
@@ -168,7 +162,7 @@ def test_number_before_the_actor_does_not_make_the_actor_a_belief():
 def test_row_without_its_last_labels_is_read_if_the_others_are_legal():
     header = "Actor | Belief | Order | Truth-Status | Context\n"
     [row] = read(header + "Ines | The key is gone | 1 | True")
-    assert row.labels == {"order": "1", "truth_status": "True", "context": ""}
+    assert row.labels == {"order": "1", "truth_status": "True"}
     assert parse(header + "Ines | The key is gone | 1 | Tr").lost
 
 
@@ -455,7 +449,6 @@ def test_variant_in_writing_is_the_label(dimension, text, label):
         ("order", "-1"),
         ("order", "1.0"),
         ("order", "1-2"),
-        ("order", "2+"),
         ("order", "1 (second-order)"),
         ("order", "Order"),
         ("truth_status", "True/False"),

@@ -2,10 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 
+DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
 _NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 # The same in running text: "Truth status".
@@ -15,13 +16,14 @@ DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIM
 def column(name: str) -> str | None:
     """The key of the column that a header cell names, None if it names none.
 
-    Case, spaces, hyphens, underscores, markup and what stands in brackets make no difference.
+    Case, what is no letter or figure (some models set U+2011 for the hyphen), and what stands in
+    brackets make no difference.
     """
-    return _KEYS.get(_bare(re.sub(r"\(.*", "", name, flags=re.DOTALL)))
+    return _KEYS.get(_bare(re.sub(r"(?<=[\w*`])\s*[(\[{].*", "", name, flags=re.DOTALL)))
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"[\s\-_*`\"':.]", "", name.casefold())
+    return re.sub(r"[\W_]", "", name.casefold())
 
 
 _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
@@ -32,17 +34,25 @@ def normal_label(dimension: str, text: str) -> str | None:
 
     dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
     other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
-    Two labels, or a label in a sentence, are none.
+    Two labels, or a label in a sentence, are none; an order may be told twice: "1 (first-order)".
     """
     words = _words(text)
     prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
-    return _VARIANTS[dimension].get(words.removeprefix(prefix))
+    words, variants = words.removeprefix(prefix), _VARIANTS[dimension]
+    if dimension == "order":
+        told = {variants.get(word) for word in _OF_ORDERS.sub(" ", words).split()}
+        return told.pop() if len(told) == 1 else None
+    return variants.get(words)
+
+
+# What may stand beside the figure or the word of an order.
+_OF_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|above))\b")
 
 
 def _words(text: str) -> str:
     text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
     # A hyphen joins words. Before a number it is a sign.
-    text = re.sub(r"(?<=\w)\s*[-–—]\s*(?=\w)", " ", text)
+    text = re.sub(rf"(?<=\w)\s*[{DASHES}]\s*(?=\w)", " ", text)
     return " ".join(text.split()).rstrip(" .,;")
 
 
@@ -60,21 +70,45 @@ _VARIANTS = {
 }
 
 
-def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, None where there is none (Stage 2).
+def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief by the released evaluation (`run_replication.py`),
+    None where there is none (Stage 2).
 
-    Our rule; the paper says only that models are told to keep the order. First come rows with the
-    same actor and belief but for case, spaces and punctuation, the first of equal ones with the
-    first. What is left is paired by position, if there are as many rows as were given.
+    Only a row with all its labels' cells counts. Actor and belief are those given but for case,
+    spaces, quotation marks around them, and full stops at the end of the belief; the first of equal
+    ones goes with the first. The release takes no full stop from what it gives, so that a belief
+    that ends in one is never matched there.
     """
-    waiting = defaultdict(list)
-    for i, row in enumerate(predicted):
-        waiting[_plain(row)].append(i)
-    chosen = [waiting[_plain(row)].pop(0) if waiting[_plain(row)] else None for row in given]
+    whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
+    return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]
+
+
+def _as_released(row: Row) -> tuple[str, ...]:
+    texts = " ".join(row.actor.split()), " ".join(row.belief.split()).rstrip(".")
+    return tuple(text.lower().strip("\"'") for text in texts)
+
+
+def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each given belief by its place, None where there is none (Stage 2).
+
+    Our rule, as models are told to keep the order. First come rows with the same actor and belief
+    but for case, spaces and punctuation, the first of equal ones with the first. What is left is
+    paired by position, if there are as many rows as were given: reworded beliefs, but also rows of
+    another actor.
+    """
+    chosen = _paired(given, predicted, _plain)
     if len(given) == len(predicted):
-        left = {i for places in waiting.values() for i in places}
+        left = {*range(len(predicted))}.difference(chosen)
         chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
     return [None if at is None else predicted[at] for at in chosen]
+
+
+def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[int | None]:
+    """The place of the predicted row with the key of each given one; of several the first left."""
+    waiting = defaultdict(list)
+    for i, row in enumerate(predicted):
+        waiting[key(row)].append(i)
+    return [waiting[key(row)].pop(0) if waiting[key(row)] else None for row in given]
 
 
 def _plain(row: Row) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, product
 
-from tomlab.benchmarks.omnitom.items.labels import column, normal_label
+from tomlab.benchmarks.omnitom.items.labels import DASHES, column, normal_label
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
 
 EXTRACTION = ("actor", "belief", "order")
@@ -22,7 +22,7 @@ _Keys = tuple[str | None, ...]
 _FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}  # by delimiter
 _PIPE = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(```|~~~)")
-_RULE = re.compile(r"[\s|,:=+─━–—-]*")  # also blank
+_RULE = re.compile(rf"[\s|,:=+─━{DASHES}]*")  # also blank
 _EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
 _DECODER = json.JSONDecoder(strict=False)
 _KEY = re.compile(r"""["']([\w /-]+)["']\s*:""")
@@ -37,22 +37,24 @@ class Parsed:
 
     rows: the usable rows, in order; lost: the text of what looked like a row and could not be used;
     reason: why there is no usable row ("empty answer", "no table", "no column Actor, Belief",
-    "no usable row"), or ""; form: of the rows, such as "JSON" or "pipe table and CSV", or "".
+    "no usable row"), or ""; form: of the rows, such as "JSON" or "pipe table and CSV", or "";
+    dropped: how many cells of those rows stood behind the last heading and count for nothing.
     """
 
     rows: list[Row]
     lost: list[str]
     reason: str
     form: str = field(default="", compare=False)
+    dropped: int = field(default=0, compare=False)
 
 
 def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
     """The rows of an answer, as JSON if any can be read so, else as a table.
 
     text: the visible answer, thinking removed. columns: what was asked for, as keys or as column
-    names; otherwise whatever is there. A row's `labels` are those of the columns asked for or found
-    but Actor and Belief, "" where there is no legal one. They stay empty if Order, which has its
-    own field, is the only one.
+    names; otherwise whatever is there. A row's `labels` are those of the columns asked for, or of
+    its own cells, but Actor and Belief, "" where there is no legal one. They stay empty if Order,
+    which has its own field, is the only one.
     """
     as_json = parse_json(text, columns)
     if as_json.rows:
@@ -69,9 +71,11 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
       holds up to the next header; in CSV, also up to the next code fence.
     - Every line below it with a pipe or a tab is a row, or with a comma in CSV, unless it holds
       nothing but rules. In CSV, as prose has commas, it needs a legal label if columns hold any.
-    - Too many cells: a delimiter stood in the belief, if no other column takes free text and all
-      labels are then legal. Too few: the last are missing, if all labels given are legal, and at
-      least one is. Otherwise the row is lost.
+    - Too many cells: those behind the last heading are dropped, if there are fewer of them than of
+      headings and all labels are legal, some behind the belief. Else (in CSV, first) a delimiter
+      stood in the belief, if no other column takes free text and all labels are then legal.
+    - Too few cells: the last are missing, if all labels given are legal, and at least one is.
+      Otherwise the row is lost.
     - An empty actor is the one above, in lines that only blank ones and rules part, if a label is
       legal. A row that has nothing but an actor heads such a group; it is lost if the next has one.
     - Without a header, the columns are taken to be those asked for (else those of Stage 1 or 2)
@@ -88,17 +92,18 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     ]
     layouts = [layout for layout, _ in parts if layout.keys]
     labelled = any(layout.complete and layout.labels for layout in layouts)
-    rows, lost, forms = [], [], {}
+    rows, lost, dropped, forms = [], [], 0, {}
     for layout, lines in parts:
         if labelled and not layout.labels:
             layout = _Layout(layout.delimiter)
-        own, failed = _read(layout, lines, wanted)
+        own, failed, surplus = _read(layout, lines, wanted)
         rows += own
         lost += failed
+        dropped += surplus
         if own:
             forms[_FORMS[layout.delimiter]] = None
     if rows:
-        return Parsed(rows, lost, "", " and ".join(forms))
+        return Parsed(rows, lost, "", " and ".join(forms), dropped)
     if any(layout.complete for layout in layouts) or (lost and not layouts):
         return Parsed([], lost, "no usable row")
     if not layouts:
@@ -200,13 +205,14 @@ def _fits(line: str, layout: _Layout) -> bool:
     return labelled and len(cells) == len(layout.keys) and layout.legal(cells)
 
 
-def _read(layout: _Layout, lines: Sequence[str], wanted: _Keys) -> tuple[list[Row], list[str]]:
-    rows, lost, actor, heading = [], [], "", []
+def _read(layout: _Layout, lines: Sequence[str], wanted: _Keys) -> tuple[list[Row], list[str], int]:
+    """The rows, the lines that are lost, and how many cells were dropped."""
+    rows, lost, dropped, actor, heading = [], [], 0, "", []
     for line in lines:
         if _RULE.fullmatch(line):
             continue
         seen = _like_a_row(line, layout.delimiter)
-        values = _values(line, layout) if seen and layout.complete else {}
+        values, surplus = _values(line, layout) if seen and layout.complete else ({}, 0)
         own = _bare(values.get("actor", ""))
         if own or not values:
             # What stands between two rows may name another actor.
@@ -217,33 +223,50 @@ def _read(layout: _Layout, lines: Sequence[str], wanted: _Keys) -> tuple[list[Ro
             heading = [line.strip()]
         elif row := _row({**values, "actor": actor}, wanted):
             rows.append(row)
+            dropped += surplus
         elif seen:
             lost.append(line.strip())
-    return rows, lost + heading
+    return rows, lost + heading, dropped
 
 
-def _values(line: str, layout: _Layout) -> dict[str, str]:
-    """The cells of a line by what they hold, none if it cannot be told."""
-    cells, start = _trimmed(line, layout), layout.keys.index("belief")
-    if layout.delimiter != "|" and len(cells) > len(layout.keys):
-        # The belief holds delimiters, so the quotation marks in it are its own.
-        plain = line.strip(" ").split(layout.delimiter)
-        cells = plain if plain[:start] == cells[:start] else cells
-    surplus = len(cells) - len(layout.keys)
+def _values(line: str, layout: _Layout) -> tuple[dict[str, str], int]:
+    """The cells of a line by what they hold, none if it cannot be told; and how many it has too
+    many, where those are left out.
+    """
+    cells, width = _trimmed(line, layout), len(layout.keys)
+    surplus = len(cells) - width
     if surplus > 0:
-        certain, end = None not in layout.keys, start + surplus + 1
-        cells[start:end] = [layout.delimiter.join(cells[start:end])]
+        values, surplus = _of_too_many(cells, surplus, line, layout)
+    elif surplus and not (DIMENSIONS.keys() & layout.keys[: len(cells)] and layout.legal(cells)):
+        return {}, 0
     else:
-        certain = DIMENSIONS.keys() & layout.keys[: len(cells)]
-    if surplus and not (certain and layout.legal(cells)):
-        return {}
-    cells += [""] * -surplus
-    values = {key: cell for key, cell in zip(layout.keys, cells, strict=True) if key}
+        values, surplus = dict(zip(layout.keys, cells, strict=False)), 0
+    values = {key: cell for key, cell in values.items() if key}
     # A line that may be prose, or lack its actor by mistake, needs a legal label.
-    if (layout.delimiter == "," or not _bare(values["actor"])) and not _heads(values):
-        labels = [normal_label(key, values[key]) for key in layout.labels]
-        return values if any(labels) or not labels else {}
-    return values
+    if values and not _heads(values) and (layout.delimiter == "," or not _bare(values["actor"])):
+        labels = [normal_label(key, values.get(key, "")) for key in layout.labels]
+        return (values, surplus) if any(labels) or not labels else ({}, 0)
+    return values, surplus
+
+
+def _of_too_many(
+    cells: list[str], surplus: int, line: str, layout: _Layout
+) -> tuple[dict[str | None, str], int]:
+    """As `_values`, of a line with `surplus` cells too many."""
+    keys, start, delimiter = layout.keys, layout.keys.index("belief"), layout.delimiter
+    by_heading = bool(DIMENSIONS.keys() & keys[start:]) and layout.legal(cells)
+    # A belief that holds commas or tabs has its quotation marks for its own.
+    plain = cells if delimiter == "|" else line.strip(" ").split(delimiter)
+    plain = plain if plain[:start] == cells[:start] else cells
+    end = start + 1 + len(plain) - len(keys)
+    joined = [*plain[:start], delimiter.join(plain[start:end]), *plain[end:]]
+    # Texts have commas, but hardly ever pipes and tabs.
+    in_belief = None not in keys and layout.legal(joined)
+    if in_belief and (delimiter == "," or not by_heading):
+        return dict(zip(keys, joined, strict=True)), 0
+    if by_heading and surplus < len(keys):
+        return dict(zip(keys, cells, strict=False)), surplus
+    return {}, 0
 
 
 def _heads(values: Mapping[str, str]) -> bool:

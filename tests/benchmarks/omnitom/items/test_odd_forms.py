@@ -1,0 +1,196 @@
+"""Answers in forms that the released evaluation reads: headings, surplus cells, orders."""
+
+import pytest
+
+from tomlab.benchmarks.omnitom.items.labels import column, normal_label
+from tomlab.benchmarks.omnitom.items.parsing import parse
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
+
+# An answer to the labelling of a story, as one model writes it: U+2011 in three of its headings.
+LABELLED = """\
+Here is the labelled table:
+
+| Actor | Belief | Order | Truth{0}Status | Knowledge{0}Access | Representation | Content Type \
+| Mental{0}Source | Context |
+|-------|--------|-------|--------------|------------------|----------------|--------------\
+|---------------|---------|
+| world | Rebecca’s birthday is coming soon | 0 | True | Public | Explicit | Action/Event \
+| Narration | Neutral |
+| Rebecca | A dog would be a good birthday gift | 1 | Unknown | Private | Implicit \
+| Desire/Intention | Inference | Neutral |
+
+All labels follow the narrative.
+"""
+GIFT = {
+    "order": "1",
+    "truth_status": "Unknown",
+    "knowledge_access": "Private",
+    "representation": "Implicit",
+    "content_type": "Desire/Intention",
+    "mental_source": "Inference",
+    "context": "Neutral",
+}
+# Of a story extracted, each row with a remark behind its last column.
+REMARKED = """\
+| Actor | Belief | Order |
+|---|---|---|
+| world | Alice moves the object to the safe | 0 | stated |
+| Alice | The object is in the safe | 1 | inferred from her action |
+| Bob | The object is in the box | 1 | stated |
+| Alice | Bob thinks the object is in the box | 2 | inferred |
+"""
+SAFE = [
+    Row("world", "Alice moves the object to the safe", "0"),
+    Row("Alice", "The object is in the safe", "1"),
+    Row("Bob", "The object is in the box", "1"),
+    Row("Alice", "Bob thinks the object is in the box", "2"),
+]
+DASHES = ["\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"]
+
+
+@pytest.mark.parametrize("mark", ["-", *DASHES, "\u00a0", "\u202f", " \u2011 ", "\u200b", ""])
+def test_headings_have_any_dash_or_space(mark):
+    parsed = parse(LABELLED.format(mark))
+    assert (len(parsed.rows), parsed.lost) == (2, [])
+    assert parsed.rows[1].labels == GIFT
+
+
+@pytest.mark.parametrize("mark", DASHES)
+def test_labels_and_rules_have_any_dash(mark):
+    assert normal_label("order", f"first{mark}order") == "1"
+    assert normal_label("content_type", f"Contents{mark}Physical State") == (
+        "Contents/Physical State"
+    )
+    rule = f"|{mark * 3}|{mark * 3}|{mark * 3}|"
+    parsed = parse(f"| Actor | Belief | Order |\n{rule}\n| Ines | The key is gone | 1 |")
+    assert (len(parsed.rows), parsed.lost) == (1, [])
+
+
+# ---- One cell too many ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(REMARKED, id="pipes"),
+        pytest.param("\n".join(t.strip("| ") for t in REMARKED.splitlines()), id="no outer pipes"),
+        pytest.param(
+            "\n".join("\t".join(t.strip("| ").split(" | ")) for t in REMARKED.splitlines()),
+            id="tabs",
+        ),
+        pytest.param(
+            "\n".join(",".join(t.strip("| ").split(" | ")) for t in REMARKED.splitlines()), id="CSV"
+        ),
+    ],
+)
+def test_surplus_cell_is_dropped_and_counted(text):
+    parsed = parse(text.replace("|---|---|---|", ""))
+    assert parsed.rows == SAFE
+    assert (len(parsed.lost), parsed.dropped) == (0, 4)
+
+
+def test_surplus_cell_behind_nine_is_dropped_and_counted():
+    parsed = parse(
+        LABELLED.format("-").replace("| Inference | Neutral |", "| Inference | Neutral | 5 |")
+    )
+    assert (parsed.rows[1].labels, parsed.dropped) == (GIFT, 1)
+
+
+def test_surplus_label_is_no_part_of_the_belief():
+    parsed = parse("Actor | Belief | Order\nInes | The key is gone | 1 | 2")
+    assert parsed.rows == [Row("Ines", "The key is gone", "1")]
+    assert parsed.dropped == 1
+
+
+def test_pipe_in_a_belief_is_no_surplus_cell():
+    parsed = parse("Actor | Belief | Order\nInes | The sign says A | B | 2")
+    assert (parsed.rows[0].belief, parsed.dropped) == ("The sign says A | B", 0)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1 | Ines | The key is gone | 1",  # a number before the actor
+        "Ines | gone | The key | 1 | stated",  # no label under its heading
+        "Ines | The key is gone | 1 | Max | It is here | 1",  # two rows on one line
+        "Ines | The key is gone | | 1 | stated",  # an empty cell in between
+    ],
+)
+def test_row_that_fits_its_headings_in_no_way_is_lost(row):
+    parsed = parse(f"Actor | Belief | Order\n{row}")
+    assert (parsed.rows, parsed.lost, parsed.dropped) == ([], [row], 0)
+
+
+def test_belief_in_the_last_column_keeps_its_pipe():
+    parsed = parse("Order | Actor | Belief\n1 | Ines | The sign says A | B")
+    assert (parsed.rows[0].belief, parsed.dropped) == ("The sign says A | B", 0)
+
+
+# ---- A cell too few ------------------------------------------------------------------------------
+
+
+def test_label_whose_cell_is_not_there_is_told_from_an_empty_one():
+    header = "Actor | Belief | Order | Truth-Status | Context\n"
+    short, empty = parse(f"{header}Ines | A | 1 | True\nMax | B | 1 | True | ").rows
+    assert short.labels == {"order": "1", "truth_status": "True"}
+    assert empty.labels == {"order": "1", "truth_status": "True", "context": ""}
+
+
+# ---- Orders --------------------------------------------------------------------------------------
+
+ORDERS = {
+    "0": ["0th", "zero", "Zeroth", "zero-order", "order-0", "Level 0"],
+    "1": ["1st", "first", "First-order", "1st order", "order 1", "one", "1 (first)", "depth: 1"],
+    "2": ["2nd", "second", "2+", "order-2+", "Order 2+", "second-order belief", "2 or higher"],
+    "3": ["3rd", "third", "3+", "third-order", "order: 3", "three", "third order (3)"],
+}
+
+
+@pytest.mark.parametrize(("label", "text"), [(k, t) for k, own in ORDERS.items() for t in own])
+def test_orders_in_words_and_figures(label, text):
+    assert normal_label("order", text) == label
+    parsed = parse(
+        f"| Actor | Belief | Order |\n|---|---|---|\n| Ines | The key is gone | {text} |"
+    )
+    assert parsed.rows == [Row("Ines", "The key is gone", label)]
+
+
+@pytest.mark.parametrize(
+    "text", ["4th", "higher", "1/2", "2 or 3", "first or second", "-1", "1.5", "order", "+", "none"]
+)
+def test_what_settles_no_order_is_none(text):
+    assert normal_label("order", text) is None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Actor | Statement | Depth",
+        "Person | Statement | Level",
+        "Believer | Claim | Belief level",
+        "Agent | Belief content | Recursion depth",
+        "**Actor Name** | **Belief Statement** | **Belief Order**",
+    ],
+)
+def test_headings_by_near_synonyms(header):
+    rows = "world | The key is in the vase | 0\nInes | The key is gone | 1"
+    parsed = parse(f"{header}\n{rows}")
+    assert parsed.rows == [
+        Row("world", "The key is in the vase", "0"),
+        Row("Ines", "The key is gone", "1"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["Order (0-3)", "**Order** [0/1/2/3]", "[Order]", "Order {0, 1}"])
+def test_brackets_in_a_heading_make_no_difference(name):
+    assert column(name) == "order"
+
+
+@pytest.mark.parametrize("name", ["Content", "Type", "Status", "Source", "Truth", "Access"])
+def test_names_of_dimensions_stay_theirs(name):
+    assert column(name) in DIMENSIONS
+
+
+@pytest.mark.parametrize("name", ["Why", "Evidence", "#", "No.", "Mood", "", "Perspective", "Text"])
+def test_other_headings_name_no_column(name):
+    assert column(name) is None
