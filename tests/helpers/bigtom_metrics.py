@@ -15,7 +15,7 @@ OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
 
 def number(model, method, metric, condition, value, n=25):
     low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
-    row = ("bigtom", model, method, metric, condition, value, low, high, "cluster bootstrap", n, 25)
+    row = ("bigtom", model, method, metric, condition, value, low, high, "cluster jackknife", n, 25)
     return dict(zip(tidy.METRICS.columns, row, strict=True))
 
 

@@ -57,7 +57,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     for name in ("data", "forms", "notebooks", "src"):
         (root / name).symlink_to(ROOT / name)
     content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    content["run"] |= {"models": ["omniscient"], "resamples": 100}
+    content["run"] |= {"models": ["omniscient"]}
     content["bigtom"]["generation"]["writers"] = ["authored"]
     content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
     content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}

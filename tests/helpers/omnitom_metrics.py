@@ -72,7 +72,7 @@ def metrics(*models, methods=METHODS):
     for model, method in product(models, methods):
         for metric, condition, value, n in of_method(draw, method):
             most, half = (1, 0.1) if value <= 1 else (1000, 3)
-            interval = (max(value - half, 0), min(value + half, most), "cluster bootstrap")
+            interval = (max(value - half, 0), min(value + half, most), "cluster jackknife")
             rows.append(("omnitom", model, method, metric, condition, value, *interval, n, n))
     rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(3)
     return tidy.check(rows, "metrics")

@@ -15,7 +15,7 @@ OUTCOMES = {"correct": 0.6, "wrong": 0.2, "unparsed": 0.12, "truncated": 0.08}
 
 
 def number(model, method, metric, condition, value, n=60, low=0.0, high=1.0):
-    interval = (max(low, value - 0.1), min(high, value + 0.1), "cluster bootstrap")
+    interval = (max(low, value - 0.1), min(high, value + 0.1), "cluster jackknife")
     row = ("simpletom", model, method, metric, condition, value, *interval, n, 20)
     return dict(zip(tidy.METRICS.columns, row, strict=True))
 

@@ -389,7 +389,7 @@ def test_each_answer_is_decided_once_an_option():
     pd.testing.assert_series_equal(
         found["decision"], pd.Series(decision, dtype="boolean"), check_names=False
     )
-    [row] = agreement_by_judge(found, resamples=50).to_dict("records")
+    [row] = agreement_by_judge(found).to_dict("records")
     assert (row["n"], row["undefined"]) == (8, 2)
 
 
@@ -425,7 +425,7 @@ def test_overlap_with_its_margin_agrees_more_than_exact_wording():
         grading.to_decisions(table, ITEMS, exact, "exact"),
         chosen.decisions.assign(judge="token_f1"),
     ]
-    best, other = agreement_by_judge(pd.concat(decided), resamples=50).to_dict("records")
+    best, other = agreement_by_judge(pd.concat(decided)).to_dict("records")
     assert (best["judge"], other["judge"]) == ("token_f1", "exact")
     assert other["precision"] == 1
 

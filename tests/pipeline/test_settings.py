@@ -77,7 +77,7 @@ WRONG = [
     ("run/sampels", 2, "run: .*sampels: no such option; did you mean 'samples'"),
     ("run/samples", 1.5, "samples: .*integer"),
     ("run/samples", 0, "samples: .*equal to 1"),
-    ("run/resamples", 0, "resamples: .*equal to 100"),
+    ("run/resamples", 2000, "run: .*resamples: no such option"),
     ("run/seed", "text", "seed: .*integer, found 'text'"),
     ("run/seed", -1, "seed: .*equal to 0"),
     ("run/models", [], "models: .*at least one"),

@@ -51,7 +51,7 @@ METRIC = {
     "value": 0.5,
     "ci_low": 0.25,
     "ci_high": 0.75,
-    "ci_method": "cluster bootstrap",
+    "ci_method": "cluster jackknife",
     "n": 12,
     "n_groups": 12,
 }

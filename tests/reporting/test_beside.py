@@ -64,12 +64,14 @@ def test_levels_have_the_known_order_and_others_follow():
 
 
 def test_a_run_is_told_in_one_sentence_and_its_lack_in_another():
-    run = pd.DataFrame({"model": ["m"], "n": [40], "n_groups": [8], "ci_method": ["bootstrap"]})
+    run = pd.DataFrame(
+        {"model": ["m"], "n": [40], "n_groups": [8], "ci_method": ["cluster jackknife"]}
+    )
     told = beside.counted(run, "answers", "sets")
     none = pd.DataFrame({"model": [], "method": [], "condition": [], "value": []})
     [said] = beside.run_sentences(run, none, told, by="set")
     count = "n = 40 answers from 8 sets (beside each number: n/sets)"
-    assert said == f"This run: m; {count}; 95 % intervals (bootstrap, by set)."
+    assert said == f"This run: m; {count}; 95 % intervals (cluster jackknife, by set)."
     assert beside.run_sentences(run.head(0), none, told) == ["This run has no such answers."]
 
 

@@ -1,10 +1,11 @@
 """Series of scores become rows of the metrics table."""
 
 import pandas as pd
+import pytest
 
 from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.series import COUNT, DIFFERENCE, Series, over_all, rows
-from tomlab.scoring.stats import cluster_interval
+from tomlab.scoring.series import Series, over_all, rows
+from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
 GROUPS = pd.Series(["a", "a", "b", "b"])
@@ -12,8 +13,8 @@ GROUPS = pd.Series(["a", "a", "b", "b"])
 
 def test_row_says_whose_it_is_and_what_it_measures():
     values = pd.Series([1, 0, 1, 1])
-    [row] = rows([Series("accuracy", "all", values, GROUPS)], WHOSE, resamples=50, seed=3)
-    interval = cluster_interval(values, GROUPS, resamples=50, seed=3)
+    [row] = rows([Series("accuracy", "all", values, GROUPS)], WHOSE)
+    interval = cluster_interval(values, GROUPS)
     assert row == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
 
 
@@ -25,11 +26,12 @@ def test_bounds_are_those_of_the_series():
             Series("tokens", "x", alike, GROUPS, COUNT),
         ],
         WHOSE,
-        resamples=50,
-        seed=0,
     )
     assert difference["ci_low"] < 0
-    assert (count["ci_low"], count["ci_high"]) == (0.5, 0.5)
+    # Two groups alike at .5: .5 (1 - q) to .5 (1 + q) with q = 1 - .025 ** (1 / 2).
+    assert (count["ci_low"], count["ci_high"]) == pytest.approx((0.0791, 0.9209), abs=1e-4)
+    [far] = rows([Series("tokens", "x", 100 * alike, GROUPS, COUNT)], WHOSE)
+    assert (far["ci_low"], far["ci_high"]) == pytest.approx((7.91, 92.09), abs=1e-2)
 
 
 def test_outcomes_are_shares_of_all_and_the_released_rule_counts_no_verdict_as_wrong():

@@ -1,4 +1,4 @@
-"""Intervals resample whole groups; agreement is what one can work out by hand."""
+"""Intervals cluster on whole groups; agreement is what one can work out by hand."""
 
 import krippendorff
 import numpy as np
@@ -6,15 +6,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 from tomlab.scoring.stats import (
+    ALIKE,
+    COUNT,
+    DIFFERENCE,
+    EXACT,
+    JACKKNIFE,
+    PAIRED,
     agreement,
     alpha_interval,
     clopper_pearson,
     cluster_interval,
     cluster_statistic,
-    mean_interval,
     ratio,
 )
 
@@ -26,24 +33,59 @@ def interval(*groups, **options):
     return cluster_interval(values, names, **options)
 
 
-def brute_force(groups, resamples, seed):
-    """The 2.5 % and 97.5 % points of the mean over groups drawn with replacement, by loops."""
-    draw = np.random.default_rng(seed)
-    means = []
-    for _ in range(resamples):
-        drawn = [groups[i] for i in draw.integers(len(groups), size=len(groups))]
-        means.append(np.mean([value for group in drawn for value in group]))
-    return np.quantile(means, [0.025, 0.975])
+def ends(found):
+    return found.ci_low, found.ci_high
 
 
-def test_interval_is_that_of_resampling_whole_groups_by_hand():
-    rng = np.random.default_rng(1)
-    groups = [rng.binomial(1, rng.random(), size=rng.integers(1, 9)).tolist() for _ in range(40)]
-    found = interval(*groups, resamples=10_000)
-    low, high = brute_force(groups, 10_000, seed=2)
-    assert found.ci_method == "cluster bootstrap"
-    assert found.ci_low == pytest.approx(low, abs=0.01)
-    assert found.ci_high == pytest.approx(high, abs=0.01)
+def width(found):
+    return found.ci_high - found.ci_low
+
+
+def by_leaving_out(whole, without, bounds=(0, 1)):
+    """The jackknife's ends from the value of all groups and those without each, by its formulas."""
+    moved = np.array(without) - whole
+    squares, size = (moved**2).sum(), len(moved)
+    kurtosis = size * (moved**4).sum() / squares**2
+    freedom = max(1, min(size - 1, 2 * size / (kurtosis - 1)))
+    reach = student.ppf(0.975, freedom) * np.sqrt(squares)
+    low, span = bounds[0], bounds[1] - bounds[0]
+    share = (whole - low) / span
+    middle, far = logit(share), reach / span / (share * (1 - share))
+    return low + span * expit(middle - far), low + span * expit(middle + far)
+
+
+def random_groups(seed, number=40):
+    rng = np.random.default_rng(seed)
+    return [rng.binomial(1, rng.random(), size=rng.integers(1, 9)).tolist() for _ in range(number)]
+
+
+def test_interval_is_that_of_leaving_out_whole_groups_by_hand():
+    groups = random_groups(1)
+
+    def mean(kept):
+        return np.mean([value for group in kept for value in group])
+
+    without = [mean(groups[:left] + groups[left + 1 :]) for left in range(len(groups))]
+    found = interval(*groups)
+    assert found.ci_method == JACKKNIFE
+    assert ends(found) == pytest.approx(by_leaving_out(mean(groups), without))
+
+
+def test_jackknife_of_group_means_is_the_analytic_result():
+    """Four groups of four answers with shares 1/4, 1/2, 3/4, 1/2, worked out by hand.
+
+    Without a group of share m the mean 1/2 moves by (1/2 - m) / 3: 1/12, 0, -1/12, 0. The sum of
+    squares is 2 / 144: the variance of group means, 1/24, over G - 1 = 3, where a mean's has G = 4.
+    The kurtosis is 2, so 8 degrees of freedom, at most 3. t = 3.18245, reach .37506, on the logit,
+    whose slope is 4 there, 1.50023: 1 / (1 + e^1.50023) = .1824 to .8176.
+    """
+    found = interval([1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 0, 1])
+    assert found.ci_method == JACKKNIFE
+    assert ends(found) == pytest.approx((0.1824, 0.8176), abs=1e-4)
+    # Clopper-Pearson's for four trials is wider.
+    assert width(found) < np.subtract(*reversed(clopper_pearson(2, 4)))
+    reach = student.ppf(0.975, 3) * np.sqrt(np.var([0.25, 0.5, 0.75, 0.5], ddof=1) / 3)
+    assert ends(found) == pytest.approx((expit(-4 * reach), expit(4 * reach)))
 
 
 def test_value_is_the_mean_over_values_not_over_groups():
@@ -52,27 +94,36 @@ def test_value_is_the_mean_over_values_not_over_groups():
     assert (found.n, found.n_groups) == (4, 2)
 
 
-def test_two_groups_of_which_one_is_right_can_come_out_anywhere():
+def test_two_groups_of_which_one_is_right_can_come_out_nearly_anywhere():
     found = interval([1, 1, 1], [0])
-    assert (found.ci_low, found.ci_high) == (0, 1)
+    assert found.ci_low < 0.1
+    assert found.ci_high > 0.99
 
 
-def test_same_seed_gives_the_same_interval_and_another_seed_another():
+def test_interval_is_the_same_whenever_it_is_computed():
     groups = [[1, 0], [0, 0], [1, 1], [1, 0], [0, 1], [0, 0], [1]]
-    assert interval(*groups, seed=3) == interval(*groups, seed=3)
-    one, other = interval(*groups, resamples=99, seed=3), interval(*groups, resamples=99, seed=4)
-    assert (one.ci_low, one.ci_high) != (other.ci_low, other.ci_high)
+    assert interval(*groups) == interval(*groups)
 
 
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None)
 def test_order_of_rows_does_not_matter(random):
-    rows = [(name, value) for name in "abcde" for value in (0, 1, name in "ad", name in "ab")]
+    # Fractions, whose sums differ in the last digits by the order of what is added.
+    rows = [(name, value / 7) for name in "abcde" for value in (0, 7, 3, 1 + (name in "ad"), 5)]
     shuffled = random.sample(rows, len(rows))
     first, second = (pd.DataFrame(r, columns=["group", "value"]) for r in (rows, shuffled))
-    assert cluster_interval(first.value, first.group, resamples=200) == cluster_interval(
-        second.value, second.group, resamples=200
-    )
+    for bounds in ((0.0, 1.0), DIFFERENCE, COUNT):
+        assert cluster_interval(first.value, first.group, bounds=bounds) == cluster_interval(
+            second.value, second.group, bounds=bounds
+        )
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None)
+def test_order_of_groups_does_not_matter(random):
+    counts = pd.DataFrame({"sum": np.arange(1, 12) / 7, "n": [3, 4] * 5 + [5]})
+    turned = counts.loc[random.sample(range(11), 11)]
+    assert cluster_statistic(turned, ratio, n=11) == cluster_statistic(counts, ratio, n=11)
 
 
 def test_index_of_the_series_does_not_matter():
@@ -87,24 +138,70 @@ def test_truth_values_count_as_zero_and_one():
 
 
 @pytest.mark.parametrize(("right", "low", "high"), [(24, 0.858, 1), (0, 0, 0.142)])
-def test_all_alike_gives_clopper_pearson_for_as_many_trials_as_groups(right, low, high):
+def test_all_alike_allows_what_would_go_unseen_in_as_many_trials_as_groups(right, low, high):
     found = interval(*[[float(right > 0)] * 3 for _ in range(24)])
-    assert found.ci_method == "Clopper-Pearson"
-    assert (found.ci_low, found.ci_high) == pytest.approx((low, high), abs=0.0005)
+    assert found.ci_method == ALIKE
+    assert ends(found) == pytest.approx((low, high), abs=0.0005)
+    assert ends(found) == pytest.approx(clopper_pearson(right, 24))
     assert (found.n, found.n_groups) == (72, 24)
 
 
-def test_groups_with_equal_shares_but_mixed_values_get_clopper_pearson_too():
-    exact = binomtest(5, 10).proportion_ci(0.95, "exact")
+def test_groups_with_equal_shares_but_mixed_values_have_no_interval_of_width_0():
+    # Ten groups at 1/2: 1 - .025 ** (1 / 10) = .3085 of others would go unseen.
     found = interval(*[[1, 0], [0, 1]] * 5)
-    assert found.ci_method == "Clopper-Pearson"
-    assert (found.ci_low, found.ci_high) == pytest.approx((exact.low, exact.high))
+    assert found.ci_method == ALIKE
+    assert ends(found) == pytest.approx((0.5 - 0.3085 / 2, 0.5 + 0.3085 / 2), abs=1e-4)
+
+
+def test_equal_counts_have_no_interval_of_width_0():
+    found = interval(*[[7, 7]] * 10, bounds=COUNT)
+    assert found.ci_method == ALIKE
+    assert ends(found) == pytest.approx((7 * (1 - 0.3085), 7 * (1 + 0.3085)), abs=1e-3)
+
+
+def test_forty_ties_leave_a_difference_within_nine_hundredths():
+    # 1 - .025 ** (1 / 40) = .088; as a share of 40 trials, ends were -.32 and .32.
+    found = interval(*[[0]] * 40, bounds=DIFFERENCE)
+    assert (found.value, found.ci_method) == (0, PAIRED)
+    assert ends(found) == pytest.approx((-0.0881, 0.0881), abs=1e-4)
+
+
+def test_ten_of_ten_is_surer_than_nine_of_ten():
+    ten, nine = interval(*[[1]] * 10), interval(*[[1]] * 9, [0])
+    assert ends(ten) == pytest.approx((0.6915, 1), abs=1e-4)
+    assert width(ten) < width(nine)
+
+
+@pytest.mark.parametrize("groups", [3, 10, 40])
+def test_no_share_is_surer_than_one_nearer_to_the_ends(groups):
+    widths = [
+        width(interval(*[[1]] * right, *[[0]] * (groups - right)))
+        for right in range(groups // 2, groups + 1)
+    ]
+    assert widths == sorted(widths, reverse=True)
 
 
 def test_single_group_says_next_to_nothing():
     found = interval([1, 1, 1, 1])
-    assert found.ci_method == "Clopper-Pearson"
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1, 0.025, 1))
+    assert found.ci_method == EXACT
+    assert (found.value, *ends(found)) == pytest.approx((1, 0.025, 1))
+
+
+def test_share_takes_the_narrower_of_jackknife_and_exact_interval():
+    # Nine of ten groups right: the one that is not moves the share more than all others together.
+    groups = [[1]] * 9 + [[0]]
+    jackknife = cluster_statistic(counts_of(groups), ratio, n=10)
+    found, exact = interval(*groups), binomtest(9, 10).proportion_ci(0.95, "exact")
+    assert (jackknife.ci_method, found.ci_method) == (JACKKNIFE, EXACT)
+    assert ends(found) == pytest.approx((exact.low, exact.high))
+    assert width(found) < width(jackknife)
+
+
+def test_exact_interval_is_of_effective_groups():
+    # Sizes 6, 1, 1, 1: 9 ** 2 / 39 = 2.08 groups, and no nine answers.
+    found = interval([1] * 6, [1], [0], [1])
+    assert found.ci_method == EXACT
+    assert ends(found) == pytest.approx(clopper_pearson(8 / 9 * 81 / 39, 81 / 39))
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 24, 200])
@@ -141,24 +238,98 @@ def test_interval_covers_the_truth_about_as_often_as_it_says():
     for _ in range(150):
         values, groups = clustered(rng, groups=40, size=10)
         for name, cluster in (("by group", groups), ("by answer", pd.Series(range(400)))):
-            found = cluster_interval(values, cluster, resamples=200)
+            found = cluster_interval(values, cluster)
             covered[name] += found.ci_low <= 0.5 <= found.ci_high
-    assert covered["by group"] / 150 > 0.88
+    assert covered["by group"] / 150 > 0.92
     assert covered["by answer"] / 150 < 0.7
 
 
-def test_mean_interval_holds_the_mean_of_ratings():
-    mean, low, high = mean_interval(pd.Series([5, 4, 4, 5, 3, 1, 5, 5]))
-    assert mean == 4
-    assert 1 < low < 4 < high <= 5
+def test_interval_of_ratings_holds_their_mean_and_keeps_to_the_scale():
+    ratings = [[rating] for rating in (5, 4, 4, 5, 3, 1, 5, 5)]
+    found = interval(*ratings, bounds=(1.0, 5.0))
+    assert (found.value, found.ci_method) == (4, JACKKNIFE)
+    assert 1 < found.ci_low < 4 < found.ci_high < 5
+    without = [np.mean(ratings[:left] + ratings[left + 1 :]) for left in range(8)]
+    assert ends(found) == pytest.approx(by_leaving_out(4, without, (1, 5)))
 
 
 @pytest.mark.parametrize("ratings", [[4], [4, 4, 4]])
-def test_mean_interval_is_nan_where_nothing_varies(ratings):
-    mean, low, high = mean_interval(pd.Series(ratings))
-    assert mean == 4
-    assert np.isnan([low, high]).all()
+def test_ratings_that_are_all_alike_are_no_certainty(ratings):
+    found = interval(*[[rating] for rating in ratings], bounds=(1.0, 5.0))
+    assert found.value == 4
+    assert 1 < found.ci_low < 4 < found.ci_high < 5
 
+
+# ---- Properties ----------------------------------------------------------------------------------
+
+ANSWERS = st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=6), min_size=1, max_size=12)
+CHANGES = st.lists(st.lists(st.integers(-1, 1), min_size=1, max_size=6), min_size=1, max_size=12)
+
+
+def mean_of(groups):
+    return np.mean([value for group in groups for value in group])
+
+
+@given(ANSWERS)
+@settings(deadline=None)
+def test_interval_of_a_share_holds_it_within_its_bounds(groups):
+    found = interval(*groups)
+    assert found.value == pytest.approx(mean_of(groups))
+    assert 0 <= found.ci_low <= found.value <= found.ci_high <= 1
+    assert width(found) > 0
+    assert (found.n, found.n_groups) == (sum(map(len, groups)), len(groups))
+
+
+@given(ANSWERS, st.integers(2, 4))
+@settings(deadline=None)
+def test_answers_that_repeat_within_their_groups_make_a_share_no_surer(groups, times):
+    once, often = interval(*groups), interval(*[group * times for group in groups])
+    assert (often.value, *ends(often)) == pytest.approx((once.value, *ends(once)))
+    assert often.ci_method == once.ci_method
+
+
+@given(ANSWERS, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_names_of_groups_do_not_matter(groups, random):
+    values = pd.Series([value for group in groups for value in group])
+    names = random.sample("abcdefghijkl", len(groups)), range(len(groups))
+    one, other = (
+        cluster_interval(values, pd.Series([n for n, g in zip(of, groups, strict=True) for _ in g]))
+        for of in names
+    )
+    assert one == other
+
+
+@given(ANSWERS)
+@settings(deadline=None)
+def test_right_and_wrong_turned_around_turn_the_interval_around(groups):
+    found, turned = interval(*groups), interval(*[[1 - a for a in group] for group in groups])
+    assert (1 - turned.ci_high, 1 - turned.ci_low) == pytest.approx(ends(found))
+
+
+@given(CHANGES)
+@settings(deadline=None)
+def test_interval_of_a_difference_holds_it_within_its_bounds(groups):
+    found = interval(*groups, bounds=DIFFERENCE)
+    assert found.value == pytest.approx(mean_of(groups))
+    assert -1 <= found.ci_low <= found.value <= found.ci_high <= 1
+    assert width(found) > 0
+    turned = interval(*[[-change for change in group] for group in groups], bounds=DIFFERENCE)
+    assert (-turned.ci_high, -turned.ci_low) == pytest.approx(ends(found))
+    often = interval(*[group * 3 for group in groups], bounds=DIFFERENCE)
+    assert (often.value, *ends(often)) == pytest.approx((found.value, *ends(found)))
+
+
+@given(st.lists(st.lists(st.integers(0, 500), min_size=1, max_size=6), min_size=2, max_size=12))
+@settings(deadline=None)
+def test_interval_of_a_count_holds_it_in_any_unit(groups):
+    found = interval(*groups, bounds=COUNT)
+    assert 0 <= found.ci_low <= found.value <= found.ci_high
+    larger = interval(*[[1000 * count for count in group] for group in groups], bounds=COUNT)
+    assert ends(larger) == pytest.approx([1000 * end for end in ends(found)])
+
+
+# ---- Agreement -----------------------------------------------------------------------------------
 
 # Three raters, five units. Nominal alpha by hand, on the 4 units that two or more rated:
 # coincidences o11 = 2, o00 = 5, o01 = o10 = 1 (the unit 0, 0, 1 gives pairs 00, 01, 10, each over
@@ -221,53 +392,71 @@ def counts_of(groups):
 
 
 def test_statistic_of_counts_is_the_interval_of_a_mean_where_it_is_a_mean():
-    rng = np.random.default_rng(5)
-    groups = [rng.binomial(1, rng.random(), size=rng.integers(1, 9)).tolist() for _ in range(40)]
+    groups = random_groups(5)
     n = sum(map(len, groups))
-    found = cluster_statistic(counts_of(groups), ratio, n=n, resamples=10_000)
-    expected = interval(*groups, resamples=10_000)
-    assert (found.value, found.n, found.n_groups) == (expected.value, n, 40)
-    assert found.ci_low == pytest.approx(expected.ci_low, abs=0.01)
-    assert found.ci_high == pytest.approx(expected.ci_high, abs=0.01)
+    assert cluster_statistic(counts_of(groups), ratio, n=n) == interval(*groups)
 
 
-def test_statistic_that_no_resample_moves_has_the_exact_interval():
+def test_statistic_that_leaving_out_does_not_move_is_of_as_many_trials_as_groups():
     found = cluster_statistic(counts_of([[1, 1], [1]] * 6), ratio, n=18)
-    assert found.ci_method == "Clopper-Pearson"
-    assert (found.ci_low, found.ci_high) == clopper_pearson(12, 12)
+    assert found.ci_method == ALIKE
+    assert ends(found) == pytest.approx(clopper_pearson(12, 12))
 
 
-def test_resamples_without_a_value_are_left_out():
-    groups = pd.DataFrame({"sum": [1.0, 0.5, 0], "n": [2, 1, 0]})
-    found = cluster_statistic(groups, ratio, n=3)
-    assert found.value == pytest.approx(0.5)
-    assert 0 <= found.ci_low <= found.ci_high <= 1
+def test_groups_with_nothing_to_count_are_no_trials():
+    groups = [[1, 0], [1], [1, 1], [0]]
+    nothing = pd.DataFrame({"sum": [0] * 30, "n": [0] * 30})
+    padded = pd.concat([counts_of(groups), nothing], ignore_index=True)
+    found = cluster_statistic(padded, ratio, n=6)
+    assert found == cluster_statistic(counts_of(groups), ratio, n=6)
+    assert found.n_groups == 4
+    # All right in three groups of which it was asked: not as sure as thirty-three would be.
+    alike = cluster_statistic(pd.concat([counts_of([[1]] * 3), nothing]), ratio, n=3)
+    assert (alike.ci_low, alike.n_groups) == (pytest.approx(0.025 ** (1 / 3)), 3)
 
 
-def test_groups_are_drawn_within_their_strata():
-    groups, strata = counts_of([[1], [1], [0], [0]]), pd.Series(["a", "a", "b", "b"])
-    within = cluster_statistic(groups, ratio, n=4, strata=strata)
-    assert within.ci_method == "Clopper-Pearson"  # two of each stratum, whichever they are
-    assert cluster_statistic(groups, ratio, n=4).ci_method == "cluster bootstrap"
+def mean_of_means(counts):
+    """The mean of two kinds' means, from the sum and count of each; nan where one is missing."""
+    return (ratio(counts[..., :2]) + ratio(counts[..., 2:])) / 2
+
+
+def test_group_that_can_not_be_left_out_is_taken_to_move_the_value_as_the_others_do():
+    # The last group alone has the second kind: without it there is no mean of means.
+    first, other = [(1, 2), (2, 2), (0, 1), (1, 1)], (1, 2)
+    counts = pd.DataFrame([(*kind, 0, 0) for kind in first] + [(0, 0, *other)])
+    found = cluster_statistic(counts, mean_of_means, n=8)
+    assert found.value == pytest.approx((4 / 6 + 1 / 2) / 2)
+    without = [((4 - right) / (6 - n) + 1 / 2) / 2 - found.value for right, n in first]
+    squares = np.square(without).sum()
+    kurtosis = 4 * np.power(without, 4).sum() / squares**2
+    reach = student.ppf(0.975, min(4, 2 * 5 / (kurtosis - 1))) * np.sqrt(squares * 5 / 4)
+    far = reach / found.value / (1 - found.value)
+    middle = logit(found.value)
+    assert found.n_groups == 5
+    assert ends(found) == pytest.approx((expit(middle - far), expit(middle + far)))
+
+
+def test_statistic_without_a_value_has_no_interval():
+    found = cluster_statistic(pd.DataFrame({"sum": [0, 0], "n": [0, 0]}), ratio, n=0)
+    assert np.isnan([found.value, *ends(found)]).all()
+    assert found.n_groups == 0
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal"])
-def test_interval_of_alpha_is_that_of_alphas_of_resampled_groups(level):
+def test_interval_of_alpha_is_that_of_alphas_without_each_group(level):
     draw = np.random.default_rng(3)
     ratings = pd.DataFrame(draw.integers(0, 3, size=(20, 3)).astype(float))
+    ratings[[1, 2]] = ratings[[1, 2]].where(draw.random((20, 2)) < 0.6, ratings[[0, 0]].to_numpy())
     ratings = ratings.mask(draw.random((20, 3)) < 0.1)
     groups = pd.Index(np.repeat(range(10), 2))
-    times = np.random.default_rng(7).multinomial(10, np.full(10, 1 / 10), size=50)
-    used = ratings[ratings.notna().sum(axis=1) >= 2]
-    alphas = [
-        krippendorff.alpha(
-            used.loc[np.repeat(used.index, some[groups[used.index]])].to_numpy().T,
-            level_of_measurement=level,
-        )
-        for some in times
-    ]
-    found = alpha_interval(ratings, level, groups, resamples=50, seed=7)
-    assert found == pytest.approx(np.percentile(alphas, [2.5, 97.5]))
+
+    def alpha(kept):
+        rated = ratings[kept & (ratings.notna().sum(axis=1) >= 2)]
+        return krippendorff.alpha(rated.to_numpy().T, level_of_measurement=level)
+
+    without = [alpha(groups != left) for left in range(10)]
+    expected = by_leaving_out(alpha(groups >= 0), without, (-1, 1))
+    assert alpha_interval(ratings, level, groups) == pytest.approx(expected)
 
 
 def test_interval_of_alpha_is_nan_without_two_raters_or_where_nothing_varies():

@@ -47,7 +47,8 @@ def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = S
     their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
     their correlation over groups where it is negative.
     """
-    own = pd.Series(values.to_numpy(float), groups.to_numpy())
+    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
+    own = pd.Series(values.to_numpy(float), groups.to_numpy()).sort_values()
     if bounds == DIFFERENCE:
         return _difference(own)
     sums = own.groupby(level=0).agg(["sum", "count"])
@@ -103,6 +104,7 @@ def cluster_statistic(
     """
     counts = sums.to_numpy(float)
     counts = counts[counts.any(axis=1)]
+    counts = counts[np.lexsort(counts.T)]
     total, size = counts.sum(axis=0), len(counts)
     value = float(statistic(total))
     if np.isnan(value):

@@ -377,7 +377,7 @@ def test_score_survives_being_written_and_read(items, tmp_path):
     scores = bigtom.score(items, of_baseline(items, "random"))
     tidy.write(scores, "scores", tmp_path / "scores.parquet")
     stored = tidy.read("scores", tmp_path / "scores.parquet")
-    assert bigtom.metrics(stored, resamples=50).equals(bigtom.metrics(scores, resamples=50))
+    assert bigtom.metrics(stored).equals(bigtom.metrics(scores))
 
 
 def test_items_that_were_written_and_read_are_scored_alike(items, tmp_path):
@@ -721,20 +721,20 @@ def responses(items):
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=5, deadline=None)
 def test_order_of_rows_changes_no_metric(items, responses, draw):
-    before = bigtom.metrics(bigtom.score(items, responses), resamples=50)
+    before = bigtom.metrics(bigtom.score(items, responses))
     order, other = (draw.sample(range(len(items)), len(items)) for _ in range(2))
     scores = bigtom.score(items.iloc[order], responses.iloc[other])
-    after = bigtom.metrics(scores, resamples=50)
+    after = bigtom.metrics(scores)
     assert sorted_rows(after).equals(sorted_rows(before))
 
 
 def test_turning_options_around_changes_no_metric_of_answers_that_turn_along(items, responses):
-    before = bigtom.metrics(bigtom.score(items, responses), resamples=50)
+    before = bigtom.metrics(bigtom.score(items, responses))
     turned = items.assign(choices=[list(reversed(choices)) for choices in items["choices"]])
     # None of the texts has another a or b in lower case.
     other = str.maketrans("ab", "ba")
     texts = [text and text.translate(other) for text in answers_at_random()]
-    after = bigtom.metrics(bigtom.score(turned, answered(items, texts)), resamples=50)
+    after = bigtom.metrics(bigtom.score(turned, answered(items, texts)))
     assert after.equals(before)
 
 
@@ -769,7 +769,7 @@ def scores_of(right, condition=("true_belief", "false_belief"), **columns):
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))
 @settings(max_examples=25, deadline=None)
 def test_true_and_false_belief_is_a_count_of_pairs_within_its_bounds(right):
-    metrics = bigtom.metrics(scores_of(right), resamples=20)
+    metrics = bigtom.metrics(scores_of(right))
     both = value(metrics, "tb_and_fb", "forward_belief/tb_and_fb/0")
     true = value(metrics, "accuracy", "forward_belief/true_belief/0")
     false = value(metrics, "accuracy", "forward_belief/false_belief/0")
@@ -779,7 +779,7 @@ def test_true_and_false_belief_is_a_count_of_pairs_within_its_bounds(right):
 
 def test_controls_have_a_joint_score_of_their_own():
     scores = scores_of([(1, 1), (1, 0)], condition=("true_control", "false_control"))
-    metrics = bigtom.metrics(scores, resamples=20)
+    metrics = bigtom.metrics(scores)
     assert value(metrics, "tb_and_fb", "forward_belief/control_tb_and_fb/0") == 0.5
     assert "forward_belief/tb_and_fb/0" not in set(metrics["condition"])
 
@@ -793,13 +793,13 @@ def test_template_with_one_version_alone_makes_no_pair():
 def test_pairs_are_made_within_a_sample():
     first = scores_of([(1, 0), (1, 1)])
     second = scores_of([(0, 1), (1, 1)], sample=1)
-    metrics = bigtom.metrics(pd.concat([first, second], ignore_index=True), resamples=20)
+    metrics = bigtom.metrics(pd.concat([first, second], ignore_index=True))
     [joint] = metrics.query("metric == 'tb_and_fb'").to_dict("records")
     assert (joint["value"], joint["n"], joint["n_groups"]) == (0.5, 4, 2)
 
 
 def test_outcome_rates_are_shares_of_all_answers(items, responses):
-    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    metrics = bigtom.metrics(bigtom.score(items, responses))
     rates = metrics[metrics["metric"] == "outcome_rate"].set_index("condition")
     assert list(rates.index) == list(OUTCOMES)
     assert rates["value"].sum() == pytest.approx(1)
@@ -809,7 +809,7 @@ def test_outcome_rates_are_shares_of_all_answers(items, responses):
 
 
 def test_accuracy_counts_answers_and_templates(items, responses):
-    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    metrics = bigtom.metrics(bigtom.score(items, responses))
     cells = metrics[metrics["metric"] == "accuracy"]
     assert len(cells) == 25
     assert set(cells["n"]) == {24}
@@ -817,13 +817,13 @@ def test_accuracy_counts_answers_and_templates(items, responses):
 
 
 def test_unparsed_answer_counts_as_not_correct(items):
-    metrics = bigtom.metrics(bigtom.score(items, answered(items, "Who knows?")), resamples=20)
+    metrics = bigtom.metrics(bigtom.score(items, answered(items, "Who knows?")))
     assert value(metrics, "outcome_rate", "unparsed") == 1
     assert (metrics[metrics["metric"] == "accuracy"]["value"] == 0).all()
 
 
 def test_released_rule_takes_both_keys_for_right(items):
-    metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")), resamples=20)
+    metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")))
     right_is_a = np.mean([i["choices"][0] == i["answer"] for i in items.to_dict("records")])
     assert value(metrics, "released_rule", "all") == 1
     assert value(metrics, "outcome_rate", "correct") == pytest.approx(right_is_a)
@@ -837,7 +837,7 @@ def test_models_and_methods_are_kept_apart(items):
             of_baseline(items, "omniscient", "1-shot"),
         ]
     )
-    metrics = bigtom.metrics(bigtom.score(items, responses), resamples=20)
+    metrics = bigtom.metrics(bigtom.score(items, responses))
     correct = metrics[metrics["condition"] == "correct"].set_index(["model", "method"])["value"]
     assert correct["gold", "0-shot"] == 1
     assert correct["omniscient", "0-shot"] == pytest.approx(19 / 25)

@@ -283,9 +283,7 @@ def test_both_margins_of_each_candidate_are_reported(grammar):
         # A score that knows the truth, but is off by a half.
         "shifted": table["truth"].astype(float) + 0.5,
     }
-    found = agreement_by_judge(
-        distance.to_decisions(table, scores, folds=3), resamples=50
-    ).set_index("judge")
+    found = agreement_by_judge(distance.to_decisions(table, scores, folds=3)).set_index("judge")
     names = [f"{name}, margin {rule}" for name in scores for rule in ("0", "chosen")]
     assert set(found.index) == set(names)
     assert found["agreement"]["shifted, margin chosen"] == 1
@@ -341,7 +339,7 @@ def test_answers_are_those_of_the_scored_calls_to_the_distance_questions():
 def test_accuracy_moves_with_the_margin():
     answers = distance.answers(ITEMS, responses("a", "b", "c", ""))
     scores = pd.Series([0.3, 0.1, -0.1, np.nan])
-    found = distance.margin_effect(answers, scores, (-0.2, 0.0, 0.2, 0.4), resamples=50)
+    found = distance.margin_effect(answers, scores, (-0.2, 0.0, 0.2, 0.4))
     assert found["accuracy"].tolist() == [0.75, 0.5, 0.25, 0.0]
     assert found["changed"].tolist() == [1, 0, 1, 2]
     keys = found[["model", "method", "scenario", "n", "n_groups"]].drop_duplicates()
@@ -366,6 +364,6 @@ def test_margin_zero_gives_the_verdicts_of_the_scores():
     scores = distance.distance_scores(answers, ITEMS, vectors)
     verdicts = fantom.score(ITEMS, given_)
     assert (scores > 0).tolist() == (verdicts["score"] == 1).tolist()
-    at_zero = distance.margin_effect(answers, scores, [0.0], resamples=50)
+    at_zero = distance.margin_effect(answers, scores, [0.0])
     means = verdicts.groupby("scenario", sort=False)["score"].mean()
     assert at_zero["accuracy"].tolist() == pytest.approx(means.tolist())

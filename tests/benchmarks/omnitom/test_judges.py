@@ -50,7 +50,7 @@ def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     assert found[1:] == [None, None]
     assert reasons.tolist() == ["read", "no table of matches", "failed"]
     decisions = calibration.decisions(TABLES[:3], found, "toy")
-    [row] = judging.agreement_by_judge(decisions, resamples=50).to_dict("records")
+    [row] = judging.agreement_by_judge(decisions).to_dict("records")
     assert row["agreement"] == 1
     assert row["undefined"] == sum(len(t.predicted) + len(t.gold) for t in TABLES[1:3])
     assert row["agreement_all"] < 1
@@ -113,7 +113,7 @@ def confusion(**cells: int) -> pd.DataFrame:
 
 
 def test_a_judge_without_error_leaves_the_score_as_it_is():
-    errors = judges.with_error(extraction_scores("random"), confusion(), resamples=200)
+    errors = judges.with_error(extraction_scores("random"), confusion())
     assert errors["condition"].tolist() == ["all", "categories"]
     assert np.allclose(errors["corrected"], errors["value"], atol=0.01)
     assert (errors["ci_low"] < errors["value"]).all()
@@ -121,20 +121,18 @@ def test_a_judge_without_error_leaves_the_score_as_it_is():
 
 def test_a_judge_that_finds_matches_that_are_none_makes_the_interval_lower():
     scores = extraction_scores("random")
-    lenient = judges.with_error(scores, confusion(fp=30, tn=60), resamples=200)
+    lenient = judges.with_error(scores, confusion(fp=30, tn=60))
     assert (lenient["corrected"] < lenient["value"]).all()
 
 
 def test_a_judge_that_says_nothing_allows_any_score():
-    useless = judges.with_error(
-        extraction_scores("random"), confusion(tp=45, fn=45, fp=45, tn=45), resamples=50
-    )
+    useless = judges.with_error(extraction_scores("random"), confusion(tp=45, fn=45, fp=45, tn=45))
     assert useless[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, 1], [0, 1]]
 
 
 def test_sensitivity_has_every_judge_and_model():
     scored = {name: extraction_scores("gold") for name in ("exact", "other")}
-    table = judges.sensitivity(scored, resamples=20)
+    table = judges.sensitivity(scored)
     assert table[["judge", "model"]].to_numpy().tolist() == [["exact", "gold"], ["other", "gold"]]
     assert (table["value"] == 1).all()
     with pytest.raises(InputError, match="found no scores"):

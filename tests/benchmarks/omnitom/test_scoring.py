@@ -220,7 +220,7 @@ def both_ways(text: str) -> tuple[float, float]:
     """The labels of a table that are right, of 28: in rows that repeat the gold's, by position."""
     row = {"item_id": "1/labelling", "model": "m", "method": "stage2-L3", "response": text}
     scores = omnitom.score(ITEMS, pd.DataFrame([row]))
-    values = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])["value"]
+    values = omnitom.metrics(scores).set_index(["metric", "condition"])["value"]
     assert values["accuracy", "all"] == scores["score"][0]
     return 28 * values["accuracy", "all"], 28 * values["accuracy_by_position", "all"]
 
@@ -391,7 +391,7 @@ def test_linked_tombench_questions_are_asked_and_scored():
     assert len(items) == 3 * 5
     scores = omnitom.score(items, of_baseline(items, "gold", "linked"))
     assert scores["score"].tolist() == [1] * 15
-    metrics = omnitom.metrics(scores, resamples=20).set_index(["metric", "condition"])
+    metrics = omnitom.metrics(scores).set_index(["metric", "condition"])
     assert metrics.loc[("linked_accuracy", "all"), ["value", "n"]].tolist() == [1, 3]
     assert "(B) " in omnitom.messages(items.iloc[0].to_dict(), "linked")[0]["content"]
 
@@ -403,7 +403,7 @@ def test_linked_tombench_questions_are_asked_and_scored():
 def test_gold_scores_one_on_our_own_stories(method):
     items = omnitom.compose([*OWN, *grammar.generate(7, 0)])
     scores = omnitom.score(items, of_baseline(items, "gold", method), judge=EXACT)
-    metrics = omnitom.metrics(scores, resamples=20)
+    metrics = omnitom.metrics(scores)
     shares = metrics[metrics["metric"].isin(["f1", "accuracy", "macro_f1", "balanced_accuracy"])]
     assert len(shares) > 10
     assert np.allclose(shares["value"], 1)
@@ -456,7 +456,7 @@ def test_macro_averages_over_stories_and_over_categories(seed):
         if detail["predicted"]:
             usable.append(f1)
     every = [f1 for values in by_category.values() for f1 in values]
-    metrics = omnitom.metrics(extracted, resamples=20)
+    metrics = omnitom.metrics(extracted)
     values = metrics[metrics["metric"] == "f1"].set_index("condition")["value"]
     assert values["all"] == pytest.approx(np.mean(every))
     assert values["all/usable"] == pytest.approx(np.mean(usable))
@@ -468,7 +468,7 @@ def test_macro_averages_over_stories_and_over_categories(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_accuracy_macro_f1_and_balanced_accuracy(seed):
     _, labels = random_scores(seed)
-    metrics = omnitom.metrics(labels, resamples=20).set_index(["metric", "condition"])["value"]
+    metrics = omnitom.metrics(labels).set_index(["metric", "condition"])["value"]
     stories, pooled = defaultdict(list), defaultdict(lambda: ([], []))
     for row in labels.to_dict("records"):
         details = json.loads(row["detail"])
@@ -522,7 +522,7 @@ def test_unusable_outputs_are_counted_by_kind():
         )
     ]
     responses = pd.DataFrame(rows).fillna({"finish_reason": "stop"})
-    metrics = omnitom.metrics(omnitom.score(ITEMS, responses, judge=EXACT), resamples=20)
+    metrics = omnitom.metrics(omnitom.score(ITEMS, responses, judge=EXACT))
     values = metrics.set_index(["metric", "condition"])["value"]
     assert values["unusable", "all"] == pytest.approx(2 / 3)
     assert values["outcome_rate", "truncated"] == pytest.approx(1 / 3)

@@ -1068,7 +1068,7 @@ def test_score_survives_being_written_and_read(items, tmp_path):
     assert scores.equals(simpletom.score(items, responses))
     tidy.write(scores, "scores", tmp_path / "scores.parquet")
     stored = tidy.read("scores", tmp_path / "scores.parquet")
-    assert simpletom.metrics(stored, resamples=9).equals(simpletom.metrics(scores, resamples=9))
+    assert simpletom.metrics(stored).equals(simpletom.metrics(scores))
 
 
 def test_responses_from_elsewhere_need_but_four_columns(mary):
@@ -1094,13 +1094,13 @@ def test_baseline_is_always_right_or_always_wrong(items, policy, accuracy, metho
     scores = simpletom.score(items, of_baseline(items, policy, method))
     assert set(scores["score"]) == {accuracy}
     assert set(scores["by_released_rule"]) == {bool(accuracy)}
-    metrics = simpletom.metrics(scores, resamples=9)
+    metrics = simpletom.metrics(scores)
     assert set(metrics[metrics["metric"].isin(["accuracy", "average"])]["value"]) == {accuracy}
 
 
 def test_guessing_is_right_at_chance(items):
     responses = pd.concat([of_baseline(items, "random", method) for method in ("none", "wordings")])
-    metrics = simpletom.metrics(simpletom.score(items, responses), resamples=300)
+    metrics = simpletom.metrics(simpletom.score(items, responses))
     overall = metrics[(metrics["metric"] == "accuracy") & ~metrics["condition"].str.contains("/")]
     assert len(overall) == 9
     for row in overall.to_dict("records"):
@@ -1146,7 +1146,7 @@ def two_methods(items):
 
 @pytest.fixture(scope="module")
 def metrics(two_methods):
-    return simpletom.metrics(two_methods, resamples=400)
+    return simpletom.metrics(two_methods)
 
 
 def triples(scores, method):
@@ -1190,7 +1190,7 @@ def test_first_failures_of_a_scenario_are_those_of_its_stories(two_methods, metr
 def test_metrics_of_any_answers_are_those_counted_one_by_one(items, rows):
     own = items[items["group_id"].isin(TWELVE[:2]) & (items["variant"] == "main")]
     scores = simpletom.score(own, right_and_wrong(own, [hit for row in rows for hit in row]))
-    metrics = simpletom.metrics(scores, resamples=200)
+    metrics = simpletom.metrics(scores)
     shares = {name: value(metrics, "first_failure", name) for name in ORDER}
     assert shares == pytest.approx(first_failures(rows))
     assert sum(shares.values()) == pytest.approx(1)
@@ -1225,7 +1225,7 @@ def test_delta_is_the_difference_on_the_same_items(metrics, kind):
 def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods, metrics):
     asked_less = two_methods["group_id"].isin(TWELVE[3:]) | (two_methods["method"] == "none")
     part = two_methods[asked_less]
-    after = simpletom.metrics(part, resamples=9)
+    after = simpletom.metrics(part)
     same = two_methods[two_methods["group_id"].isin(TWELVE[3:])]
     for kind in ("behavior", "judgment"):
         own = same[same["question_type"] == kind].groupby("method")["score"].mean()
@@ -1264,7 +1264,7 @@ def test_completion_tokens_are_their_mean(two_methods, metrics):
 def test_outcome_rates_and_released_rule_are_over_all_answers(items):
     asked = simpletom.asked(items, "none")
     texts = [None, "", "I cannot answer.", *["It is (A) or (B)."] * (len(asked) - 3)]
-    metrics = simpletom.metrics(simpletom.score(items, answered(asked, texts)), resamples=9)
+    metrics = simpletom.metrics(simpletom.score(items, answered(asked, texts)))
     rates = {name: value(metrics, "outcome_rate", name) for name in tidy.OUTCOMES}
     assert sum(rates.values()) == pytest.approx(1)
     assert rates["error"] == rates["refused"] == pytest.approx(1 / 108)
@@ -1275,9 +1275,7 @@ def test_outcome_rates_and_released_rule_are_over_all_answers(items):
 
 
 def test_wordings_have_an_accuracy_each_and_no_gap(items):
-    metrics = simpletom.metrics(
-        simpletom.score(items, of_baseline(items, "gold", "wordings")), resamples=9
-    )
+    metrics = simpletom.metrics(simpletom.score(items, of_baseline(items, "gold", "wordings")))
     conditions = set(metrics[metrics["metric"] == "accuracy"]["condition"])
     assert conditions == {f"judgment:{name}" for name in WORDINGS if name != "main"}
     assert not set(metrics["metric"]) & {"gap", "delta", "average", "first_failure"}
@@ -1285,15 +1283,15 @@ def test_wordings_have_an_accuracy_each_and_no_gap(items):
 
 def test_intervention_alone_has_neither_gap_nor_delta(items):
     scores = simpletom.score(items, of_baseline(items, "gold", "cot"))
-    metrics = simpletom.metrics(scores, resamples=9)
+    metrics = simpletom.metrics(scores)
     assert not set(metrics["metric"]) & {"gap", "delta", "average", "first_failure"}
 
 
 def test_models_do_not_mix(two_methods):
     own = two_methods[two_methods["scenario"] == SCENARIOS[0]]
     other = own.assign(model="other", score=0.0)
-    both = simpletom.metrics(pd.concat([own, other], ignore_index=True), resamples=50)
-    alone = simpletom.metrics(own, resamples=50)
+    both = simpletom.metrics(pd.concat([own, other], ignore_index=True))
+    alone = simpletom.metrics(own)
     assert sorted_rows(both[both["model"] == "model"]).equals(sorted_rows(alone))
 
 
@@ -1304,7 +1302,7 @@ def test_repeats_are_told_apart_within_a_story(items):
         right_and_wrong(own, [hit for row in part for hit in row], sample=sample)
         for sample, part in enumerate(rows)
     ]
-    metrics = simpletom.metrics(simpletom.score(own, pd.concat(responses)), resamples=9)
+    metrics = simpletom.metrics(simpletom.score(own, pd.concat(responses)))
     assert value(metrics, "first_failure", "none") == pytest.approx(0.5)
     assert value(metrics, "first_failure", "mental_state") == pytest.approx(0.5)
 
@@ -1317,11 +1315,11 @@ def test_repeats_are_told_apart_within_a_story(items):
 def test_order_of_rows_changes_no_metric(items, draw):
     items = items[items["scenario"].isin(SCENARIOS[:2])]
     responses = of_baseline(items, "random")
-    before = simpletom.metrics(simpletom.score(items, responses), resamples=20)
+    before = simpletom.metrics(simpletom.score(items, responses))
     order, other = (draw.sample(range(len(t)), len(t)) for t in (items, responses))
     scores = simpletom.score(items.iloc[order], responses.iloc[other])
-    after = simpletom.metrics(scores, resamples=20)
-    pd.testing.assert_frame_equal(sorted_rows(before), sorted_rows(after))
+    after = simpletom.metrics(scores)
+    assert sorted_rows(after).equals(sorted_rows(before))
 
 
 @given(draw=st.randoms(use_true_random=False))
@@ -1335,7 +1333,7 @@ def test_order_of_options_changes_no_metric(items, draw):
             simpletom.asked(table, "none"), [i % 7 > 2 for i in range(54)], method="cot"
         )
         scores = simpletom.score(table, chosen.assign(method="none"))
-        metrics.append(simpletom.metrics(scores, resamples=20))
+        metrics.append(simpletom.metrics(scores))
     assert metrics[0].equals(metrics[1])
 
 

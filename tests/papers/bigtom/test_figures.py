@@ -103,7 +103,7 @@ def test_the_caption_says_what_was_run(one):
     _, caption = figures.figure3(one)
     assert "0-shot accuracy with initial belief" in caption
     assert "smollm2-135m; n = 25 answers to items from 25 templates" in caption
-    assert "95 % intervals (cluster bootstrap)" in caption
+    assert "95 % intervals (cluster jackknife)" in caption
     assert "smollm2-135m .20" in caption  # unparsed and truncated
     assert "BigToM (Gandhi et al., 2023), Table 7" in caption
 

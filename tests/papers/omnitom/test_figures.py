@@ -93,7 +93,7 @@ def panel(figure, title):
 
 def test_the_made_up_metrics_are_those_of_a_run():
     keys = ["method", "metric", "condition"]
-    real = metrics_of(scores(), resamples=20)
+    real = metrics_of(scores())
     made = metrics("m", methods=("stage1-L3", "stage2-L3", "linked"))
     assert set(map(tuple, made[keys].to_numpy())) == set(map(tuple, real[keys].to_numpy()))
     for draw in (figures.figure5, figures.figure8, figures.beyond_accuracy, of_outcomes):

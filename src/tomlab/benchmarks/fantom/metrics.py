@@ -135,7 +135,7 @@ def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, Callabl
     if beliefs["right"].any():
         shared = beliefs["word_overlap"].where(beliefs["right"], 0.0)
         counts = pd.DataFrame({"shared": shared, "right": beliefs["right"].astype(float)})
-        sums = counts.groupby(beliefs["conversation_id"], sort=False).sum()
+        sums = counts.sort_values("shared").groupby(beliefs["conversation_id"]).sum()
         yield "belief_f1", "", sums, ratio, int(beliefs["right"].sum())
     yield from _plain_means(beliefs)
     for family in FAMILIES:

@@ -103,7 +103,8 @@ def _each(
 
 def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
     """The mean of the category means."""
-    of_family = rows.groupby(["family", "category"])[column].agg(["sum", "size"])
+    in_order = rows.sort_values(column)
+    of_family = in_order.groupby(["family", "category"])[column].agg(["sum", "size"])
     sums = of_family.unstack("category", fill_value=0)
 
     def mean_of_means(counts: np.ndarray) -> np.ndarray:

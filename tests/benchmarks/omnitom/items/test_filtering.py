@@ -336,5 +336,5 @@ def test_any_records_are_reported_on_and_left_as_they_are(told, source):
     ]
     if source.startswith("released:"):
         assert left == records
-    shares = kept_share(records, table, resamples=20)
+    shares = kept_share(records, table)
     assert shares["kept"].sum() == len(left)

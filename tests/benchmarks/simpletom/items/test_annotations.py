@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from simpletom_stories import stories
 from tomlab.benchmarks.simpletom.items.filtering import (
@@ -329,8 +330,17 @@ def drawn(count, annotators=3, kind="human", seed=0):
     return pd.DataFrame(rows, columns=ANNOTATION_COLUMNS)
 
 
+def alone_in_their_sets(annotations):
+    return {story: f"set of {story}" for story in annotations["story_id"]}
+
+
+def report(annotations):
+    """The agreement where no two stories are of one set of entities."""
+    return agreement_report(annotations, alone_in_their_sets(annotations))
+
+
 def test_each_question_has_its_agreement_by_kind():
-    table = agreement_report(pd.concat([drawn(9), drawn(5, 2, "llm")]), resamples=20)
+    table = report(pd.concat([drawn(9), drawn(5, 2, "llm")]))
     assert table["kind"].tolist() == ["human"] * 4 + ["llm"] * 4
     assert table["question"].tolist() == [*QUESTIONS] * 2
     assert table["annotators"].tolist() == [3] * 4 + [2] * 4
@@ -340,13 +350,13 @@ def test_each_question_has_its_agreement_by_kind():
 
 def test_models_leave_the_peoples_agreement_alone():
     people = drawn(9)
-    both = agreement_report(pd.concat([people, drawn(9, 4, "llm")]), resamples=20)
-    assert both[both["kind"] == "human"].equals(agreement_report(people, resamples=20))
+    both = report(pd.concat([people, drawn(9, 4, "llm")]))
+    assert both[both["kind"] == "human"].equals(report(people))
 
 
 def test_alpha_is_krippendorffs_and_inside_its_interval():
     annotations = drawn(40)
-    table = agreement_report(annotations, resamples=200).set_index("question")
+    table = report(annotations).set_index("question")
     for question, allowed in QUESTIONS.items():
         part = annotations[annotations["question"] == question]
         codes = part.assign(code=part["answer"].map(allowed.index))
@@ -358,19 +368,44 @@ def test_alpha_is_krippendorffs_and_inside_its_interval():
         assert row["ci_low"] < row["alpha"] < row["ci_high"]
 
 
-def test_interval_is_that_of_alpha_over_whole_resampled_tables():
-    # The same draws, worked out from the answers instead of their counts.
+def test_interval_of_alpha_clusters_on_sets_of_entities():
+    """Left out set by set, by the library and a plain loop in place of summed counts."""
     annotations = drawn(12).query("question == 'unlikely_noticed'")
-    [row] = agreement_report(annotations, resamples=30, seed=5).to_dict("records")
+    stories = [f"s{i}" for i in range(12)]
+    sets = {story: f"set{i // 3}" for i, story in enumerate(stories)}
     allowed = QUESTIONS["unlikely_noticed"]
     codes = annotations.assign(code=annotations["answer"].map(allowed.index))
-    wide = codes.pivot(index="story_id", columns="annotator", values="code").to_numpy(float)
-    rng = np.random.default_rng(5)
-    alphas = [
-        krippendorff.alpha(np.repeat(wide, times, axis=0).T, level_of_measurement="ordinal")
-        for times in rng.multinomial(12, np.full(12, 1 / 12), size=30)
-    ]
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx([*np.percentile(alphas, [2.5, 97.5])])
+    wide = codes.pivot(index="story_id", columns="annotator", values="code")
+
+    def alpha(kept):
+        rated = wide.loc[kept].to_numpy(float).T
+        return krippendorff.alpha(rated, level_of_measurement="ordinal")
+
+    without = [[s for s in stories if sets[s] != left] for left in sorted(set(sets.values()))]
+    moved = np.array([alpha(kept) for kept in without]) - alpha(stories)
+    squares = (moved**2).sum()
+    worth = 8 / (4 * (moved**4).sum() / squares**2 - 1)
+    width = student.ppf(0.975, max(min(3, worth), 1)) * np.sqrt(squares)
+    # On the logit between -1 and 1: half of it is artanh, with the slope 1 / (1 - alpha ** 2).
+    whole = alpha(stories)
+    ends = [np.tanh(np.arctanh(whole) + way * width / (1 - whole**2)) for way in (-1, 1)]
+    [row] = agreement_report(annotations, sets).to_dict("records")
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends)
+    [alone] = report(annotations).to_dict("records")
+    assert alone["alpha"] == row["alpha"]
+    assert [alone["ci_low"], alone["ci_high"]] != pytest.approx(ends, abs=1e-3)
+
+
+def test_stories_that_repeat_in_a_set_make_alpha_no_surer():
+    annotations = drawn(12)
+    again = annotations.assign(story_id=annotations["story_id"] + "/again")
+    twice, sets = pd.concat([annotations, again]), alone_in_their_sets(annotations)
+    sets |= {f"{story}/again": name for story, name in sets.items()}
+    tables = [agreement_report(annotations, sets), agreement_report(twice, sets), report(twice)]
+    assert [set(table["stories"]) for table in tables] == [{12}, {24}, {24}]
+    once, both, apart = ((table["ci_high"] - table["ci_low"]).to_numpy() for table in tables)
+    assert both == pytest.approx(once, rel=0.1)
+    assert (apart < 0.85 * both).all()
 
 
 def test_no_and_yes_are_further_apart_than_possibly_and_yes():
@@ -382,24 +417,22 @@ def test_no_and_yes_are_further_apart_than_possibly_and_yes():
             for name, answer in zip("ab", pair, strict=True)
         ]
         table = pd.DataFrame(rows, columns=ANNOTATION_COLUMNS)
-        return agreement_report(table, resamples=5)["alpha"].iloc[0]
+        return report(table)["alpha"].iloc[0]
 
     assert alpha("no") < alpha("possibly")
 
 
 def test_agreement_of_all_is_no_certainty():
-    table = agreement_report(
-        annotated(*(answers(f"s{i}", w) for i in range(3) for w in "ab")), resamples=20
-    )
+    table = report(annotated(*(answers(f"s{i}", w) for i in range(3) for w in "ab")))
     assert table["percent_agreement"].tolist() == [1.0] * 4
     assert table[["alpha", "ci_low", "ci_high"]].isna().all(axis=None)
 
 
 def test_one_annotator_agrees_with_nobody():
-    table = agreement_report(annotated(answers("s1", "w1")), resamples=20)
+    table = report(annotated(answers("s1", "w1")))
     assert table["stories"].tolist() == [0] * 4
     assert table[["percent_agreement", "alpha", "ci_low"]].isna().all(axis=None)
 
 
 def test_nothing_annotated_nothing_reported():
-    assert agreement_report(annotated()).empty
+    assert report(annotated()).empty
