@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import balanced_accuracy_score, f1_score
+from scipy.special import expit, logit
+from scipy.stats import t as student
+from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
 
 import replies
 from tomlab.benchmarks import omnitom
@@ -20,6 +22,7 @@ from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items import records as omnitom_records
 from tomlab.benchmarks.omnitom.items.compose import (
     LEVELS,
+    families,
     in_words,
     linked_items,
     records_of,
@@ -497,6 +500,121 @@ def test_accuracy_macro_f1_and_balanced_accuracy(seed):
         )
     overall = np.mean([np.mean(values) for values in stories.values()])
     assert metrics["accuracy", "all"] == pytest.approx(overall)
+
+
+# Intervals
+
+
+TOLD = [
+    "Ada hides the key under a loose floorboard while Ben is feeding the cat outside.",
+    "Milo promised to water the ferns, but a storm kept every train in the station.",
+    "Grandmother praised the burnt pie so loudly that the whole street heard it.",
+    "Two brothers argue over which of them broke the telescope on the balcony.",
+    "The clerk folded the letter twice and slid it beneath the ledger unread.",
+]
+# As some of ToMBench's stories: one told again with other names.
+AGAIN = TOLD[0].replace("Ada", "Eve").replace("Ben", "Tom")
+
+
+def of_stories(texts, said, stage="labelling"):
+    """Scores of one output a story; said: the labels of its belief as gold and as predicted."""
+    records, method = [], {"labelling": "stage2-L3", "extraction": "stage1-L3"}[stage]
+    for number, (text, (gold, _)) in enumerate(zip(texts, said, strict=True), start=1):
+        records.append({**record(number, truth_status=gold), "story": text})
+    items = omnitom.compose(records)
+    own = of_baseline(items, "gold", method)
+    pairs = zip(own["response"], said, strict=True)
+    own["response"] = [answer.replace(f"| {g} |", f"| {p} |") for answer, (g, p) in pairs]
+    return omnitom.score(items, own, judge=EXACT)
+
+
+def test_stories_that_are_nearly_the_same_are_one_family():
+    texts = [*TOLD, AGAIN]
+    records = [{**record(number), "story": text} for number, text in enumerate(texts, start=1)]
+    found = families(records)
+    assert found == {"1": "1", "2": "2", "3": "3", "4": "4", "5": "5", "6": "1"}
+    assert families(records[::-1]) == found
+    items = omnitom.compose(records)
+    assert items["family"].tolist() == items["group_id"].map(found).tolist()
+
+
+OF_STAGE = {
+    "labelling": ["accuracy/all", "accuracy/categories", "accuracy/HT", "macro_f1/truth_status"],
+    "extraction": ["f1/all", "f1/categories", "f1/HT", "beliefs_per_story/all"],
+}
+
+
+@pytest.mark.parametrize("stage", OF_STAGE)
+def test_groups_of_an_interval_are_families(stage):
+    said = [("True", "True")] * 4 + [("True", "False")]
+    apart = of_stories(TOLD, said, stage)
+    again = of_stories([*TOLD, AGAIN], [*said, said[0]], stage)
+    for scores, stories in ((apart, 5), (again, 6)):
+        table = omnitom.metrics(scores)
+        assert table.query("condition == 'correct'")["n"].tolist() == [stories]
+        table = table.set_index(table["metric"] + "/" + table["condition"])
+        assert table.loc[[*OF_STAGE[stage], "outcome_rate/correct"], "n_groups"].eq(5).all()
+
+
+@pytest.mark.skipif(not TOMBENCH.exists(), reason="the ToMBench files are not there")
+def test_tombench_has_790_families_on_which_intervals_cluster():
+    tombench = omnitom_records.read_tombench(TOMBENCH)
+    records = [
+        {**record(number, CATEGORIES[code]), "story": story}
+        for number, (code, story) in enumerate(tombench[["code", "story"]].to_numpy(), start=1)
+    ]
+    found = families(records)
+    assert (len(found), len(set(found.values()))) == (916, 790)
+    items = linked_items(records, tombench, tries=1)
+    scores = omnitom.score(items, of_baseline(items, "gold", "linked"))
+    [row] = (
+        omnitom.metrics(scores)
+        .query("metric == 'linked_accuracy' and condition == 'all'")
+        .to_dict("records")
+    )
+    assert (row["value"], row["n"], row["n_groups"]) == (1, 2170, 790)
+
+
+@pytest.mark.parametrize("metric", ["macro_f1", "balanced_accuracy"])
+def test_labels_are_the_same_whichever_story_is_left_out(metric):
+    """One story alone has a gold label: the mean is over all labels or there is none.
+
+    Left out, the mean over one label fewer would move by far more than any other story moves it.
+    """
+    said = [("True", "True"), ("True", "False"), ("False", "False"), ("False", "True")]
+    said.append(("Unknown", "Unknown"))
+    scores = of_stories(TOLD, said)
+    metrics = omnitom.metrics(scores).set_index(["metric", "condition"])
+    found = metrics.loc[(metric, "truth_status")]
+    labels = sorted({gold for gold, _ in said})
+
+    def value(kept):
+        gold, predicted = zip(*kept, strict=True)
+        if metric == "macro_f1":
+            return f1_score(gold, predicted, labels=labels, average="macro", zero_division=0)
+        return recall_score(gold, predicted, labels=labels, average="macro", zero_division=0)
+
+    assert found["value"] == pytest.approx(value(said))
+    # Four of the five can be left out; the fifth is taken to move the value as they do.
+    moved = np.array([value(said[:n] + said[n + 1 :]) for n in range(4)]) - found["value"]
+    squares = (moved**2).sum()
+    kurtosis = 4 * (moved**4).sum() / squares**2
+    freedom = min(4, 2 * 5 / max(kurtosis - 1, 1e-9))
+    reach = student.ppf(0.975, freedom) * np.sqrt(squares * 5 / 4)
+    far = reach / found["value"] / (1 - found["value"])
+    expected = expit(logit(found["value"]) - far), expit(logit(found["value"]) + far)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(expected)
+    assert found["n_groups"] == 5
+
+
+@pytest.mark.parametrize("method", ["stage1-L3", "stage2-L3"])
+def test_order_of_rows_moves_no_number(method):
+    items = omnitom.compose([*OWN, *grammar.generate(14, 0)])
+    scores = omnitom.score(items, of_baseline(items, "random", method), judge=EXACT)
+    found = replies.sorted_rows(omnitom.metrics(scores))
+    for seed in range(3):
+        mixed = omnitom.metrics(scores.sample(frac=1, random_state=seed))
+        assert replies.sorted_rows(mixed).equals(found)
 
 
 def test_f1_by_order_goes_by_the_predicted_order_for_precision():
