@@ -37,7 +37,7 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
         name: replace(look, label=wording.outcomes.get(name, name)) for name, look in LOOKS.items()
     }
     named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
-    rows = named.assign(told=_told(rates, run, wording))
+    rows = named.assign(score=_scores(rates, run, wording))
     figure = _bars(rows, methods, looks, wording.groups)
     told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
@@ -46,22 +46,19 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     return figure, " ".join([caption, *notes, *unscored])
 
 
-def _told(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:
-    """n of each row, and the score of its model and method if the wording names one."""
+def _scores(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:
+    """What follows each row's n: the score of its model and method, if the wording names one."""
     scores = run[run["metric"].isin(wording.scores) & run["condition"].eq("all")]
     told = {
         (row.model, row.method): f", {wording.scores[row.metric]} {printed.share(row.value)}"
         for row in scores.itertuples()
     }
-    return [
-        f"{row.n}/{row.n_groups}{told.get((row.model, row.method), '')}"
-        for row in rates.itertuples()
-    ]
+    return [told.get((row.model, row.method), "") for row in rates.itertuples()]
 
 
 def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], groups: str) -> Figure:
-    """`rates` has model, method, condition (an outcome), value, and n as `told`; an outcome without
-    a row is 0.
+    """`rates` has model, method, condition (an outcome), value, n, n_groups and `score`, which may
+    be ""; an outcome without a row is 0.
     """
     of_models = rates.groupby("model", sort=False)["method"]
     blocks = {model: beside.known_first(methods, own) for model, own in of_models}
@@ -69,7 +66,8 @@ def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], group
     y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
     shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
     shares = shares.reindex(columns=list(looks)).fillna(0)
-    n = rates["told"].groupby(y).first()
+    bars = rates.groupby(y)
+    n = bars[["n", "n_groups"]].apply(printed.counts) + bars["score"].first()
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
     size = {"row_height": row_height, "extra": 0.9}
     return charts.bars({"": shares}, positions, looks, "Share of answers", {"": n}, groups, **size)

@@ -34,7 +34,8 @@ def scores():
     """Scores of both stages on two stories of each category, as `omnitom_scores.score` has them."""
     rows = []
     for story, code in enumerate([*CATEGORIES, *CATEGORIES]):
-        row = {"group_id": str(story), "model": "m", "sample": 0, "category": code, "score": 0.5}
+        row = {"group_id": str(story), "family": str(story), "model": "m", "sample": 0}
+        row |= {"category": code, "score": 0.5}
         row |= {"precision": 0.5, "recall": 0.5, "n_predicted": 4, "completion_tokens": 9 + story}
         row["outcome"] = "correct" if story else "unparsed"
         predicted = [["A", "it rains", order, int(order)] for order in "0123"]
@@ -306,7 +307,7 @@ def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
     for method, score in (("stage1-L3", "f1"), ("stage2-L3", "accuracy")):
         name = {"f1": "F1", "accuracy": "accuracy"}[score]
         share = f"{value(one, score, method=method):.2f}".removeprefix("0")
-        assert f"n = 28, {name} {share}" in told
+        assert f"28/28, {name} {share}" in told
     assert "smollm2-135m .30" in caption
 
 
