@@ -43,6 +43,7 @@ class Judges(Section):
     llm_tables: Count
     llm_tokens: Size
     llm_tokens_of: dict[Name, Size]
+    half_width: Share
 
 
 class Settings(Section):
