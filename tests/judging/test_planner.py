@@ -25,6 +25,8 @@ def test_a_wish_that_all_stories_do_not_fulfil_is_told():
     [row] = planner.plan(scores(5), 0.9, 0.01).to_dict("records")
     assert (row["stories"], row["to_label"]) == (5, 5)
     assert row["reaches"] > 0.01
+    [alike] = planner.plan(scores(5).assign(judged=0.0), 0.9, 0.1).to_dict("records")
+    assert alike["to_label"] == 5 and np.isnan(alike["reaches"])
     with pytest.raises(InputError, match="half_width: found 0, expected more than 0"):
         planner.plan(scores(5), 0.9, 0)
 

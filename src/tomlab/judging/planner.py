@@ -23,7 +23,7 @@ def plan(scores: pd.DataFrame, correlation: float, half_width: float) -> pd.Data
     scores: `model, method, group` (the story), `judged`; correlation: of judged with true scores,
     as a calibration has it. A row a model and method: `stories, spread` (standard deviation of the
     judged scores), `to_label` and the half-width that this `reaches`, more than wished where even
-    all stories are too few.
+    all stories are too few, nan where they are all alike.
 
     The variance of PPI++ at its best power is s^2 / n (1 - r^2 (1 - n / N)), with the true scores
     taken to spread as the judged ones do.
@@ -45,6 +45,8 @@ def plan(scores: pd.DataFrame, correlation: float, half_width: float) -> pd.Data
 def half_widths(stories: int, spread: float, correlation: float) -> pd.Series:
     """The half-width of the interval by how many of the stories are labelled."""
     n = np.arange(LEAST_LABELLED, stories + 1)
+    # That a few stories are alike is no knowledge of how others spread.
+    spread = spread if spread > 0 else np.nan
     error = spread * np.sqrt((1 - correlation**2 * (1 - n / stories)) / n)
     return pd.Series(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * error, index=n)
 
