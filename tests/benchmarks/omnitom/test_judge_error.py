@@ -55,7 +55,7 @@ def test_without_labels_the_score_stands_uncorrected_beside_the_claim_from_edits
         assert claim["ci_low"] < claim["value"] < claim["ci_high"]
         assert claim["value"] < as_judged["value"]
         told = found.loc[(condition, "f1_by_labels")]
-        assert np.isnan(told["value"]) and told["reason"] == "too few stories are labelled"
+        assert np.isnan(told["value"]) and told["reason"] == judge_error.TOO_FEW
 
 
 def test_a_claim_from_edits_is_refused_where_the_judge_errs_otherwise_here():

@@ -17,6 +17,7 @@ from tomlab.judging.error import as_on_edits, by_labels
 from tomlab.scoring.similarity import shared
 
 OVERALL = ("all", "categories")  # means over stories, and of the category means
+TOO_FEW = "too few stories are labelled, or none of a category"
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_groups")
 
 
@@ -143,7 +144,7 @@ def with_error(
             claim, reason = as_on_edits(tables.drop(columns=drop), cells)
             found = {
                 "f1_uncorrected": (series.to_dict(), ""),
-                "f1_by_labels": (corrected and vars(corrected), "too few stories are labelled"),
+                "f1_by_labels": (corrected and vars(corrected), TOO_FEW),
                 "f1_as_on_edits": (not refused and claim and vars(claim), refused or reason),
             }
             for metric, (numbers, why) in found.items():
