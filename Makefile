@@ -58,7 +58,7 @@ $(READY): requirements.lock pyproject.toml
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--all-extras --no-annotate --no-header --quiet -o requirements.lock
+		--extra dev --no-annotate --no-header --quiet -o requirements.lock
 
 # Everything that can be made again. Answers that were paid for stay: see .responses/.
 clean:

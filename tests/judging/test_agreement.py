@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import agreement_by_judge, confusion, differences
-from tomlab.judging.error import with_judge_error
+from tomlab.judging.agreement import (
+    agreement_by_judge,
+    agreement_by_kind,
+    confusion,
+    differences,
+)
 from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
 
 
@@ -152,6 +156,18 @@ def test_wrong_tables_are_refused():
         differences(table, "bleu")
 
 
+def test_agreement_by_kind_is_sensitivity_of_matches_and_specificity_of_others():
+    table = decided(toy={"a": "TTtF", "b": "Tf?f"})
+    kinds = pd.Series(
+        {f"{group}{i}": "copy" if i < 3 else "sibling" for group in "ab" for i in range(4)}
+    )
+    found = agreement_by_kind(table, "toy", kinds).set_index(["kind", "truth"])
+    assert found.loc[("copy", True), "agreement"] == 3 / 4
+    assert found.loc[("copy", False), "agreement"] == 0  # one is undefined, one is wrong
+    assert found.loc[("sibling", False), ["agreement", "n", "n_groups"]].tolist() == [1 / 2, 2, 2]
+    assert found["agreement"].is_monotonic_increasing
+
+
 # ---- Thresholds ----------------------------------------------------------------------------------
 
 
@@ -249,124 +265,3 @@ def test_too_few_groups_and_empty_scores_are_refused():
         cross_validated(scored(a=CLEAR), folds=2)
     with pytest.raises(InputError, match="no defined score"):
         cross_validated(scored(a=[(np.nan, True)], b=[(np.nan, True)]), folds=2)
-
-
-# ---- The judge's error ---------------------------------------------------------------------------
-
-
-def judged(stories: dict[str, tuple[str, str]], **columns) -> pd.DataFrame:
-    """Rows by story: predicted and gold, "x" for a row the judge matched and "." for another."""
-    return pd.DataFrame(
-        [
-            {"story": story, "side": side, "matched": mark == "x"}
-            | {name: of[story] for name, of in columns.items()}
-            for story, sides in stories.items()
-            for side, marks in zip(("predicted", "gold"), sides, strict=True)
-            for mark in marks
-        ]
-    )
-
-
-def judge_with(sensitivity: float, specificity: float, groups: int = 20, size: int = 50):
-    tp, tn = round(sensitivity * size), round(specificity * size)
-    row = {"tp": tp, "fn": size - tp, "tn": tn, "fp": size - tn}
-    return pd.DataFrame([{"group": i, **row} for i in range(groups)])
-
-
-THREE = {"a": ("xx..", "xx"), "b": ("x", "x."), "c": ("..", "..")}
-
-
-def test_value_is_the_macro_f1_as_judged():
-    found = with_judge_error(judged(THREE), judge_with(0.9, 0.9))
-    assert found.value == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
-    assert (found.sensitivity, found.specificity, found.n) == (0.9, 0.9, 3)
-
-
-def test_perfect_judge_leaves_the_bootstrap_over_stories():
-    found = with_judge_error(judged(THREE), judge_with(1, 1), resamples=4000)
-    assert found.corrected == pytest.approx(found.value, abs=0.02)
-    # Three stories, each drawn with chance a third: all c has chance 1/27, none 8/27.
-    assert (found.ci_low, found.ci_high) == pytest.approx((0, 2 / 3))
-
-
-@pytest.mark.parametrize(("sensitivity", "specificity"), [(0.5, 0.5), (0.3, 0.6), (0, 0)])
-def test_judge_that_says_nothing_leaves_everything_possible(sensitivity, specificity):
-    found = with_judge_error(judged(THREE), judge_with(sensitivity, specificity))
-    assert (found.ci_low, found.ci_high) == (0, 1)
-    assert np.isnan(found.corrected) and found.value == pytest.approx(4 / 9)
-
-
-def test_resamples_in_which_the_judge_says_nothing_widen_the_interval():
-    # Either group alone would make the judge perfect or worthless.
-    mixed = pd.DataFrame({"group": [0, 1], "tp": [9, 1], "fn": [1, 9], "tn": [9, 5], "fp": [1, 5]})
-    found = with_judge_error(judged(THREE), mixed)
-    assert (found.ci_low, found.ci_high) == (0, 1)
-    assert 0 < found.corrected < 1
-
-
-def simulated(sensitivity: float, specificity: float, stories: int = 300, size: int = 24):
-    """Rows as an erring judge matched them, and as they are."""
-    draw = np.random.default_rng(3)
-    n = stories * 2 * size
-    true = draw.random(n) < 0.55
-    said = np.where(true, draw.random(n) < sensitivity, draw.random(n) >= specificity)
-    place = {
-        "story": np.repeat(np.arange(stories), 2 * size),
-        "side": np.tile(np.repeat(["predicted", "gold"], size), stories),
-    }
-    return pd.DataFrame({**place, "matched": said}), pd.DataFrame({**place, "matched": true})
-
-
-def test_interval_of_an_erring_judge_holds_the_true_score_and_its_own_does_not():
-    said, true = simulated(0.7, 0.95)
-    truth = with_judge_error(true, judge_with(1, 1), resamples=100)
-    plain = with_judge_error(said, judge_with(1, 1), resamples=500)
-    carried = with_judge_error(said, judge_with(0.7, 0.95), resamples=500)
-    assert plain.ci_high < truth.value
-    assert carried.ci_low < truth.value < carried.ci_high
-    assert carried.corrected == pytest.approx(truth.value, abs=0.03)
-
-
-def test_interval_grows_with_doubt_about_the_judge():
-    said, _ = simulated(0.8, 0.8)
-    draw = np.random.default_rng(0)
-    cells = [
-        {"group": i, "tp": tp, "fn": 20 - tp, "tn": tn, "fp": 20 - tn}
-        for i, (tp, tn) in enumerate(draw.integers(12, 21, size=(20, 2)))
-    ]
-    few, many = pd.DataFrame(cells[:5]), pd.DataFrame(cells * 10)
-    widths = [
-        found.ci_high - found.ci_low
-        for found in (with_judge_error(said, judge, resamples=500) for judge in (few, many))
-    ]
-    assert widths[0] > 2 * widths[1]
-
-
-def test_story_without_predicted_rows_scores_0_and_tells_nothing_about_matches():
-    stories = {"a": ("xx", "xx"), "b": ("", "....")}
-    found = with_judge_error(judged(stories), judge_with(1, 1), resamples=2000)
-    assert found.value == 0.5
-    # Were b's gold rows judged unmatched, recall would be corrected by them.
-    assert found.corrected == pytest.approx(0.5, abs=0.05)
-
-
-def test_strata_are_averaged_and_drawn_within():
-    stories = {"a": ("x", "x"), "b": ("x", "x"), "c": (".", ".")}
-    kinds = {"a": "HT", "b": "HT", "c": "SST"}
-    found = with_judge_error(judged(stories, stratum=kinds), judge_with(1, 1))
-    assert found.value == 0.5  # and not 2/3
-    assert (found.ci_low, found.ci_high) == (0.5, 0.5)  # each stratum is all alike
-
-
-def test_same_seed_same_interval():
-    said, _ = simulated(0.8, 0.8, stories=20)
-    calls = [with_judge_error(said, judge_with(0.8, 0.8), 100, seed) for seed in (1, 1, 2)]
-    assert calls[0] == calls[1] != calls[2]
-
-
-def test_wrong_rows_are_refused():
-    rows = judged(THREE)
-    with pytest.raises(InputError, match="each of side 'predicted' or 'gold'"):
-        with_judge_error(rows.replace("gold", "golden"), judge_with(1, 1))
-    with pytest.raises(InputError, match="a story in two strata"):
-        with_judge_error(rows.assign(stratum=range(len(rows))), judge_with(1, 1))

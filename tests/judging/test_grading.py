@@ -14,7 +14,7 @@ from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.judging import grading, rewordings
-from tomlab.judging.agreement import agreement_by_judge
+from tomlab.judging.agreement import agreement_by_judge, agreement_by_kind
 from tomlab.judging.rewordings import MEANS, MEANS_NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.models.specs import Reply, Response
@@ -514,3 +514,14 @@ def test_run_without_unparsed_answers_changes_nothing(run):
 def test_score_without_its_response_is_an_error(run):
     with pytest.raises(InputError, match="no response for the score of"):
         grading.regraded(run[2], run[0], run[1].iloc[1:], "exact", {})
+
+
+def test_each_unit_of_a_decision_is_known_by_how_its_answer_was_made():
+    made = rewordings.constructed(ITEMS, 60, seed=0)
+    exact = grading.grades(made, ITEMS, "exact", {})
+    decisions = grading.to_decisions(made, ITEMS, exact, "exact")
+    done = grading.operations(made)
+    assert done.index.is_unique and set(done.index) == set(decisions["unit"])
+    found = agreement_by_kind(decisions, "exact", done).set_index(["kind", "truth"])
+    assert set(found.index.get_level_values("kind")) == set(made["operation"])
+    assert found.loc[("verbatim", True), "agreement"] == 1

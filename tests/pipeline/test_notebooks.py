@@ -270,7 +270,12 @@ def test_omnitom_is_scored_by_the_judge_that_won(lab):
     winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
     error = pd.read_csv(folder / "judge_error.csv")
-    assert (error["ci_low"] <= error["ci_high"]).all()
+    told = error.dropna(subset="value")
+    assert (told["ci_low"] <= told["value"]).all() and (told["value"] <= told["ci_high"]).all()
+    assert "f1_uncorrected" in set(told["metric"])
+    assert error["value"].notna().eq(error["reason"].isna()).all()
+    form = pd.read_csv(folder / "to_label.csv", dtype=str)
+    assert len(form) and form["match_count"].isna().all()
     headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"
     assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 

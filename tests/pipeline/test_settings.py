@@ -66,6 +66,8 @@ WRONG = [
     ("fantom/filtering", {"duplicates": 1}, "no such option"),
     ("fantom/judges/embedders", [], "at least one"),
     ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
+    ("omnitom/judges/kinds", ["entailment"], "expected judges.entailment to name the folder"),
+    ("omnitom/judges/half_width", 0, "half_width: .*greater than 0"),
     ("omnitom/judges/llm_levels", ["L5"], "llm_levels.0: .*'L1'"),
     ("omnitom/generation/llm_tokens", "80", "llm_tokens: .*integer"),
     ("omnitom/filtering/linked_tries", 0, "linked_tries: .*equal to 1, found 0"),

@@ -78,6 +78,24 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> pd.DataFrame:
+    """On how many units a judge is right, by the kind of case that a unit is (`kinds`, indexed by
+    unit) and by its truth: `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units),
+    `n_groups`, the lowest first. Of true units that is sensitivity, of others specificity;
+    undefined decisions are wrong.
+    """
+    known = _known(decisions, judge)
+    own = known[known["judge"] == judge]
+    own = own.assign(kind=own["unit"].map(kinds), right=own["decision"] == own["truth"])
+    rows = []
+    for (kind, truth), units in own.groupby(["kind", "truth"]):
+        found = cluster_interval(units["right"], units["group"])
+        shares = found.value, found.ci_low, found.ci_high
+        rows.append((judge, kind, truth == 1, *shares, found.n, found.n_groups))
+    columns = ["judge", "kind", "truth", "agreement", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=columns).sort_values("agreement", ignore_index=True)
+
+
 def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Counts by group of one judge's defined decisions: `group, tp, fp, fn, tn`."""
     known = _known(decisions, judge)

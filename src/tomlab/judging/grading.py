@@ -25,6 +25,7 @@ KEYS = ("a", "b")  # of the two options, in the order in which they are shown
 BY_LIKENESS = ("token_f1", "embedding")
 MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
+_UNIT = "{}: {} option"  # an answer and one of its options
 
 # ---- Graders -------------------------------------------------------------------------------------
 
@@ -152,10 +153,19 @@ def to_decisions(
     for row, grade, keys in zip(table.itertuples(), grades, _keys(table, items), strict=True):
         for option, key in zip(("right", "wrong"), keys, strict=True):
             decision = None if pd.isna(grade) else grade == key
-            unit = f"{row.unit}: {option} option"
+            unit = _UNIT.format(row.unit, option)
             rows.append((judge, row.group, unit, row.truth == option, decision))
     columns = ["judge", "group", "unit", "truth", "decision"]
     return pd.DataFrame(rows, columns=columns).astype({"truth": bool, "decision": "boolean"})
+
+
+def operations(made: pd.DataFrame) -> pd.Series:
+    """How the answer of each unit of `to_decisions` was made, for `agreement_by_kind`."""
+    of_options = [
+        made.set_index(made["unit"].map(lambda unit, o=option: _UNIT.format(unit, o)))["operation"]
+        for option in ("right", "wrong")
+    ]
+    return pd.concat(of_options)
 
 
 def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:

@@ -1,5 +1,5 @@
 """How well judges agree with decisions known by construction, as a table (after OmniToM, App. B.4),
-and the files that a calibration leaves.
+by kind of case as a figure, and the files that a calibration leaves.
 """
 
 import json
@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from tomlab.reporting import beside, printed
+from tomlab.reporting import beside, charts, plotting, printed
+from tomlab.reporting.plotting import COLOURS, Look
 from tomlab.reporting.printed import WORDS
 
 QUALITIES = WORDS["qualities"]
+SIDES = {True: "Yes is right (sensitivity)", False: "No is right (specificity)"}
+RIGHT, WRONG = Look("right", "#dddddd"), Look("wrong", COLOURS["red"])
+BLIND = 0.5  # a kind of case of which a judge gets less than this right it can't see
 
 
 def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
@@ -34,6 +39,41 @@ def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
     shown = shown.drop(columns="Source").join(counts)
     caption = WORDS["agreement"].format(title=title)
     return printed.Table(name, cells, shown, caption, WORDS["agreement_notes"])
+
+
+def by_kind(found: pd.DataFrame, title: str, groups: str) -> tuple[Figure, str]:
+    """What does the judge in use not see? Its errors by kind of case, most first.
+
+    found: of `judging.agreement_by_kind`; title: the task; groups: on which intervals cluster.
+    """
+    positions = plotting.row_positions({"": list(found["kind"].unique())})
+    shares, counts = {}, {}
+    for truth, panel in SIDES.items():
+        own = found[found["truth"] == truth]
+        y = own["kind"].map(positions[""]).to_numpy()
+        parts = {"right": own["agreement"].to_numpy(), "wrong": 1 - own["agreement"].to_numpy()}
+        shares[panel] = pd.DataFrame(parts, index=y)
+        texts = map(printed.n_of, own["n"], own["n_groups"])
+        counts[panel] = pd.Series(list(texts), index=y, dtype=str)
+    looks = {"right": RIGHT, "wrong": WRONG}
+    size = {"row_height": 0.2, "extra": 1.0, "least": 0.08}
+    figure = charts.bars(
+        shares, positions, looks, "Share of cases", counts, groups, empty="no case", **size
+    )
+    judge = found["judge"].iloc[0]
+    return figure, f"{WORDS['by_kind'].format(title=title, judge=judge)} {_unseen(found, judge)}"
+
+
+def _unseen(found: pd.DataFrame, judge: str) -> str:
+    """Of which kinds of case a judge gets fewer than half right, or which is worst."""
+    blind = found[found["agreement"] < BLIND]
+    told = [
+        f"{row.kind}, where {'yes' if row.truth else 'no'} is right "
+        f"({printed.cell(row.agreement, row.ci_low, row.ci_high)} right, n = {row.n})"
+        for row in (blind if len(blind) else found.head(1)).itertuples()
+    ]
+    name = "unseen" if len(blind) else "worst"
+    return WORDS[name].format(judge=judge, kinds="; ".join(told))
 
 
 def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> str:

@@ -4,6 +4,7 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -159,6 +160,27 @@ def test_belief_that_all_actors_hold_is_under_no_wrong_actor(only):
     assert {edit.operation for edit in edited(shared, 0)[0].operations} == {"drop"}
 
 
+def test_a_sibling_stands_for_a_belief_that_the_prediction_lacks_and_gold_lacks_the_sibling(only):
+    only("sibling")
+    made = edited(RING, 0)[0]
+    assert set(made.mc_predicted) == set(made.mc_gold) == {0}
+    for edit in made.operations:
+        said, meant = made.predicted[edit.predicted[0]], made.gold[edit.gold[0]]
+        assert said.actor == meant.actor and said.belief != meant.belief
+    assert not {row.belief for row in made.predicted} & {row.belief for row in made.gold}
+
+
+def test_the_sibling_is_the_nearest_by_words_or_by_the_vectors_given(only):
+    only("sibling")
+    texts = ["The ring is gone", "The ring is old", "Ben is late"]
+    story = record(7, *(f"Ana: {text}" for text in texts), "Ben: It rains")
+    by_words = calibration.edited(story, "close", "0")
+    assert by_words.predicted[0].belief == texts[1]
+    vectors = dict(zip(texts, np.array([[1, 0], [0, 1], [0.8, 0.6]]), strict=True))
+    vectors["It rains"] = np.array([0, 1])
+    assert calibration.edited(story, "close", "0", (), vectors).predicted[0].belief == texts[2]
+
+
 def test_same_seed_same_tables_other_seed_others():
     assert edited(RING, 7, [STORM]) == edited(RING, 7, [STORM])
     assert edited(RING, 7, [STORM]) != edited(RING, 8, [STORM])
@@ -208,6 +230,8 @@ def test_calibration_set_needs_records_and_tables():
         ("Ana is not tired", []),
         ("Ana wonders whether it is late", []),
         ("Ana left", []),
+        ("Ana has just left", ["Ana has not just left"]),
+        ("Ana has nuts", []),
     ],
 )
 def test_belief_is_denied_unless_it_is_hedged_or_negative(belief, denied):
@@ -218,6 +242,20 @@ def test_place_is_replaced_by_another_of_the_story_or_a_new_one():
     found = edits.other_places("The ring is in the box", ["the box", "the drawer"])
     assert found[:2] == ["The ring is in the drawer", "The ring is in the attic"]
     assert edits.other_places("They sit in the living room", ["the box"]) == []
+
+
+@pytest.mark.parametrize(
+    ("belief", "others"),
+    [
+        ("Ana comes tomorrow", ["yesterday", "today", "tonight"]),
+        ("The door is open", ["used to be", "will one day be"]),
+        ("Ana left", []),
+    ],
+)
+def test_time_is_replaced_by_one_that_excludes_it(belief, others):
+    found = edits.other_times(belief)
+    assert len(found) == len(others)
+    assert all(other in text for other, text in zip(others, found, strict=True))
 
 
 def test_person_is_replaced_by_one_whom_the_belief_does_not_name():

@@ -97,37 +97,18 @@ def test_match_counts_stand_beside_the_truth():
     assert shares["truth"].sum() == pytest.approx(1)
 
 
-def extraction_scores(policy: str) -> pd.DataFrame:
-    items = omnitom.compose(RECORDS)
+def answers(items: pd.DataFrame, policy: str) -> pd.DataFrame:
     rows = [
-        {"item_id": i["item_id"], "model": policy, "method": "stage1-L3"}
+        {"item_id": i["item_id"], "model": policy, "method": "stage1-L3", "sample": 0}
         | {"response": omnitom.reference(i, "stage1-L3", 0)[policy]}
         for i in omnitom.asked(items, "stage1-L3").to_dict("records")
     ]
-    return omnitom.score(items, pd.DataFrame(rows), judge=EXACT)
+    return pd.DataFrame(rows)
 
 
-def confusion(**cells: int) -> pd.DataFrame:
-    counts = {"tp": 90, "fp": 0, "fn": 0, "tn": 90} | cells
-    return pd.DataFrame([{"group": str(n), **counts} for n in range(10)])
-
-
-def test_a_judge_without_error_leaves_the_score_as_it_is():
-    errors = judges.with_error(extraction_scores("random"), confusion())
-    assert errors["condition"].tolist() == ["all", "categories"]
-    assert np.allclose(errors["corrected"], errors["value"], atol=0.01)
-    assert (errors["ci_low"] < errors["value"]).all()
-
-
-def test_a_judge_that_finds_matches_that_are_none_makes_the_interval_lower():
-    scores = extraction_scores("random")
-    lenient = judges.with_error(scores, confusion(fp=30, tn=60))
-    assert (lenient["corrected"] < lenient["value"]).all()
-
-
-def test_a_judge_that_says_nothing_allows_any_score():
-    useless = judges.with_error(extraction_scores("random"), confusion(tp=45, fn=45, fp=45, tn=45))
-    assert useless[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, 1], [0, 1]]
+def extraction_scores(policy: str) -> pd.DataFrame:
+    items = omnitom.compose(RECORDS)
+    return omnitom.score(items, answers(items, policy), judge=EXACT)
 
 
 def test_sensitivity_has_every_judge_and_model():

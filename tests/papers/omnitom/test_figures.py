@@ -444,7 +444,7 @@ def test_table3_gives_this_runs_overall_both_ways_with_unusable_as_0_and_left_ou
     heads = table.printed.iloc[10]
     assert list(heads[["AST", "FBT", "SST"]]) == ["Order", "Truth status", "Context"]
     assert "left out" in set(table.tidy["unusable"])
-    assert "Stories, judge" not in table.printed
+    assert not any("constructed edits" in head for head in table.printed)
 
 
 def test_a_model_without_a_usable_output_has_no_row_that_leaves_them_out(one):
@@ -454,21 +454,44 @@ def test_a_model_without_a_usable_output_has_no_row_that_leaves_them_out(one):
 
 def test_the_judges_error_has_columns_of_its_own(one):
     judged = one.query("metric == 'f1' and condition in ['all', 'categories']")
-    judged = judged.assign(metric="f1_with_judge_error", value=0.25, ci_low=0.0, ci_high=0.5)
+    judged = judged.assign(metric="f1_as_on_edits", value=0.25, ci_low=0.0, ci_high=0.5, reason="")
     table = printed.table3(one, judged)
     where = {"Stage": EXTRACT, "Unusable": "as 0"}
-    for column in ("Stories, judge", "Categories, judge"):
+    own = cell(table, "this run", "smollm2-135m", "Over stories", **where)
+    assert " uncorrected\nn = " in own
+    for column in (
+        f"{name}, if as on constructed edits" for name in ("Over stories", "Over categories")
+    ):
         text = cell(table, "this run", "smollm2-135m", column, **where)
         assert text == "25.0\n[0.0, 50.0]\nn = 28/28"
         assert cell(table, "paper", "Qwen3 8B", column, Stage=EXTRACT) == "–"
+    assert "Over stories, corrected by labels" not in table.printed
     only = printed.table3(one, judged[judged["condition"] == "all"])
-    assert "Categories, judge" not in only.printed
-    with pytest.raises(InputError, match="no rows of metric 'f1_with_judge_error'"):
+    assert "Over categories, if as on constructed edits" not in only.printed
+    with pytest.raises(InputError, match="no rows of metric f1_by_labels or f1_as_on_edits"):
         printed.table3(one, judged.assign(method="stage1-L4"))
-    with pytest.raises(InputError, match="smollm2-135m, stage1-L3, all is there twice"):
+    with pytest.raises(InputError, match="smollm2-135m, stage1-L3, all, f1_as_on_edits is there"):
         printed.table3(one, pd.concat([judged, judged.query("condition == 'all'")]))
     with pytest.raises(InputError, match="column 'condition' is missing"):
         printed.table3(one, judged.drop(columns="condition"))
+
+
+def test_a_refused_claim_says_why_and_a_correction_by_labels_has_columns_of_its_own(one):
+    judged = one.query("metric == 'f1' and condition == 'all'")
+    refused = judged.assign(
+        metric="f1_as_on_edits", value=np.nan, reason="the judge errs otherwise"
+    )
+    refused = refused.assign(ci_low=np.nan, ci_high=np.nan, n=pd.NA, n_groups=pd.NA)
+    labelled = judged.assign(metric="f1_by_labels", value=0.5, ci_low=0.25, ci_high=0.75, reason="")
+    table = printed.table3(one, pd.concat([refused, labelled]))
+    where = {"Stage": EXTRACT, "Unusable": "as 0"}
+    own = {"source": "this run", "row": "smollm2-135m"}
+    assert (
+        cell(table, **own, column="Over stories, if as on constructed edits", **where) == "no claim"
+    )
+    text = cell(table, **own, column="Over stories, corrected by labels", **where)
+    assert text == "50.0\n[25.0, 75.0]\nn = 28/28"
+    assert any(note.endswith("of smollm2-135m: the judge errs otherwise.") for note in table.notes)
 
 
 def test_table4_sets_this_runs_gold_under_the_papers():
@@ -557,7 +580,7 @@ def test_table9_takes_this_runs_judges_if_there_are_any(one):
     table = judges.table9(one, found)
     text = cell(table, "this run", "smollm2-135m", "L4", Task="Judge: agreement")
     assert text == "62.5 [40.0, 75.0]\nn = 100/21"
-    assert any("this run's against alignments known by construction" in n for n in table.notes)
+    assert any("this run's are on constructed edits" in n for n in table.notes)
     with pytest.raises(InputError, match="column 'level' is missing"):
         judges.table9(one, found.drop(columns="level"))
     with pytest.raises(InputError, match="smollm2-135m, L1 is there twice"):
@@ -598,11 +621,15 @@ def test_table12_has_a_row_a_model_and_level(one):
         assert text == "30.0 [20.0, 40.0]\nn = 28/28"
 
 
-def test_judges_of_this_run_are_never_said_to_be_held_against_people():
+def test_judges_of_this_run_are_said_to_be_held_against_people_only_if_they_were():
+    labelled = calibrated.judge_agreement(agreements(), "human:p1")
+    assert set(labelled.printed["Held against"]) == {"people"}
+    assert any(note.startswith("This run: on people's alignments") for note in labelled.notes)
     table = calibrated.judge_agreement(agreements())
+    assert any(note.startswith("This run: on constructed edits") for note in table.notes)
     held = table.printed.groupby("Source")["Held against"].unique()
     assert list(held["paper"]) == ["people"]
-    assert list(held["this run"]) == ["known by construction"]
+    assert list(held["this run"]) == ["constructed edits"]
     assert cell(table, "paper", "GPT-5", "Agreement") == "72.03"
     assert cell(table, "paper", "GPT-5, camera-ready", "Agreement") == "87.76"
     assert cell(table, "paper", "Llama-3.3 70B, camera-ready", "Agreement") == "75.85"

@@ -16,7 +16,12 @@ import pandera.pandas as pa
 import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
-from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments
+from tomlab.benchmarks.omnitom.alignment import (
+    Alignment,
+    Vectors,
+    alignments,
+    compound_parts,
+)
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
 from tomlab.judging.constructed import KNOWN
@@ -27,7 +32,8 @@ _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 OPERATIONS, PROFILES, _INSTEAD = (_DATA[name] for name in ("operations", "profiles", "instead"))
 THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
 # A belief under another actor is none of theirs if it shares less than this with each of them.
-_UNLIKE = 0.5
+UNLIKE = 0.5
+_OF_TWO = ("split", "merge", "sibling")  # operations on two beliefs of one actor
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,14 @@ class LabelledTable:
 # ---- Known by construction -----------------------------------------------------------------------
 
 
-def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[LabelledTable]:
-    """So many edited tables, the records taken in turn, and the profiles with each turn."""
+def calibration_set(
+    records: Sequence[Mapping], tables: int, seed: int, vectors: Vectors = None
+) -> list[LabelledTable]:
+    """So many edited tables, the records taken in turn, and the profiles with each turn.
+
+    vectors: of the gold beliefs, to find the siblings that an encoder takes for nearest; without
+    them the nearest by words.
+    """
     if not records or tables < 1:
         found = f"{len(records)} records for {tables} tables"
         raise InputError(f"calibration: found {found}, expected some of both")
@@ -70,7 +82,8 @@ def calibration_set(records: Sequence[Mapping], tables: int, seed: int) -> list[
     for number in range(tables):
         turn, place = divmod(number, len(records))
         again, profile = turn // len(names), names[(place + turn) % len(names)]
-        table = edited(records[place], profile, f"{seed}/{again}" if again else str(seed), records)
+        lot = f"{seed}/{again}" if again else str(seed)
+        table = edited(records[place], profile, lot, records, vectors)
         made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
     return made
 
@@ -80,27 +93,29 @@ _Block = tuple[str, list[tuple[Row, int]], list[tuple[Row, int]]]
 
 
 def edited(
-    record: Mapping, profile: str, seed: str, others: Sequence[Mapping] = ()
+    record: Mapping,
+    profile: str,
+    seed: str,
+    others: Sequence[Mapping] = (),
+    vectors: Vectors = None,
 ) -> LabelledTable:
     """A record's table edited in the manner of a profile: its alignment is known by construction.
 
-    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own
-    `paraphrases`, or made by rule. Near misses, misplaced, foreign beliefs are held against all
-    beliefs of the actor, so that none states one of them; what only a reader sees, such as
-    antonyms, this does not.
+    others: records that foreign beliefs are taken from; vectors: as in `calibration_set`. A
+    paraphrase is one of the belief's own `paraphrases`, or made by rule. Near misses, misplaced and
+    foreign beliefs are held against all beliefs of the actor, so that none states one of them; what
+    only a reader sees, such as antonyms, this does not.
     """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
-    story, left = _Story(record, others, draw), list(range(len(record["beliefs"])))
+    story = _Story(record, others, draw, vectors)
+    left = list(range(len(record["beliefs"])))
     weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
     blocks = []
     while left:
         first = left.pop(0)
-        second = next((i for i in left if story.rows[i].actor == story.rows[first].actor), None)
         wanted = draw.choices(list(weights), list(weights.values()))[0]
-        while (block := story.edit(wanted, first, second)) is None:
+        while (block := story.edit(wanted, first, left)) is None:
             wanted = _INSTEAD[wanted]
-        if wanted in ("split", "merge"):
-            left.remove(second)
         blocks.append(block)
         if 100 * draw.random() < PROFILES[profile]["foreign"]:
             blocks += story.foreign()
@@ -121,19 +136,41 @@ def edited(
 class _Story:
     """A record, and what its beliefs can be turned into."""
 
-    def __init__(self, record: Mapping, others: Sequence[Mapping], draw: random.Random) -> None:
-        self.rows, self.draw = rows(record), draw
+    def __init__(
+        self, record: Mapping, others: Sequence[Mapping], draw: random.Random, vectors: Vectors
+    ) -> None:
+        self.rows, self.draw, self.vectors = rows(record), draw, vectors
         self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
         self.actors = list(dict.fromkeys(row.actor for row in self.rows))
         self.people = [actor for actor in self.actors if actor != WORLD]
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
         self.places = edits.places([row.belief for row in self.rows])
 
-    def edit(self, operation: str, first: int, second: int | None) -> _Block | None:
-        """The operation on one belief (or two of one actor); None where there is no way."""
-        if operation in ("split", "merge"):
-            return None if second is None else self._of_two(operation, (first, second))
+    def _second(self, operation: str, first: int, left: Sequence[int]) -> int | None:
+        """The other belief of the same actor for an operation on two; None where there is none."""
+        same = [i for i in left if self.rows[i].actor == self.rows[first].actor]
+        if operation != "sibling":
+            return same[0] if same else None
+        # A row of several clauses may hold its sibling, and then does match it.
+        if compound_parts(text := self.rows[first].belief):
+            return None
+        texts = {i: self.rows[i].belief for i in same if not compound_parts(self.rows[i].belief)}
+        kind = "token_f1" if self.vectors is None else "embedding"
+        alike = similarity.similarity(kind, [text], list(texts.values()), self.vectors)[0]
+        return list(texts)[int(alike.argmax())] if texts else None
+
+    def edit(self, operation: str, first: int, left: list[int]) -> _Block | None:
+        """The operation on one belief, or on two of one actor, the other being taken out of `left`;
+        None where there is no way.
+        """
         row = self.rows[first]
+        if operation in _OF_TWO:
+            if (second := self._second(operation, first, left)) is None:
+                return None
+            left.remove(second)
+            if operation == "sibling":
+                return operation, [(self.rows[second], 0)], [(row, 0)]
+            return self._of_two(operation, (first, second))
         match operation:
             case "keep":
                 said = [(row, 1)]
@@ -168,7 +205,7 @@ class _Story:
         match operation:
             case "wrong actor":
                 others = [actor for actor in self.actors if actor != row.actor]
-                able = [a for a in others if self._nearest(row.belief, a) < _UNLIKE]
+                able = [a for a in others if self._nearest(row.belief, a) < UNLIKE]
                 return [replace(row, actor=actor) for actor in able]
             case "other place":
                 texts = edits.other_places(row.belief, self.places)
@@ -176,6 +213,8 @@ class _Story:
                 # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
                 strangers = [name for name in self.people if name != row.actor]
                 texts = edits.other_people(row.belief, self.people, strangers)
+            case "other time":
+                texts = edits.other_times(row.belief)
             case "negation":
                 texts = edits.negations(row.belief)
         for text in texts:
@@ -194,7 +233,7 @@ class _Story:
             row, actor = self.draw.choice(rows(other)), self.draw.choice(self.actors)
             names = dict.fromkeys(b["actor"] for b in other["beliefs"] if b["actor"] != WORLD)
             fitted = edits.renamed(row.belief, list(names), self.people)
-            if self._nearest(fitted, actor) < _UNLIKE:
+            if self._nearest(fitted, actor) < UNLIKE:
                 return [("foreign", [(replace(row, actor=actor, belief=fitted), 0)], [])]
         return []
 

@@ -10,22 +10,22 @@ from matplotlib.figure import Figure
 from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
+from tomlab.judging.constructed import KNOWN
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.printed import PAPER, RUN
 
 WORDS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 QUALITY = WORDS["quality"]  # heads of the columns of `judge_agreement`
-HELD_AGAINST = {PAPER: "people", RUN: "known by construction"}
 # App. B.4, text only: decisions that more than one person took, and how many of them are alike.
 DECIDED, ALIKE = 4451, 3955
 
 
-def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
+def judge_agreement(agreements: pd.DataFrame, truth: str = KNOWN) -> printed.Table:
     """App. B.4: how well do judges of matching beliefs agree with what they are held against?
 
     `agreements`: of this run's judges, one row each, as `judging.agreement_by_judge` has them (the
-    ends of precision, recall and kappa if known). They are held against alignments known by
-    construction, never against people's. InputError: a missing column, or a judge twice.
+    ends of precision, recall and kappa if known). `truth`: what they are held against, as in
+    `LabelledTable`: by default constructed edits. InputError: a missing column, or a judge twice.
     """
     beside.demand_columns(agreements, ["judge", "ci_low", "ci_high", *QUALITY], "judges")
     beside.demand_known(agreements, {"judge": None}, "judges")
@@ -46,13 +46,18 @@ def judge_agreement(agreements: pd.DataFrame) -> printed.Table:
     forms = {"kappa": printed.signed} | dict.fromkeys(["n", "undefined", "n_groups"], numbers.count)
     own = cells.assign(n=pd.NA)  # n has a column
     shown = numbers.layout(own, {"judge": "Judge"}, QUALITY, forms=forms, is_wide=True)
-    shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(HELD_AGAINST))
+    held = {PAPER: "people", RUN: "constructed edits" if truth == KNOWN else "people"}
+    shown.insert(len(QUALITY) + 1, "Held against", shown["Source"].map(held))
     counts = PUBLICATION.read("human_matchcount").set_index(["statistic", "matchcount"])["value"]
     told = ", ".join(f"{matches}: {value:g} %" for matches, value in counts["percent"].items())
     people = WORDS["people"].format(
         beliefs=counts["beliefs"].sum(), told=told, alike=100 * ALIKE / DECIDED, decided=DECIDED
     )
-    about = [*numbers.paper_sentence(cells), people, WORDS["run"]]
+    about = [
+        *numbers.paper_sentence(cells),
+        people,
+        WORDS["run"].format(against=WORDS["edits" if truth == KNOWN else "labels"]),
+    ]
     return printed.Table("judge_agreement", cells, shown, WORDS["agreement"], about)
 
 

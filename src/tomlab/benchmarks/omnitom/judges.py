@@ -1,4 +1,4 @@
-"""OmniToM's judges: language models asked to align tables, the best judge, its error (B.4)."""
+"""OmniToM's judges: language models asked to align tables, and the best judge (App. B.4)."""
 
 import csv
 import io
@@ -16,10 +16,9 @@ from tomlab.benchmarks.omnitom.alignment import (
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
-from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
+from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
-from tomlab.judging.error import with_judge_error
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
@@ -166,25 +165,6 @@ def sensitivity(
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
     rows = rows.query("metric == 'f1' and condition == 'all'")
     return rows[columns].reset_index(drop=True)
-
-
-def with_error(scores: pd.DataFrame, confusion: pd.DataFrame) -> pd.DataFrame:
-    """Metrics rows `f1_with_judge_error` of each model and method: F1 as judged, its interval for
-    stories and the judge's confusion together, and `corrected`, the mean of those resamples.
-
-    scores: of extraction, by the judge that `confusion` is of (`judging.confusion`).
-    """
-    rows = []
-    for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        beliefs = belief_rows(part)
-        beliefs = beliefs[beliefs["match_count"].notna()].rename(columns={"category": "stratum"})
-        story = beliefs["group_id"] + "/" + beliefs["sample"].astype(str)
-        table = beliefs.assign(story=story, matched=beliefs["match_count"] > 0)
-        for condition, given in (("all", table.drop(columns="stratum")), ("categories", table)):
-            error = with_judge_error(given, confusion)
-            row = {"model": model, "method": method, "metric": "f1_with_judge_error"}
-            rows.append(row | {"condition": condition} | vars(error))
-    return pd.DataFrame(rows)
 
 
 def in_use(name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> dict:

@@ -15,7 +15,7 @@ _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 _OPENER = re.compile(rf"({'|'.join(_DATA['openers'])})\b")
 # Up to a word that no compound noun goes on with: "in the room", not "in the living".
 _PLACE = re.compile(
-    r"\b(in|on|under|behind|into|onto|inside) "
+    r"\b(in|on|under|behind|into|onto|inside|at|from|to|near|beside) "
     r"((?:the|a|an) (?!hurry|moment|morning|afternoon|evening|night|weekend|way|end)\w+)"
     r"(?=\W*$|[,;]| (?:and|but|for|if|in|on|under|to|when|while|with)\b)"
 )
@@ -25,8 +25,8 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _VERB = re.compile(
-    r"\b(?P<auxiliary>is|are|was|were|will|would|can|could|should|must)\b|"
-    r"\b(?P<mental>want|think|believe|know|like|need|remember|see|feel|hope|understand|notice)s\b"
+    r"\b(?:is|are|was|were|will|would|can|could|should|must)\b|"
+    rf"\b(?P<verb>{'|'.join(_DATA['verbs'])})s\b|\b(?:has|had)(?= (?:been|just|\w+ed)\b)"
 )
 
 
@@ -80,12 +80,21 @@ def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -
     ]
 
 
+def other_times(belief: str) -> list[str]:
+    """The belief with another time in it, by the first of the `times` that has a word of it."""
+    for times in _DATA["times"]:
+        if found := re.search(rf"\b(?:{'|'.join(times)})\b", belief):
+            others = [time for time in times if time != found[0]]
+            return [belief[: found.start()] + time + belief[found.end() :] for time in others]
+    return []
+
+
 def negations(belief: str) -> list[str]:
     """The belief denied, in a list; empty if hedged, negative or without a verb of a short list."""
     verb = _VERB.search(belief)
     if verb is None or _HEDGED.search(belief):
         return []
-    words = f"{verb[0]} not" if verb["auxiliary"] else f"does not {verb['mental']}"
+    words = f"does not {verb['verb']}" if verb["verb"] else f"{verb[0]} not"
     return [belief[: verb.start()] + words + belief[verb.end() :]]
 
 

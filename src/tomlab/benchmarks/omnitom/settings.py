@@ -37,12 +37,14 @@ class Filtering(Section):
 class Judges(Section):
     alignments: GivenPath
     tables_made: Size
-    kinds: Distinct[Literal["exact", "token_f1", "embedding"]]
+    kinds: Distinct[Literal["exact", "token_f1", "embedding", "entailment"]]
+    entailment: OptionalPath
     folds: Folds
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
     llm_tables: Count
     llm_tokens: Size
     llm_tokens_of: dict[Name, Size]
+    half_width: Share
 
 
 class Settings(Section):
@@ -50,6 +52,15 @@ class Settings(Section):
     filtering: Filtering
     evaluation: Evaluation
     judges: Judges
+
+    @model_validator(mode="after")
+    def _entailment_has_a_model(self) -> Self:
+        if "entailment" in self.judges.kinds and not self.judges.entailment:
+            raise ValueError(
+                "judges.kinds has `entailment`, expected judges.entailment to name the folder of "
+                "its model"
+            )
+        return self
 
     @model_validator(mode="after")
     def _linked_has_questions(self) -> Self:

@@ -83,7 +83,7 @@ def table9(metrics: pd.DataFrame, judges: pd.DataFrame | None = None) -> printed
     heads = {level: level for level in beside.known_first(LEVELS, cells["column"])}
     cells, shown = tables.in_blocks(cells, "task", TASKS, heads, {"model": "Model"})
     held = "The paper's judges are held against people's alignments"
-    held += "." if judges is None else ", this run's against alignments known by construction."
+    held += "." if judges is None else ", this run's are on constructed edits."
     about = [WORDS["levels"], held, *tables.notes(cells, metrics, "outputs")]
     return printed.Table("table9", cells, shown, WORDS["table9"], about)
 

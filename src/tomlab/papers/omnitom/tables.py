@@ -29,7 +29,14 @@ WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 STAGES, STATISTICS = WORDS["stages"], WORDS["statistics"]
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 OVERALL = {"all": "Over stories", "categories": "Over categories"}
-JUDGED = {"all judged": "Stories, judge", "categories judged": "Categories, judge"}
+# Claims about the judge's error (of `judges.with_error`), each with columns of its own.
+CLAIMS = {"f1_by_labels": "corrected by labels", "f1_as_on_edits": "if as on constructed edits"}
+JUDGED = {
+    f"{condition} {metric}": f"{name}, {claim}"
+    for metric, claim in CLAIMS.items()
+    for condition, name in OVERALL.items()
+}
+UNCORRECTED = " uncorrected"  # for the judge's errors
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
 TOTAL = "total"
 BY_CATEGORY = {code: code for code in CATEGORIES}
@@ -42,15 +49,18 @@ def table3(
     """Table 3: F1 of extraction by category, and below it accuracy of labelling by dimension.
 
     Overall is given as the mean over stories (Sec. 5) and as the mean of the categories (what the
-    paper prints for Stage 1); unusable outputs as 0 and left out. `judged`: rows of metric
-    f1_with_judge_error (model, method, condition, value, ci_low, ci_high), whose columns are then
-    added. InputError: `judged` without such rows.
+    paper prints for Stage 1); unusable outputs as 0 and left out. This run's F1 is marked as
+    uncorrected for the judge's errors. `judged`: of `judges.with_error`, whose claims about these
+    (see `CLAIMS`) have columns of their own. InputError: `judged` without such rows.
     """
     columns, labels = BY_CATEGORY | OVERALL, DIMENSION_NAMES | OVERALL
-    first = [_printed_extraction(), _both_ways(of_stage(metrics, "stage1", level), columns)]
+    run = _both_ways(of_stage(metrics, "stage1", level), columns)
+    run = run.assign(mark=run["column"].isin(OVERALL).map({True: UNCORRECTED, False: ""}))
+    first, refused = [_printed_extraction(), run], []
     if judged is not None:
-        first.append(_with_judge_error(judged, set(first[-1]["method"])))
-        columns |= {key: JUDGED[key] for key in JUDGED if key in set(first[-1]["column"])}
+        claims = _claims(judged, set(run["method"]))
+        first, refused = [*first, claims], _refused(claims)
+        columns |= {key: JUDGED[key] for key in JUDGED if key in set(claims["column"])}
     second = of_paper("table3_stage2", "accuracy")
     second = second.assign(column=second["dimension"].replace({"overall": "all"}), stage="stage2")
     second = second.assign(level="L3", unusable=NOT_SAID)
@@ -60,8 +70,7 @@ def table3(
     told = {"codes": CODES, "mark": COMPUTED, "checked": checked}
     names = ("table3_columns", "table3_computed", "table3_unusable")
     about = [WORDS[name].format(**told) for name in names] + notes(cells, metrics, "outputs")
-    if judged is not None:
-        about.append(WORDS["table3_judged"])
+    about += [WORDS["table3_judged"], *refused] if judged is not None else []
     shown = _two_panels(cells, columns, labels)
     return printed.Table("table3", cells, shown, WORDS["table3"], about)
 
@@ -150,21 +159,35 @@ def _both_ways(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     return beside.percent(rows[rows["column"].isin(list(columns))])
 
 
-def _with_judge_error(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
-    needed = ["metric", "model", "method", "condition", *beside.NUMBERS]
+def _claims(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
+    """The claims of `CLAIMS` that were made or refused; corrections alone that there are."""
+    needed = ["metric", "model", "method", "condition", *beside.NUMBERS, "reason"]
     beside.demand_columns(judged, needed, "judged")
-    rows = judged[judged["metric"].eq("f1_with_judge_error") & judged["method"].isin(methods)]
+    rows = judged[judged["metric"].isin(CLAIMS) & judged["method"].isin(methods)]
     rows = rows[rows["condition"].isin(OVERALL)]
     if rows.empty:
         found = ", ".join(judged["method"].unique()) or "none"
         raise InputError(
-            f"judged: no rows of metric 'f1_with_judge_error' with condition all or categories and "
+            f"judged: no rows of metric {' or '.join(CLAIMS)} with condition all or categories and "
             f"method {', '.join(methods) or 'of Stage 1'}; methods there: {found}"
         )
-    beside.demand_known(rows, dict.fromkeys(["model", "method", "condition"]), "judged")
-    rows = rows.assign(column=rows["condition"] + " judged", source=RUN, unusable=AS_ZERO)
-    rows = rows.assign(n_groups=rows.get("n"))  # stories, on which its interval clusters
+    keys = ["model", "method", "condition", "metric"]
+    beside.demand_known(rows, dict.fromkeys(keys), "judged")
+    rows = rows[rows["metric"].eq("f1_as_on_edits") | rows["value"].notna()]
+    column = rows["condition"] + " " + rows["metric"]
+    rows = rows.assign(column=column, source=RUN, unusable=AS_ZERO, mark="")
     return beside.percent(numbers.with_level(rows))
+
+
+def _refused(claims: pd.DataFrame) -> list[str]:
+    """Why the judge's calibration allows no claim, by model."""
+    empty = claims[claims["value"].isna()]
+    told = empty.groupby(["model", "reason"], sort=False)["condition"].first()
+    reasons = {}
+    for model, reason in told.index:
+        reasons.setdefault(reason, []).append(model)
+    texts = [f"{', '.join(models)}: {reason}" for reason, models in reasons.items()]
+    return [WORDS["table3_refused"].format(told="; ".join(texts))] if texts else []
 
 
 # ---- printed cells and sentences -----------------------------------------------------------------
@@ -188,6 +211,9 @@ def _two_panels(cells: pd.DataFrame, columns: Mapping, labels: Mapping) -> pd.Da
         numbers.layout(cells[cells["stage"] == stage], keys, heads, is_wide=True)
         for stage, heads in zip(STAGES, (columns, labels), strict=True)
     )
+    own = upper["Source"].eq(RUN) & upper["Unusable"].eq(AS_ZERO)
+    for head in [head for head in upper if head.endswith(CLAIMS["f1_as_on_edits"])]:
+        upper.loc[own, head] = upper.loc[own, head].replace(printed.ABSENT, "no claim")
     place = dict(zip(labels.values(), columns.values(), strict=False))
     line = pd.DataFrame([{under: head for head, under in place.items()}])
     both = pd.concat([upper, line, lower.rename(columns=place)], ignore_index=True).fillna("")
