@@ -116,7 +116,8 @@ def difference(a: Found, b: Found) -> dict | None:
     size = sums[0].shape[1]
 
     def apart(counts: np.ndarray) -> np.ndarray:
-        return statistic(counts[..., :size]) - statistic(counts[..., size:])
+        with np.errstate(invalid="ignore"):
+            return statistic(counts[..., :size]) - statistic(counts[..., size:])
 
     def interval(confidence: float) -> Interval:
         how = {"confidence": confidence}
