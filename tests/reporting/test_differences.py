@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from tests.helpers import drawn
 
+import drawn
 from tomlab.records.published import Wording
 from tomlab.reporting import differences, printed, readings
 from tomlab.scoring import paired
@@ -80,15 +80,15 @@ def test_plan_tells_what_ten_groups_of_which_six_differ_show():
     planned = differences.plan(FOUND, NAMED)
     first = planned.iloc[0]
     assert first[["headline", "shared", "pair"]].tolist() == ["both right", "plain", "mine − yours"]
-    assert first[["groups", "of them differ"]].tolist() == [10, 6]
+    assert first[["groups", "differ"]].tolist() == [10, 6]
     # (1.95996 sqrt(.6) + .84162 sqrt(.6 - .01))^2 / .01 = 468.9
     assert first["groups for 0.1"] == 469
     # It would take .61, more than all six that differ can make.
-    assert np.isnan(first["least difference shown"])
+    assert np.isnan(first["least shown"])
     # The methods of a model do not differ at all.
-    alike = planned[planned["of them differ"] == 0]
+    alike = planned[planned["differ"] == 0]
     assert len(alike) == 2
-    assert alike[["least difference shown", "groups for 0.1"]].isna().all(axis=None)
+    assert alike[["least shown", "groups for 0.1"]].isna().all(axis=None)
     assert differences.largest(planned).index.tolist() == list(NAMED)
 
 

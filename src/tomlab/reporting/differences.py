@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -53,6 +54,7 @@ def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> t
     points = own.assign(y=y, value=own["difference"], source=RUN, mark=_marks(own))
     heads = _heads(own, named) or list(named)[:1]
     looks = {varies: look for varies, look in _LOOKS.items() if varies in set(own["varies"])}
+    row_height = np.clip(8 / len(positions), 0.17, 0.28)  # inches: many rows move closer
     shown = charts.dots(
         points.astype({"y": float}),
         positions,
@@ -62,40 +64,35 @@ def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> t
         wording.groups,
         is_difference=True,
         empty="not asked",
-        empty_x=0.0,
+        empty_x=-0.5,
+        row_height=row_height,
     )
     return shown, WORDS["differences_figure"].format(wording=wording, model=model, mark=HOLDS)
 
 
 def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:
-    """A row a headline and pair: how many groups it is from, how many of them differ, the least
-    difference that so many show with a power of 80 %, and how many groups the wished one needs.
+    """A row a headline and pair: how many groups it is from, on how many the two differ, the least
+    difference that so many groups show with a power of 80 %, and how many the wished one needs.
 
     Arguments as of `table`. Missing where no group differs, or none could be shown. See
     `scoring.power`.
     """
     rows = [
-        {
-            "headline": row.name,
-            "shared": row.same,
-            "pair": f"{row.a} − {row.b}",
-            "groups": row.n_groups,
-            "of them differ": row.n_discordant,
-            "least difference shown": power.detectable(
-                row.n_groups, row.discordance, row.mean_square
-            ),
-            f"groups for {wished:g}": power.groups_needed(wished, row.discordance, row.mean_square),
-        }
+        [
+            *(row.name, row.same, f"{row.a} − {row.b}", row.n_groups, row.n_discordant),
+            round(power.detectable(row.n_groups, row.discordance, row.mean_square), 2),
+            power.groups_needed(wished, row.discordance, row.mean_square),
+        ]
         for row in _named(found, named).itertuples(index=False)
     ]
-    return pd.DataFrame(rows)
+    columns = ["headline", "shared", "pair", "groups", "differ", "least shown"]
+    planned = pd.DataFrame(rows, columns=[*columns, f"groups for {wished:g}"])
+    return planned.astype({f"groups for {wished:g}": "Int64"})
 
 
 def largest(planned: pd.DataFrame) -> pd.DataFrame:
-    """Of a `plan` the pair with the most groups for each headline."""
-    if planned.empty:
-        return planned
-    most = planned.sort_values(["groups", "of them differ"], ascending=False, kind="stable")
+    """Of a `plan` the first of the pairs with the most groups for each headline."""
+    most = planned.sort_values("groups", ascending=False, kind="stable")
     return most.drop_duplicates("headline").sort_index().set_index("headline")
 
 
