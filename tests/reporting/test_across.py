@@ -37,13 +37,17 @@ def test_a_row_a_model_then_chance_and_people_with_their_source():
         ".50 [.40, .60] (n = 40/20)",
         ".75 [.65, .85] (n = 40/20)",
         ".25",
-        f".82, .72 (true and false belief, each alone; {bigtom.PUBLICATION.source('human_baseline')})",
+        ".82, .72",
     ]
-    assert table.iloc[1:, 1].tolist() == [
-        "not run",
-        "–",
-        ".88 (the paper's sets; FANToM (Kim et al., 2023), Table 9)",
-    ]
+    assert table.iloc[1:, 1].tolist() == ["not run", "–", ".88"]
+    said = across.notes(found, PAPERS)
+    assert said.startswith(
+        "People: true and false belief, each alone: BigToM (Gandhi et al., 2023), §4.1 and App. "
+        "B.2; on other question sets than these: FANToM (Kim et al., 2023), Table 9. How far"
+    )
+    alone = metrics({("simpletom", "m"): 0.5})
+    assert across.table(alone, PAPERS).iloc[:, 0].tolist()[1:] == [".50", "none published"]
+    assert "People" not in across.notes(alone, PAPERS)
 
 
 @pytest.mark.parametrize("name", PAPERS)

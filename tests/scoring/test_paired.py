@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from tomlab.scoring import paired
 from tomlab.scoring.paired import INVERTED, SWAPS, difference, differences
-from tomlab.scoring.series import Series, Statistic
+from tomlab.scoring.series import Series, Statistic, by_unit
 from tomlab.scoring.stats import COUNT, DIFFERENCE, ratio
 
 
@@ -211,3 +211,9 @@ def test_a_metric_that_is_not_defined_on_the_common_units_has_no_row():
     rows = pd.DataFrame({"x": [1.0, 1.0], "y": [0.0, 1.0], "group": [1, 2]}, ["u1", "u2"])
     a = Statistic("f1", "all", rows, undefined, ratio)
     assert difference(a, a._replace(rows=rows.loc[["u1"]])) is None
+
+
+def test_units_are_answers_or_what_the_columns_name():
+    table = pd.DataFrame({"item_id": ["x", "x"], "sample": [0, 1], "story_id": [7, 8]})
+    assert by_unit(table).index.tolist() == ["x/0", "x/1"]
+    assert by_unit(table, "story_id").index.tolist() == ["7", "8"]

@@ -12,19 +12,18 @@ from tomlab.reporting.printed import ABSENT, WORDS
 from tomlab.scoring.stats import DIFFERENCE, cluster_statistic
 
 FEWEST = 5  # models that two benchmarks share, for a rank agreement
-# How a benchmark's `paper` names the number that stands for it (a `published.Standard`).
-_NAME = "STANDARD"
 
 
 def numbers(metrics: pd.DataFrame, papers: Mapping[str, ModuleType]) -> pd.DataFrame:
     """The rows of metrics that stand for a benchmark: one a model that was asked by that method.
 
-    papers: by benchmark its module `paper`; one without a STANDARD is left out.
+    papers: by benchmark its module `paper`; one without a STANDARD (`published.Standard`) is left
+    out.
     """
     standards = {
         (name, *paper.HEADLINES[standard.headline], standard.method)
         for name, paper in papers.items()
-        if (standard := getattr(paper, _NAME, None))
+        if (standard := getattr(paper, "STANDARD", None))
     }
     keys = metrics[["benchmark", "metric", "condition", "method"]]
     return metrics[[tuple(key) in standards for key in keys.to_numpy()]]
@@ -41,28 +40,36 @@ def table(metrics: pd.DataFrame, papers: Mapping[str, ModuleType]) -> pd.DataFra
     ]
     wide = found.assign(text=text).pivot(index="model", columns="benchmark", values="text")
     wide = wide.reindex(index=metrics["model"].unique()).fillna("not run")
-    told = {name: _told(papers[name]) for name in papers if name in wide}
-    below = pd.DataFrame({name: rows for name, (_, *rows) in told.items()}, ["chance", "people"])
-    shown = pd.concat([wide[list(told)], below])
-    return shown.rename(columns={name: head for name, (head, *_) in told.items()})
+    shown = [paper for name, paper in papers.items() if name in wide]
+    below = {"chance": list(map(_chance, shown)), "people": list(map(_people, shown))}
+    wide = wide[[name for name in papers if name in wide]].set_axis(map(_head, shown), axis=1)
+    return pd.concat([wide, pd.DataFrame(below, wide.columns).T])
 
 
-def _told(paper: ModuleType) -> tuple[str, str, str]:
-    """The head of a benchmark's column, chance, and what people scored, with its source."""
-    standard = getattr(paper, _NAME)
-    head = f"{paper.PUBLICATION.name}: {standard.headline}, {standard.method}"
-    chance = ABSENT if standard.chance is None else printed.share(standard.chance)
-    return head, chance, _people(paper)
+def _head(paper: ModuleType) -> str:
+    return f"{paper.PUBLICATION.name}: {paper.STANDARD.headline}, {paper.STANDARD.method}"
+
+
+def _chance(paper: ModuleType) -> str:
+    return ABSENT if paper.STANDARD.chance is None else printed.share(paper.STANDARD.chance)
 
 
 def _people(paper: ModuleType) -> str:
-    published, people = paper.PUBLICATION, getattr(paper, _NAME).people
-    if people is None:
+    if paper.STANDARD.people is None:
         return "none published"
-    table, column, which, told = people
-    scale = 100 if published.tables[table].unit == PERCENT else 1
-    values = published.read(table).query(which)[column].astype(float) / scale
-    return f"{', '.join(map(printed.share, values))} ({told}; {published.source(table)})"
+    table, column, which, _ = paper.STANDARD.people
+    scale = 100 if paper.PUBLICATION.tables[table].unit == PERCENT else 1
+    values = paper.PUBLICATION.read(table).query(which)[column].astype(float) / scale
+    return ", ".join(map(printed.share, values))
+
+
+def notes(metrics: pd.DataFrame, papers: Mapping[str, ModuleType]) -> str:
+    """Where the numbers of people are from, and `ranks`."""
+    shown = [papers[name] for name in numbers(metrics, papers)["benchmark"].unique()]
+    asked = [(paper.PUBLICATION, paper.STANDARD.people) for paper in shown]
+    sources = [f"{told}: {by.source(table)}" for by, (table, *_, told) in filter(all, asked)]
+    people = [f"People: {'; '.join(sources)}."] if sources else []
+    return " ".join([*people, ranks(metrics, papers)])
 
 
 def ranks(metrics: pd.DataFrame, papers: Mapping[str, ModuleType]) -> str:

@@ -91,9 +91,10 @@ def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFr
 
 
 def largest(planned: pd.DataFrame) -> pd.DataFrame:
-    """Of a `plan` the first of the pairs with the most groups for each headline."""
+    """Of a `plan` the first of the pairs with the most groups for each headline, as printed."""
     most = planned.sort_values("groups", ascending=False, kind="stable")
-    return most.drop_duplicates("headline").sort_index().set_index("headline")
+    most = most.drop_duplicates("headline").sort_index().set_index("headline")
+    return most.astype(object).where(most.notna(), ABSENT)
 
 
 def disagreements(
@@ -157,14 +158,15 @@ def _heads(own: pd.DataFrame, named: Named) -> list[str]:
 
 
 def _labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
-    """Those of `_named` with the labels `of`, what a and b share, and `pair`, both of them."""
+    """Those of `_named`, models first, with the labels `of`, what a and b share, and `pair`."""
     own, print_of = _named(found, named), {**wording.methods}
     is_method = {"a": "method", "b": "method", "same": "model"}
     a, b, of = (
         own[name].where(own["varies"] != varies, own[name].replace(print_of))
         for name, varies in is_method.items()
     )
-    return own.assign(of=of, pair=a + " − " + b)
+    labelled = own.assign(of=of, pair=a + " − " + b)
+    return labelled.iloc[labelled["varies"].eq("method").argsort(kind="stable")]
 
 
 def _marks(rows: pd.DataFrame) -> pd.Series:

@@ -175,7 +175,7 @@ def p_of_swaps(a: np.ndarray, b: np.ndarray, statistic: Callable) -> float:
     with np.errstate(invalid="ignore"):
         apart = np.abs(statistic(a.sum(axis=0) + moved) - statistic(b.sum(axis=0) - moved))
     # Where swapping leaves it without a value, it counts as that far: the safe side.
-    return float(np.mean(~(apart < apart[0] - _UNEQUAL)))
+    return float(np.mean(~(apart < apart[0] * (1 - 1e-9) - _UNEQUAL)))
 
 
 def p_of_interval(interval: Callable[[float], Interval]) -> float:

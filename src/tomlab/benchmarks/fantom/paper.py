@@ -57,4 +57,6 @@ SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
 SET_LEVEL = (*SET_LEVEL, "all_characters", "consistency")
 REFERENCES = ("short",)
 _PEOPLE = "context == 'short' and model == 'Human' and column == 'all'"
-STANDARD = Standard("all", "short", None, ("table9_all", "value", _PEOPLE, "the paper's sets"))
+STANDARD = Standard(
+    "all", "short", None, ("table9_all", "value", _PEOPLE, "on other question sets than these")
+)
