@@ -217,3 +217,10 @@ def test_units_are_answers_or_what_the_columns_name():
     table = pd.DataFrame({"item_id": ["x", "x"], "sample": [0, 1], "story_id": [7, 8]})
     assert by_unit(table).index.tolist() == ["x/0", "x/1"]
     assert by_unit(table, "story_id").index.tolist() == ["7", "8"]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+@settings(deadline=None, max_examples=20)
+def test_holm_is_that_of_statsmodels(values):
+    expected = multipletests(values, method="holm")[1]
+    assert paired.holm(pd.Series(values)).tolist() == pytest.approx(expected.tolist())
