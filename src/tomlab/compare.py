@@ -64,7 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
             raise InputError(f"--difference: found {args.difference:g}, expected above 0, up to 1")
         for name, (found, headlines) in of_run().items():
             table = plan(found, headlines, args.difference) if args.plan else found[_SHOWN]
-            print(f"\n{name}\n{table.round(3).to_string(index=False, na_rep='–')}")
+            table = table.round(3).astype(object).where(table.notna(), "–")
+            print(f"\n{name}\n{table.to_string(index=False)}")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
