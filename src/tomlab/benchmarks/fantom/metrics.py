@@ -150,6 +150,8 @@ def _by_conversation(counts: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFram
 
 
 def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
+    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
+    nearer = nearer.sort_values("word_overlap")
     counts = pd.DataFrame({"shared": nearer["word_overlap"], "right": 1.0})
     return _by_conversation(counts, nearer)
 

@@ -93,7 +93,8 @@ def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str)
 
 def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The sums of each category, then their sizes."""
-    of_family = rows.groupby(["family", "category"])[column].agg(["sum", "size"])
+    in_order = rows.sort_values(column)
+    of_family = in_order.groupby(["family", "category"])[column].agg(["sum", "size"])
     return of_family.unstack("category", fill_value=0)
 
 
