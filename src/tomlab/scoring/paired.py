@@ -203,4 +203,4 @@ def p_of_interval(interval: Callable[[float], Interval]) -> float:
         return low
     if not holds and beyond(high) <= 0:
         return 1.0
-    return float(brentq(beyond, low, high))
+    return float(brentq(beyond, low, high, xtol=1e-5))
