@@ -226,7 +226,8 @@ def test_figures_are_pictures_and_tables_can_be_read(lab, benchmark):
         assert path.stat().st_size > 10_000
     printed = sorted((lab.root / "results/tables" / benchmark).glob("*.csv"))
     assert len(printed) >= 6
-    assert all(len(pd.read_csv(path)) for path in printed)
+    # One model asked by one method has no differences; the file then has its columns alone.
+    assert all(len(pd.read_csv(path)) for path in printed if path.stem != "differences")
 
 
 @pytest.mark.parametrize("benchmark", ["bigtom", *OTHERS])
