@@ -12,7 +12,7 @@ from tomlab.paths import PACKAGE
 LEVELS = (
     ("papers",),
     ("benchmarks",),
-    ("judging", "pipeline"),
+    ("judging", "pipeline", "compare"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),
     ("params", "paths", "errors"),

@@ -74,6 +74,16 @@ class Paper:
         return self.tables[table]
 
 
+class Standard(NamedTuple):
+    """The one number that stands for a benchmark beside others: a headline, by which method."""
+
+    headline: str
+    method: str
+    chance: float | None = None  # what guessing gives, where that is known beforehand
+    # Published numbers of people: table, column, which rows (as `DataFrame.query`), what they are.
+    people: tuple[str, str, str, str] | None = None
+
+
 @dataclass(frozen=True)
 class Wording:
     """How a benchmark's caption tells its outcomes."""

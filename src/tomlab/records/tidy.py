@@ -1,4 +1,5 @@
-"""The four tidy tables that carry everything between stages: items, responses, scores, metrics.
+"""The tidy tables that carry everything between stages: items, responses, scores, metrics; and the
+differences between models or methods.
 
 Each has one schema, checked wherever it is read or written; benchmarks add columns of conditions.
 """
@@ -34,7 +35,9 @@ _SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
 _FINITE = pa.Check(np.isfinite, error="a finite number")
 _ANSWER = ["item_id", "model", "method", "sample"]
 _METRIC = ["benchmark", "model", "method", "metric", "condition"]
-_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
+_PAIR = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
+_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC, "differences": _PAIR}
+_SHARE = {"checks": pa.Check.in_range(0, 1)}
 _COLUMNS = {
     "items": {
         **_texts("benchmark"),
@@ -65,6 +68,15 @@ _COLUMNS = {
         **{name: pa.Column(float, checks=_FINITE) for name in ("value", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
         **_counts("n", "n_groups", least=1),
+    },
+    "differences": {
+        **_texts(*_PAIR),
+        **{name: pa.Column(float, _FINITE) for name in ("difference", "ci_low", "ci_high")},
+        **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
+        **{name: pa.Column(float, **_SHARE) for name in ("p", "p_holm", "q")},
+        **_texts("p_method"),
+        **_counts("n", "n_groups", least=1),
+        **_counts("n_discordant", "n_left_out"),
     },
 }
 SCHEMAS = {

@@ -66,20 +66,23 @@ def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:
     letters = dict(zip(item["choices"], keys, strict=False))
     options = [f"{letter}) {shortened(text)}" for text, letter in letters.items()]
     gold = item["answer"]
-    if pd.notna(answer["error"]) or pd.isna(answer["response"]):
-        said = f"[no answer: {shortened(str(answer['error']))}]"
-    else:
-        said = shortened(answer["response"]) or "[an empty answer]"
     return {
         "item": item["item_id"],
         "method": answer["method"],
         "question": shortened(item["question"]),
         "options": "\n".join(options),
         "gold": shortened(f"{letters[gold]}) {gold}" if gold in letters else gold),
-        "answer": said,
+        "answer": said(answer),
         "verdict": answer["outcome"],
         "rule": answer["rule"],
     }
+
+
+def said(answer: Mapping) -> str:
+    """A row of `responses` in a few words: what was answered, or why nothing was."""
+    if pd.notna(answer["error"]) or pd.isna(answer["response"]):
+        return f"[no answer: {shortened(str(answer['error']))}]"
+    return shortened(answer["response"]) or "[an empty answer]"
 
 
 def shortened(text: str, limit: int = SHOWN) -> str:

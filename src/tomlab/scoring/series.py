@@ -1,16 +1,24 @@
-"""From series of scores to rows of the metrics table, for metrics that are means."""
+"""From series of scores by unit to rows of the metrics table.
 
-from collections.abc import Iterable, Iterator, Mapping
+A unit is what two models are paired on when they are compared (see `scoring.paired`): an answer, a
+story, a question set. It is the index of what a metric is computed from.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.stats import SHARE, Bounds, cluster_interval
+from tomlab.scoring.stats import SHARE, Bounds, Interval, cluster_interval, cluster_statistic
 
 
 class Series(NamedTuple):
-    """The values that one metric is the mean of, the group of each, and their `bounds`."""
+    """The values by unit that one metric is the mean of, the group of each, and their `bounds`.
+
+    Where a unit has several values, as a story has predicted beliefs, its label repeats.
+    """
 
     metric: str
     condition: str
@@ -19,13 +27,53 @@ class Series(NamedTuple):
     bounds: Bounds = SHARE
 
 
-def rows(series: Iterable[Series], whose: Mapping) -> list[dict]:
-    """A row of the metrics table for each series; whose: benchmark, model and method."""
+class Statistic(NamedTuple):
+    """A metric that is no mean: `statistic` of the counts that `sums` makes, a row a group, from
+    `rows` by unit; both as in `stats.cluster_statistic`.
+    """
+
+    metric: str
+    condition: str
+    rows: pd.DataFrame
+    sums: Callable[[pd.DataFrame], pd.DataFrame]
+    statistic: Callable[[np.ndarray], np.ndarray]
+
+
+Found = Series | Statistic
+# What a benchmark's `series` yields: model, method, and what one of their metrics is made of.
+Told = Iterator[tuple[str, str, Found]]
+
+
+def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """`table` indexed by what identifies a unit: its columns `names`, by default those of an answer
+    among the answers of one model and method.
+    """
+    first, *others = (table[name].astype(str) for name in names or ("item_id", "sample"))
+    labels = first.str.cat(others, sep="/") if others else first
+    return table.set_axis(labels.to_numpy())
+
+
+def interval(found: Found) -> Interval:
+    """The metric's value with its interval."""
+    if isinstance(found, Series):
+        return cluster_interval(found.values, found.groups, bounds=found.bounds)
+    return cluster_statistic(found.sums(found.rows), found.statistic, n=len(found.rows))
+
+
+def rows(series: Iterable[Found], whose: Mapping) -> list[dict]:
+    """A row of the metrics table for each; whose: benchmark, model and method."""
     return [
-        {**whose, "metric": metric, "condition": condition}
-        | vars(cluster_interval(values, groups, bounds=bounds))
-        for metric, condition, values, groups, bounds in series
+        {**whose, "metric": one.metric, "condition": one.condition} | vars(interval(one))
+        for one in series
     ]
+
+
+def table(benchmark: str, told: Told) -> pd.DataFrame:
+    """The metrics table of what a benchmark's `series` yields."""
+    found = []
+    for model, method, one in told:
+        found += rows([one], {"benchmark": benchmark, "model": model, "method": method})
+    return pd.DataFrame(found)
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:

@@ -1,7 +1,8 @@
 """Uncertainty over whole groups (templates, question sets, stories), and agreement between raters.
 
-Intervals are of 95 % and the same whenever they are computed: no random numbers, whatever the order
-of rows. How often they hold the truth is measured by `checks/interval_coverage.py`.
+Intervals are of 95 %, unless another `confidence` is asked for, and the same whenever they are
+computed: no random numbers, whatever the order of rows. How often they hold the truth is measured
+by `checks/interval_coverage.py`.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,6 @@ import pandas as pd
 from scipy.special import betaincinv, stdtrit
 
 CONFIDENCE = 0.95
-_TAIL = (1 - CONFIDENCE) / 2
 Bounds = tuple[float, float]
 SHARE, DIFFERENCE, COUNT = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
 # As `ci_method` in the metrics.
@@ -37,7 +37,13 @@ class Interval:
     n_groups: int
 
 
-def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = SHARE) -> Interval:
+def cluster_interval(
+    values: pd.Series,
+    groups: pd.Series,
+    *,
+    bounds: Bounds = SHARE,
+    confidence: float = CONFIDENCE,
+) -> Interval:
     """The mean of bounded values, with an interval over whole groups.
 
     values, groups: of one length. A mean of shares takes the narrower of two: `cluster_statistic`,
@@ -50,21 +56,22 @@ def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = S
     # Sorted, as sums of fractions differ in their last digits by the order of what is added.
     own = pd.Series(values.to_numpy(float), groups.to_numpy()).sort_values()
     if bounds == DIFFERENCE:
-        return _difference(own)
+        return _difference(own, confidence)
     sums = own.groupby(level=0).agg(["sum", "count"])
-    found = cluster_statistic(sums, ratio, n=len(own), bounds=bounds)
+    found = cluster_statistic(sums, ratio, n=len(own), bounds=bounds, confidence=confidence)
     if bounds != SHARE or found.ci_method == ALIKE:
         return found
     trials = sums["count"].sum() ** 2 / (sums["count"] ** 2).sum()
-    low, high = clopper_pearson(found.value * trials, trials)
+    low, high = clopper_pearson(found.value * trials, trials, confidence)
     if high - low < found.ci_high - found.ci_low:
         return replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
     return found
 
 
-def _difference(own: pd.Series) -> Interval:
+def _difference(own: pd.Series, confidence: float) -> Interval:
     parts = pd.DataFrame({"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)})
-    gains, losses = (cluster_interval(parts[name], parts.index.to_series()) for name in parts)
+    groups, how = parts.index.to_series(), {"confidence": confidence}
+    gains, losses = (cluster_interval(parts[name], groups, **how) for name in parts)
     by_group = parts.groupby(level=0)
     moved = by_group.sum() - np.outer(by_group.size(), parts.mean())
     spread = np.sqrt((moved**2).sum().prod())
@@ -86,6 +93,7 @@ def cluster_statistic(
     *,
     n: int,
     bounds: Bounds = SHARE,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """A statistic of summed counts, such as an F1, with an interval over whole groups.
 
@@ -97,10 +105,11 @@ def cluster_statistic(
     deviations from the value of all groups are summed, not averaged, which errs to the safe side as
     MacKinnon and White's HC3 does (1985). Student's t has as many degrees of freedom as that sum is
     worth, 2 G / (kurtosis - 1), at most G - 1 (Satterthwaite 1946). Ends are taken on the logit
-    between the `bounds`, on the log where one is infinite. Where leaving out moves nothing, all G
-    groups being alike at c: c - q (c - low) to c + q (high - c), with q = 1 - .025^(1/G) the
-    greatest share of other groups that would go unseen so often (for an infinite end: c (1 + q)).
-    Where nothing can be left out (one group): Clopper-Pearson's for G trials.
+    between the `bounds`, on the log where one is infinite, on the plain scale where both are. Where
+    leaving out moves nothing, all G groups being alike at c: c - q (c - low) to c + q (high - c),
+    with q = 1 - .025^(1/G) the greatest share of other groups that would go unseen so often (for an
+    infinite end: c (1 + q)). Where nothing can be left out (one group): Clopper-Pearson's for G
+    trials.
     """
     counts = sums.to_numpy(float)
     counts = counts[counts.any(axis=1)]
@@ -113,30 +122,34 @@ def cluster_statistic(
     moved = moved[~np.isnan(moved)]
     if not len(moved) and np.isfinite(bounds).all():
         width = bounds[1] - bounds[0]
-        exact = clopper_pearson((value - bounds[0]) / width * size, size)
+        exact = clopper_pearson((value - bounds[0]) / width * size, size, confidence)
         return Interval(value, *(bounds[0] + width * end for end in exact), EXACT, n, size)
     squares = (moved**2).sum()
     inside = bounds[0] < value < bounds[1]
     if not inside or not squares > 1e-24:
-        return Interval(value, *_alike(value, size, bounds), ALIKE, n, size)
+        return Interval(value, *_alike(value, size, bounds, confidence), ALIKE, n, size)
     kurtosis = len(moved) * (moved**4).sum() / squares**2
     worth = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
     # A group that can't be left out is taken to move the value as the others do.
     error = np.sqrt(squares * size / len(moved))
-    ends = _on_scale(value, stdtrit(max(min(size - 1, worth), 1), 1 - _TAIL) * error, bounds)
+    quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
+    ends = _on_scale(value, quantile * error, bounds)
     return Interval(value, *ends, JACKKNIFE, n, size)
 
 
-def _alike(value: float, groups: int, bounds: Bounds) -> tuple[float, float]:
+def _alike(value: float, groups: int, bounds: Bounds, confidence: float) -> tuple[float, float]:
     """The ends where all groups are alike, see `cluster_statistic`."""
-    unseen = 1 - _TAIL ** (1 / groups)
-    low, high = (bound if np.isfinite(bound) else 2 * value for bound in bounds)
+    unseen = 1 - ((1 - confidence) / 2) ** (1 / groups)
+    ends = zip(bounds, (value - abs(value), value + abs(value)), strict=True)
+    low, high = (bound if np.isfinite(bound) else end for bound, end in ends)
     return value - unseen * (value - low), value + unseen * (high - value)
 
 
 def _on_scale(value: float, reach: float, bounds: Bounds) -> tuple[float, float]:
     """`value` less and plus `reach`, on a scale on which neither end passes the bounds."""
     low, high = bounds
+    if np.isinf(low):
+        return value - reach, value + reach
     if np.isinf(high):
         factor = np.exp(reach / (value - low))
         return low + (value - low) / factor, low + (value - low) * factor
@@ -153,10 +166,13 @@ def ratio(counts: np.ndarray) -> np.ndarray:
         return counts[..., 0] / counts[..., 1]
 
 
-def clopper_pearson(successes: float, trials: float) -> tuple[float, float]:
+def clopper_pearson(
+    successes: float, trials: float, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """The exact interval of a share; both may be fractional."""
-    low = betaincinv(successes, trials - successes + 1, _TAIL) if successes > 0 else 0.0
-    high = betaincinv(successes + 1, trials - successes, 1 - _TAIL) if successes < trials else 1.0
+    tail = (1 - confidence) / 2
+    low = betaincinv(successes, trials - successes + 1, tail) if successes > 0 else 0.0
+    high = betaincinv(successes + 1, trials - successes, 1 - tail) if successes < trials else 1.0
     return float(low), float(high)
 
 

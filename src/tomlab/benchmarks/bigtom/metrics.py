@@ -7,7 +7,7 @@ from scipy.special import stdtr
 
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
 from tomlab.records.tidy import check
-from tomlab.scoring.series import Series, over_all, rows
+from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 
 # What stands in the place of a condition where both versions of a template are counted as one.
 PAIRS = {"belief": "tb_and_fb", "control": "control_tb_and_fb"}
@@ -22,11 +22,14 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     released code's reading, with what it would send to a grader as wrong. `n` counts answers, for
     tb_and_fb pairs.
     """
-    found = []
+    return check(table(NAME, series(scores)), "metrics", "bigtom metrics")
+
+
+def series(scores: pd.DataFrame) -> Told:
+    """What each number of `metrics` is made of; units are answers, for tb_and_fb templates."""
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        whose = {"benchmark": NAME, "model": model, "method": method}
-        found += rows(_series(part), whose)
-    return check(pd.DataFrame(found), "metrics", "bigtom metrics")
+        for one in _series(by_unit(part)):
+            yield model, method, one
 
 
 def _series(part: pd.DataFrame) -> Iterator[Series]:

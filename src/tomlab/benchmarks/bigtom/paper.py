@@ -1,7 +1,7 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.benchmarks.bigtom.items.compose import METHODS
-from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Wording
+from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
     folder="bigtom",
@@ -34,3 +34,11 @@ HEADLINES = {
     "forward-action": ("tb_and_fb", "forward_action/tb_and_fb/1"),
     "backward-belief": ("tb_and_fb", "backward_belief/tb_and_fb/1"),
 }
+
+# What is compared in pairs beside the headlines, and the methods that others are held against.
+SET_LEVEL = ("tb_and_fb",)
+REFERENCES = ("0-shot",)
+_PEOPLE = "variable == 'backward_belief'", "true and false belief, each alone"
+STANDARD = Standard(
+    "backward-belief", "0-shot", 0.25, ("human_baseline", "accuracy_percent", *_PEOPLE)
+)

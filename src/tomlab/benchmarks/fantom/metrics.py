@@ -4,7 +4,7 @@ The units of a conjunction are question sets, or all sets on a part or in a conv
 cluster on conversations, whose sets share their text.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 
@@ -15,8 +15,8 @@ from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
-from tomlab.scoring.series import Series, rows
-from tomlab.scoring.stats import COUNT, cluster_statistic, ratio
+from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
+from tomlab.scoring.stats import COUNT, ratio
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
 _ALL = ("belief_choice", *chain(*_BOTH.values()))
@@ -55,35 +55,34 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     outcome_rate and completion_tokens leave out fact questions, doubtful is by question type. A
     failed answer counts as wrong.
     """
-    found = []
+    return check(table(NAME, series(scores)), "metrics", "fantom metrics")
+
+
+def series(scores: pd.DataFrame) -> Told:
+    """What each number of `metrics` is made of; units are answers, for conjunctions sets, parts or
+    conversations.
+    """
     scores = scores.assign(right=scores["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        whose = {"benchmark": NAME, "model": model, "method": method}
-        found += _rows(part, whose)
-    return check(pd.DataFrame(found), "metrics", "fantom metrics")
+        for one in _series(by_unit(part), method):
+            yield model, method, one
 
 
-def _rows(part: pd.DataFrame, whose: Mapping) -> Iterator[dict]:
+def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
     is_fact = part["question_type"] == "fact"
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
-        means = _means(own, scenario, whose["method"])
-        yield from rows((mean for mean in means if len(mean.values)), whose)
-        for metric, part_of, sums, statistic, n in _ratios(own):
-            interval = cluster_statistic(sums, statistic, n=n)
-            of = condition(scenario, part_of)
-            yield whose | {"metric": metric, "condition": of} | vars(interval)
+        yield from (mean for mean in _means(own, scenario, method) if len(mean.values))
+        yield from _ratios(own, scenario)
         if len(own) and is_fact.any():
-            yield from rows([_mean("fact_f1", scenario, part[is_fact], "score")], whose)
+            yield _mean("fact_f1", scenario, part[is_fact], "score")
     tom = part[~is_fact]
-    others = [
-        Series("outcome_rate", outcome, tom["outcome"] == outcome, tom["conversation_id"])
-        for outcome in OUTCOMES
-    ]
-    by_kind = part.groupby("question_type", sort=False)
-    others += [_mean("doubtful", kind, cell, "doubtful") for kind, cell in by_kind]
-    tokens = _mean("completion_tokens", "all", tom, "completion_tokens")
-    yield from rows([*others, tokens._replace(bounds=COUNT)], whose)
+    for outcome in OUTCOMES:
+        hit = tom["outcome"] == outcome
+        yield Series("outcome_rate", outcome, hit, tom["conversation_id"])
+    for kind, cell in part.groupby("question_type", sort=False):
+        yield _mean("doubtful", kind, cell, "doubtful")
+    yield _mean("completion_tokens", "all", tom, "completion_tokens")._replace(bounds=COUNT)
 
 
 def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Series:
@@ -99,7 +98,7 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
             if name != "conversation" or method.startswith("full"):
                 keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
                 right = asked.groupby(keys, sort=False)["right"].all().reset_index()
-                yield _mean(metric, condition(scenario, name), right)
+                yield _mean(metric, condition(scenario, name), by_unit(right, *keys))
     for kind in SHARES:
         yield _mean(kind, scenario, own[own["question_type"] == kind])
     beliefs = own[own["question_type"] == "belief_dist"]
@@ -107,7 +106,7 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
         yield _mean("belief_order", condition(scenario, order), cell)
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", condition(scenario, "second-order"), second)
-    everyone = by_character(own).reset_index()
+    everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
     yield _mean("all_characters", scenario, everyone, "all_right")
     known = everyone.dropna(subset="consistent").astype({"consistent": bool})
     yield _mean("consistency", scenario, known, "consistent")
@@ -127,39 +126,51 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
             yield Series(metric, of, values, cell["conversation_id"])
 
 
-def _ratios(own: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, Callable, int]]:
-    """The counts by conversation behind each metric that is no mean of answers: metric, part of the
-    scenario, sums, statistic, n.
-    """
+def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
+    """What is behind each metric of a scenario that is no mean of answers."""
     beliefs = own[own["question_type"] == "belief_dist"]
     if beliefs["right"].any():
-        shared = beliefs["word_overlap"].where(beliefs["right"], 0.0)
-        counts = pd.DataFrame({"shared": shared, "right": beliefs["right"].astype(float)})
-        sums = counts.sort_values("shared").groupby(beliefs["conversation_id"]).sum()
-        yield "belief_f1", "", sums, ratio, int(beliefs["right"].sum())
-    yield from _plain_means(beliefs)
+        nearer = beliefs[beliefs["right"]]
+        yield Statistic("belief_f1", scenario, nearer, _overlaps, ratio)
+    # Those of which every kind of belief was asked about.
+    for name, weights in PLAIN_MEANS.items():
+        asked = beliefs[beliefs["tom_order"].isin(weights)]
+        if asked["tom_order"].nunique() == len(weights):
+            sums = partial(_by_order, orders=list(weights))
+            mean = partial(weighted_shares, weights=list(weights.values()))
+            yield Statistic("belief_order", condition(scenario, name), asked, sums, mean)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
-            cells = {
-                (gold, said): (answers["is_yes"] == gold) & (answers["yn"] == said)
-                for gold in (True, False)
-                for said in (YES, NO, IRRELEVANT)
-            }
-            sums = pd.DataFrame(cells).groupby(answers["conversation_id"], sort=False).sum()
-            yield f"{family}_yn", "", sums, weighted_f1, len(answers)
+            yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1)
 
 
-def _plain_means(beliefs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame, Callable, int]]:
-    """Those `PLAIN_MEANS` of which every kind of belief was asked about, as `_ratios` has them."""
-    for name, weights in PLAIN_MEANS.items():
-        own = beliefs[beliefs["tom_order"].isin(weights)]
-        if own["tom_order"].nunique() == len(weights):
-            asked = pd.get_dummies(own["tom_order"], dtype=float)[list(weights)]
-            both = pd.concat([asked.mul(own["right"], axis=0), asked], axis=1)
-            sums = both.groupby(own["conversation_id"], sort=False).sum()
-            mean = partial(weighted_shares, weights=list(weights.values()))
-            yield "belief_order", name, sums, mean, len(own)
+def _by_conversation(counts: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    return counts.groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
+
+
+def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
+    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
+    nearer = nearer.sort_values("word_overlap")
+    counts = pd.DataFrame({"shared": nearer["word_overlap"], "right": 1.0})
+    return _by_conversation(counts, nearer)
+
+
+def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
+    """How many are right of each order, then of how many."""
+    asked = pd.DataFrame({each: beliefs["tom_order"].eq(each).astype(float) for each in orders})
+    both = pd.concat([asked.mul(beliefs["right"], axis=0), asked], axis=1)
+    return _by_conversation(both, beliefs)
+
+
+def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
+    """As `weighted_f1` has them."""
+    cells = {
+        (gold, said): (answers["is_yes"] == gold) & (answers["yn"] == said)
+        for gold in (True, False)
+        for said in (YES, NO, IRRELEVANT)
+    }
+    return _by_conversation(pd.DataFrame(cells), answers)
 
 
 def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:

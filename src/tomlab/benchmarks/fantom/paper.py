@@ -1,6 +1,6 @@
 """FANToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
     folder="fantom",
@@ -51,3 +51,12 @@ HEADLINES = {
     "all": ("all", "inaccessible"),
     "belief-choice": ("belief_choice", "inaccessible"),
 }
+
+# What is compared in pairs beside the headlines, and the methods that others are held against.
+SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
+SET_LEVEL = (*SET_LEVEL, "all_characters", "consistency")
+REFERENCES = ("short",)
+_PEOPLE = "context == 'short' and model == 'Human' and column == 'all'"
+STANDARD = Standard(
+    "all", "short", None, ("table9_all", "value", _PEOPLE, "on other question sets than these")
+)

@@ -7,7 +7,6 @@ families of stories that are nearly the same, see `items.compose.families`.
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,8 @@ import pandas as pd
 from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
-from tomlab.scoring import series
-from tomlab.scoring.series import Series
-from tomlab.scoring.stats import COUNT, cluster_statistic
+from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
+from tomlab.scoring.stats import COUNT
 
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
@@ -30,19 +28,6 @@ BALANCED = {
 
 
 _STORY = ["family", "group_id", "sample"]  # one output for one story
-
-
-class Statistic(NamedTuple):
-    """A metric that is no mean; from `sums` on as in `stats.cluster_statistic`."""
-
-    metric: str
-    condition: str
-    sums: pd.DataFrame
-    statistic: Callable[[np.ndarray], np.ndarray]
-    n: int
-
-
-Found = Iterator[Series | Statistic]
 
 
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
@@ -59,20 +44,20 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
     outcome_rate: over all outputs, each try at a question being one.
     """
-    found = []
+    return check(table(NAME, series(scores)), "metrics", "omnitom metrics")
+
+
+def series(scores: pd.DataFrame) -> Told:
+    """What each number of `metrics` is made of; units are outputs, for labels gold beliefs, for
+    linked_accuracy questions.
+    """
+    scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        whose = {"benchmark": NAME, "model": model, "method": method}
-        for one in _found(part.assign(usable=~part["outcome"].isin(OUTCOMES[2:]))):
-            if isinstance(one, Series):
-                found += series.rows([one], whose)
-            else:
-                metric, condition, sums, statistic, n = one
-                interval = cluster_statistic(sums, statistic, n=n)
-                found.append(whose | {"metric": metric, "condition": condition} | vars(interval))
-    return check(pd.DataFrame(found), "metrics", "omnitom metrics")
+        for one in _found(by_unit(part)):
+            yield model, method, one
 
 
-def _found(part: pd.DataFrame) -> Found:
+def _found(part: pd.DataFrame) -> Iterator[Found]:
     yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
     groups = part["family"]
     yield Series("unusable", "all", ~part["usable"], groups)
@@ -81,13 +66,13 @@ def _found(part: pd.DataFrame) -> Found:
     yield Series("completion_tokens", "all", part["completion_tokens"], groups, COUNT)
 
 
-def _macro(metric: str, part: pd.DataFrame, column: str) -> Found:
+def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Found]:
     """A score by story: its mean over stories, over categories, and in each category."""
     yield from _means(metric, part, column)
     yield from _means(metric, part[part["usable"]], column, "/usable")
 
 
-def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Found:
+def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Found]:
     if len(rows):
         yield Series(metric, f"all{suffix}", rows[column], rows["family"])
         yield _category_mean(metric, f"categories{suffix}", rows, column)
@@ -96,31 +81,36 @@ def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Fo
 
 def _each(
     metric: str, rows: pd.DataFrame, column: str, by: str, before: str = "", after: str = ""
-) -> Found:
+) -> Iterator[Found]:
     for level, cell in rows.groupby(by):
         yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
 
 
 def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
     """The mean of the category means."""
+    return Statistic(metric, condition, rows, partial(_by_category, column), _mean_of_means)
+
+
+def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The sums of each category, then their sizes."""
     in_order = rows.sort_values(column)
     of_family = in_order.groupby(["family", "category"])[column].agg(["sum", "size"])
-    sums = of_family.unstack("category", fill_value=0)
+    return of_family.unstack("category", fill_value=0)
 
-    def mean_of_means(counts: np.ndarray) -> np.ndarray:
-        half = counts.shape[-1] // 2
-        with np.errstate(invalid="ignore"):
-            return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
 
-    return Statistic(metric, condition, sums, mean_of_means, len(rows))
+def _mean_of_means(counts: np.ndarray) -> np.ndarray:
+    half = counts.shape[-1] // 2
+    with np.errstate(invalid="ignore"):
+        return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
 
 
 # ---- ToMBench's questions ------------------------------------------------------------------------
 
 
-def _linked(part: pd.DataFrame) -> Found:
-    yield from _means("linked_accuracy", by_question(part), "score")
-    yield from _means("linked_accuracy", by_question(part[part["usable"]]), "score", "/usable")
+def _linked(part: pd.DataFrame) -> Iterator[Found]:
+    for tries, suffix in ((part, ""), (part[part["usable"]], "/usable")):
+        questions = by_unit(by_question(tries), "question", "sample")
+        yield from _means("linked_accuracy", questions, "score", suffix)
 
 
 def by_question(scores: pd.DataFrame) -> pd.DataFrame:
@@ -147,12 +137,12 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
 # ---- Extraction ----------------------------------------------------------------------------------
 
 
-def _extraction(part: pd.DataFrame) -> Found:
+def _extraction(part: pd.DataFrame) -> Iterator[Found]:
     for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
         yield from _macro(metric, part, column)
-    yield from _each("f1", f1_by_order(part), "f1", "bucket")
+    yield from _each("f1", by_unit(f1_by_order(part)), "f1", "bucket")
     yield Series("beliefs_per_story", "all", part["n_predicted"], part["family"], COUNT)
-    predicted = belief_rows(part).query("side == 'predicted'")
+    predicted = by_unit(belief_rows(part).query("side == 'predicted'"))
     for number, level in enumerate(MATCH_COUNTS if len(predicted) else ()):
         hit = predicted["match_count"].clip(upper=3) == number
         yield Series("matchcount", level, hit, predicted["family"])
@@ -212,7 +202,7 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*kept, *columns])
 
 
-def _labelling(part: pd.DataFrame) -> Found:
+def _labelling(part: pd.DataFrame) -> Iterator[Found]:
     labels = label_rows(part)
     labels["right"] = labels["gold"] == labels["predicted"]
     labels["placed"] = labels["gold"] == labels["by_position"]
@@ -232,6 +222,7 @@ def _labelling(part: pd.DataFrame) -> Found:
     for dimension in (*DIMENSIONS, "all"):
         own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
         by_story = own.groupby([*_STORY, "bucket"])["right"].mean().reset_index()
+        by_story = by_unit(by_story, "group_id", "sample")
         yield from _each("accuracy", by_story, "right", "bucket", f"{dimension}/")
 
 
@@ -240,23 +231,30 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
     keys = [*_STORY, "category", "usable"]
     stories = labels.groupby([*keys, "dimension"], sort=False)[column].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
-    return stories.assign(all=stories.mean(axis=1)).reset_index()
+    stories = stories.assign(all=stories.mean(axis=1)).reset_index()
+    return by_unit(stories, "group_id", "sample")
 
 
-def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Found:
+def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
+    labelled = by_unit(own, "group_id", "sample", "belief")
+    sums = partial(_confusions, dimension)
+    for metric, score in BALANCED.items():
+        yield Statistic(metric, dimension, labelled, sums, partial(_over_labels, score))
+    majority = own["gold"] == own["gold"].mode().iloc[0]
+    by_story = majority.groupby([own[name] for name in _STORY]).mean().reset_index()
+    by_story = by_unit(by_story, "group_id", "sample")
+    yield Series("majority_baseline", dimension, by_story["gold"], by_story["family"])
+
+
+def _confusions(dimension: str, own: pd.DataFrame) -> pd.DataFrame:
+    """How often each label that is gold there was given each label, as `_over_labels` has it."""
     legal = [label for label in DIMENSIONS[dimension] if label in set(own["gold"])]
     # No legal label: a column of its own, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(legal), "")
     columns = pd.MultiIndex.from_product([legal, [*legal, ""]])
-    sums = pd.crosstab(own["family"], [own["gold"], predicted]).reindex(
-        columns=columns, fill_value=0
-    )
-    for metric, score in BALANCED.items():
-        yield Statistic(metric, dimension, sums, partial(_over_labels, score), len(own))
-    majority = own["gold"] == own["gold"].mode().iloc[0]
-    by_story = majority.groupby([own[name] for name in _STORY]).mean().reset_index()
-    yield Series("majority_baseline", dimension, by_story["gold"], by_story["family"])
+    found = pd.crosstab(own["family"].to_numpy(), [own["gold"].to_numpy(), predicted.to_numpy()])
+    return found.reindex(columns=columns, fill_value=0)
 
 
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:

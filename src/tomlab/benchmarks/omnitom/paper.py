@@ -1,6 +1,6 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
     folder="omnitom",
@@ -66,3 +66,8 @@ HEADLINES = {
     "unusable": ("unusable", "all"),
     "linked": ("linked_accuracy", "all"),
 }
+
+# What is compared in pairs beside the headlines, and the methods that others are held against.
+SET_LEVEL = (("precision", "all"), ("recall", "all"))
+REFERENCES = ("stage1-L3", "stage2-L3")
+STANDARD = Standard("f1", "stage1-L3")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
-from tomlab.scoring.series import Series, over_all, rows
+from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE
 
 
@@ -20,13 +20,18 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
     mental-state answers of an intervention are those of `none`, as in Tables 3 to 5.
     """
-    found = []
+    return check(table(NAME, series(scores)), "metrics", "simpletom metrics")
+
+
+def series(scores: pd.DataFrame) -> Told:
+    """What each number of `metrics` is made of; units are answers, for what compares answers on the
+    same story stories. scores: with those of `none` for the interventions.
+    """
     for model, own in scores.groupby("model", sort=False):
-        plain = own[own["method"] == "none"]
+        plain = by_unit(own[own["method"] == "none"])
         for method, part in own.groupby("method", sort=False):
-            whose = {"benchmark": NAME, "model": model, "method": method}
-            found += rows(_series(method, part, plain), whose)
-    return check(pd.DataFrame(found), "metrics", "simpletom metrics")
+            for one in _series(method, by_unit(part), plain):
+                yield model, method, one
 
 
 def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
@@ -46,7 +51,8 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 
 def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """What compares answers on the same story: average, first failure, gap and delta."""
-    triads = by_story(pd.concat([plain[plain["question_type"] == "mental_state"], part]))
+    told = pd.concat([plain[plain["question_type"] == "mental_state"], part])
+    triads = by_unit(by_story(told), "story_id", "sample")
     if not triads.empty:
         groups = triads["group_id"]
         yield Series("average", "all", triads[list(QUESTIONS)].mean(axis=1), groups)
@@ -61,7 +67,7 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
             yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
     if method == "none":
         return
-    both = part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none"))
+    both = by_unit(part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none")))
     for kind, cell in both.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
         yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)

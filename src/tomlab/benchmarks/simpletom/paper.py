@@ -1,6 +1,6 @@
 """SimpleToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
     folder="simpletom",
@@ -40,3 +40,8 @@ HEADLINES = {
     "behavior": ("accuracy", "behavior"),
     "judgment": ("accuracy", "judgment"),
 }
+
+# What is compared in pairs beside the headlines, and the methods that others are held against.
+SET_LEVEL = ("average", "gap", ("first_failure", "none"))
+REFERENCES = ("none",)
+STANDARD = Standard("judgment", "none", 0.5)

@@ -1,0 +1,226 @@
+"""Differences in pairs: what can be worked out by hand, and what must hold for any two sides."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, t
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from tomlab.scoring import paired
+from tomlab.scoring.paired import INVERTED, SWAPS, difference, differences
+from tomlab.scoring.series import Series, Statistic, by_unit
+from tomlab.scoring.stats import COUNT, DIFFERENCE, ratio
+
+
+def mean(values, groups=None, units=None, bounds=(0.0, 1.0)):
+    """A side whose units are 0, 1, 2, ... and by default each a group of its own."""
+    units = list(range(len(values))) if units is None else units
+    index = [f"u{unit}" for unit in units]
+    values = pd.Series(values, index, dtype=float)
+    return Series("accuracy", "all", values, pd.Series(units if groups is None else groups), bounds)
+
+
+def f1(rights, says, groups):
+    """A side with a statistic: 2 * right / (right + said + gold), of sums by group."""
+    rows = pd.DataFrame({"right": rights, "said": says, "gold": 1.0, "group": groups})
+    rows.index = [f"u{unit}" for unit in range(len(rows))]
+
+    def sums(own):
+        return own.groupby("group")[["right", "said", "gold"]].sum()
+
+    def score(counts):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return 2 * counts[..., 0] / (counts[..., 1] + counts[..., 2])
+
+    return Statistic("macro_f1", "all", rows, sums, score)
+
+
+def test_worked_by_hand():
+    # Ten templates: a alone is right on five of them, b alone on one, both on two, neither on two.
+    a = mean([1] * 5 + [0] + [1] * 2 + [0] * 2)
+    b = mean([0] * 5 + [1] + [1] * 2 + [0] * 2)
+    found = difference(a, b)
+    assert found["difference"] == pytest.approx(0.4)
+    assert (found["n"], found["n_groups"], found["n_discordant"]) == (10, 10, 6)
+    # Of the 64 ways in which six coins fall, 14 are as one-sided as five to one.
+    assert found["p"] == pytest.approx(14 / 64)
+    assert found["p_method"] == SWAPS
+    assert (found["discordance"], found["mean_square"]) == pytest.approx((0.6, 0.6))
+    assert found["ci_low"] < 0
+    assert found["ci_high"] > 0.4
+
+
+@given(st.lists(st.sampled_from([(0, 0), (1, 0), (0, 1), (1, 1)]), min_size=2, max_size=13))
+@settings(deadline=None, max_examples=40)
+def test_p_with_an_answer_a_group_is_that_of_the_exact_mcnemar_test(answers):
+    a, b = (list(side) for side in zip(*answers, strict=True))
+    gains, losses = answers.count((1, 0)), answers.count((0, 1))
+    expected = mcnemar([[0, gains], [losses, 0]], exact=True).pvalue if gains + losses else 1.0
+    assert difference(mean(a), mean(b))["p"] == pytest.approx(expected)
+
+
+def test_whole_groups_are_swapped_and_not_answers():
+    a, b, groups = [1] * 9, [0] * 9, list("aaabbbccc")
+    found = difference(mean(a, groups), mean(b, groups))
+    assert found["p"] == binomtest(3, 3).pvalue == 0.25
+    assert found["n_discordant"] == 3
+
+
+def test_swaps_of_a_statistic_are_those_of_a_loop():
+    draw = np.random.default_rng(3)
+    a, b = draw.integers(0, 9, (2, 5, 3)).astype(float)
+    score = f1([], [], []).statistic
+    apart = abs(score(a.sum(0)) - score(b.sum(0)))
+    as_far = []
+    for swap in product([False, True], repeat=5):
+        chosen = np.array(swap)[:, None]
+        one, other = np.where(chosen, b, a).sum(0), np.where(chosen, a, b).sum(0)
+        as_far.append(abs(score(one) - score(other)) >= apart - 1e-12)
+    assert paired.p_of_swaps(a, b, score) == pytest.approx(np.mean(as_far))
+
+
+SIDES = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@given(SIDES, st.integers(2, 40), st.booleans())
+@settings(deadline=None, max_examples=25)
+def test_the_other_way_round_only_the_sign_turns(draw, size, is_mean):
+    groups = draw.integers(0, 20, size)
+    if is_mean:
+        a, b = (mean(draw.integers(0, 2, size), groups) for _ in range(2))
+    else:
+        a, b = (f1(draw.integers(0, 2, size), draw.integers(1, 3, size), groups) for _ in range(2))
+    one, other = difference(a, b), difference(b, a)
+    turned = [-other["difference"], -other["ci_high"], -other["ci_low"], other["p"]]
+    assert [one[k] for k in ("difference", "ci_low", "ci_high", "p")] == pytest.approx(turned)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+def test_equal_sides_do_not_differ(size):
+    draw = np.random.default_rng(size)
+    values, groups = draw.integers(0, 2, size), draw.integers(0, 20, size)
+    sides = [mean(values, groups), mean(values * 1000.0, groups, bounds=COUNT)]
+    sides += [mean(values, groups, bounds=DIFFERENCE), f1(values, values + 1, groups)]
+    for side in sides:
+        found = difference(side, side)
+        assert (found["difference"], found["p"], found["n_discordant"]) == (0, 1, 0)
+        assert found["ci_low"] <= 0 <= found["ci_high"]
+
+
+@given(SIDES, st.integers(15, 60), st.floats(0, 1), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_where_p_is_read_off_the_interval_both_say_the_same(draw, size, lean, is_mean):
+    groups = np.arange(size)
+    above = (draw.random(size) < 0.5 + lean / 3).astype(int)
+    if is_mean:
+        a, b = mean(above, groups), mean(1 - above, groups)
+    else:
+        a, b = f1(above, np.ones(size), groups), f1(1 - above, np.ones(size), groups)
+    found = difference(a, b)
+    assert found["p_method"] == INVERTED
+    leaves_out_zero = not found["ci_low"] <= 0 <= found["ci_high"]
+    assert (found["p"] < 0.05) == leaves_out_zero
+
+
+def test_p_off_an_interval_is_that_of_students_t():
+    # On the plain scale, groups of one answer: the jackknife is the paired t test with G / (G - 1)
+    # times its variance, so that p is its two-sided tail.
+    draw = np.random.default_rng(5)
+    moved = draw.normal(0.4, 1, 30)
+    found = difference(mean(moved, bounds=COUNT), mean(np.zeros(30), bounds=COUNT))
+    left_out = (moved.sum() - moved) / 29 - moved.mean()
+    error = np.sqrt((left_out**2).sum())
+    worth = 2 * 30 / (30 * (left_out**4).sum() / error**4 - 1)
+    expected = 2 * t.sf(moved.mean() / error, min(worth, 29))
+    assert found["p"] == pytest.approx(expected, abs=2e-5)
+
+
+def test_units_of_one_side_alone_are_left_out_and_counted():
+    a = mean([1, 1, 0], units=[1, 2, 3])
+    b = mean([0, 0, 0, 1], units=[2, 3, 4, 5])
+    found = difference(a, b)
+    assert (found["n"], found["n_left_out"]) == (2, 3)
+    assert found["difference"] == 0.5
+    assert difference(mean([1], units=[1]), mean([1], units=[2])) is None
+
+
+def test_units_with_several_values_are_compared_by_their_sums():
+    # Predicted beliefs: a story has three of one model's, two of the other's.
+    a = mean([1, 1, 0, 1], groups=[1, 1, 1, 2], units=[1, 1, 1, 2])
+    b = mean([0, 1, 0], groups=[1, 1, 2], units=[1, 1, 2])
+    found = difference(a, b)
+    assert found["difference"] == pytest.approx(3 / 4 - 1 / 3)
+    assert (found["n"], np.isnan(found["discordance"])) == (2, True)
+
+
+def test_differences_of_differences_reach_from_minus_two_to_two():
+    a, b = (mean([gap] * 4, bounds=DIFFERENCE) for gap in (1.0, -1.0))
+    found = difference(a, b)
+    assert found["difference"] == 2
+    assert found["ci_high"] == 2
+
+
+def told():
+    """Three models on two methods, and one method that the last was not asked by."""
+    draw = np.random.default_rng(11)
+    for model, share in (("a", 0.9), ("b", 0.5), ("c", 0.2)):
+        for method in ("plain", "cot", "few")[: 2 if model == "c" else 3]:
+            yield model, method, mean((draw.random(12) < share).astype(float))
+            yield model, method, mean(draw.random(12))._replace(metric="f1")
+
+
+def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
+    found = differences("demo", told(), ["accuracy"], ["plain"])
+    pairs = found[["varies", "same", "a", "b"]].to_numpy().tolist()
+    three = [["a", "b"], ["a", "c"], ["b", "c"]]
+    assert pairs[:6] == [["model", m, *pair] for m in ("plain", "cot") for pair in three]
+    assert pairs[6:] == [["model", "few", "a", "b"]] + [
+        ["method", model, method, "plain"]
+        for model in "abc"
+        for method in ("cot", "few")
+        if (model, method) != ("c", "few")
+    ]
+    assert paired.sides(found.iloc[0]) == (("a", "plain"), ("b", "plain"))
+    assert paired.sides(found.iloc[-1]) == (("c", "cot"), ("c", "plain"))
+
+
+def test_holm_is_among_pairs_that_share_and_the_false_discovery_rate_over_all():
+    found = differences("demo", told(), None, ["plain"])
+    for _, family in found.groupby(["metric", "condition", "varies", "same"]):
+        expected = multipletests(family["p"], method="holm")[1]
+        assert family["p_holm"].tolist() == pytest.approx(expected.tolist())
+    expected = multipletests(found["p"], method="fdr_bh")[1]
+    assert found["q"].tolist() == pytest.approx(expected.tolist())
+
+
+def test_one_model_by_one_method_leaves_nothing_to_compare():
+    found = differences("demo", [("a", "plain", mean([1, 0]))])
+    assert found.empty
+    assert "difference" in found
+
+
+def test_a_metric_that_is_not_defined_on_the_common_units_has_no_row():
+    def undefined(rows):
+        return rows.groupby("group")[["x", "y"]].sum()
+
+    rows = pd.DataFrame({"x": [1.0, 1.0], "y": [0.0, 1.0], "group": [1, 2]}, ["u1", "u2"])
+    a = Statistic("f1", "all", rows, undefined, ratio)
+    assert difference(a, a._replace(rows=rows.loc[["u1"]])) is None
+
+
+def test_units_are_answers_or_what_the_columns_name():
+    table = pd.DataFrame({"item_id": ["x", "x"], "sample": [0, 1], "story_id": [7, 8]})
+    assert by_unit(table).index.tolist() == ["x/0", "x/1"]
+    assert by_unit(table, "story_id").index.tolist() == ["7", "8"]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+@settings(deadline=None, max_examples=20)
+def test_holm_is_that_of_statsmodels(values):
+    expected = multipletests(values, method="holm")[1]
+    assert paired.holm(pd.Series(values)).tolist() == pytest.approx(expected.tolist())
