@@ -57,7 +57,7 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
     groups = decided["group"].to_numpy()
     if not 2 <= folds <= (found := len(pd.unique(groups))):
-        raise InputError(f"thresholds: found {found} groups for {folds} folds, expected 2 or more")
+        raise InputError(f"thresholds: found {found} groups for {folds} folds, expected as many")
     truth = as_numbers(decided["truth"])[:, None]
     said = decided[list(candidates)].to_numpy(float)
     defined = ~np.isnan(said) & ~np.isnan(truth)
