@@ -359,6 +359,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the questions")
     share = 10 if parser.parse_args().quick else 1
+    # What a shell runs in the background has interruptions ignored, and so would what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     checks: dict[str, Callable[[Path], Found]] = {
         "broken inputs": broken_inputs,
         "odd replies": hostile_replies,

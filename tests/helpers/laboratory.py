@@ -39,9 +39,10 @@ class Laboratory:
         """Run one stage's command, whose Python is this one."""
         command = shlex.split(self.stages[stage].cmd)
         assert command[0] == "python"
-        subprocess.run(
-            [sys.executable, *command[1:]], cwd=self.root, env=self.environment, check=True
-        )
+        # What the settings say on success is not what a test or check prints.
+        said = subprocess.DEVNULL if stage == "settings" else None
+        options = {"cwd": self.root, "env": self.environment, "stdout": said}
+        subprocess.run([sys.executable, *command[1:]], check=True, **options)
 
     def written(self, stage: str) -> list[Path]:
         """The files and folders that a stage promises to write."""

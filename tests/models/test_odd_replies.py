@@ -1,6 +1,7 @@
 """Whatever a server sends for one question, it is that question's answer or error; the others go on."""
 
 import json
+import time
 
 import pytest
 
@@ -175,6 +176,19 @@ def test_long_broken_reply_full_of_a_keys_parts_is_soon_told(
     assert response.error.startswith("MalformedReplyError")
     assert len(response.error) <= 300
     assert not any(KEY[start : start + 5] in response.error for start in range(len(KEY) - 4))
+
+
+@CLIENTS
+def test_long_answer_full_of_a_keys_parts_is_soon_cleaned(
+    client, faulty_server, store, monkeypatch
+):
+    monkeypatch.setenv("MY_KEY", KEY)
+    spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0)
+    faulty_server.default = body(client, f"{KEY[3:14]} so " * 50_000)
+    start = time.monotonic()
+    [response] = answers(questions(1), spec, store)
+    assert time.monotonic() - start < 5
+    assert response.reply.text.strip() == ("… so " * 50_000).strip()
 
 
 @CLIENTS

@@ -272,3 +272,14 @@ def test_no_stage_but_the_last_reads_an_executed_notebook():
 def test_inputs_are_written_by_no_stage():
     outs = {out.def_path for stage in STAGES.values() for out in stage.outs}
     assert [path for path in outs if Path(path).parts[0] not in ("results", "docs")] == []
+
+
+def test_what_is_left_of_a_failed_run_is_no_part_of_the_results(tmp_path):
+    shutil.copyfile(ROOT / ".dvcignore", tmp_path / ".dvcignore")
+    repository(tmp_path, params.load())
+    for name in ("bigtom.ipynb", "bigtom.failed.ipynb"):
+        (tmp_path / name).touch()
+    with Repo(tmp_path) as repo:
+        left = {Path(path).name for path in repo.dvcignore.find(repo.dvcfs.repo.fs, str(tmp_path))}
+    assert "bigtom.ipynb" in left
+    assert "bigtom.failed.ipynb" not in left

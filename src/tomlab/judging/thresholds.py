@@ -57,7 +57,8 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
     groups = decided["group"].to_numpy()
     if not 2 <= folds <= (found := len(pd.unique(groups))):
-        raise InputError(f"thresholds: found {found} groups for {folds} folds, expected 2 or more")
+        expected = "expected 2 folds or more and a group for each"
+        raise InputError(f"thresholds: found {found} groups for {folds} folds, {expected}")
     truth = as_numbers(decided["truth"])[:, None]
     said = decided[list(candidates)].to_numpy(float)
     defined = ~np.isnan(said) & ~np.isnan(truth)

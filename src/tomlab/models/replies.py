@@ -1,8 +1,8 @@
 """What becomes of a server's reply before it is kept: checked, counted, without the key."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import Any
 
 from tomlab.models.specs import Reply
@@ -50,7 +50,9 @@ def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
     if not key or len(key) < SHORTEST_KEY:
         return text
     text = text.replace(key, "…")
-    while any(key[start : start + most + 1] in text for start in range(len(key) - most)):
-        found = SequenceMatcher(None, text, key, autojunk=False).find_longest_match()
-        text = f"{text[: found.a]}…{text[found.a + found.size :]}"
+    parts = [key[start : start + most + 1] for start in range(len(key) - most)]
+    if any(part in text for part in parts):
+        # From where a part begins to the end of the last one that begins next to another.
+        begins = f"(?={'|'.join(map(re.escape, parts))})"
+        text = re.sub(f"(?:{begins}.)+.{{{most}}}", "…", text, flags=re.DOTALL)
     return text

@@ -22,8 +22,10 @@ from tomlab.paths import PACKAGE, PARAMS
 
 PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
-_REACH = {"name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"}
-_REACH |= {"max_retries", "timeout", "api_key_env"}
+_REACH = {
+    *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
+    *("max_retries", "timeout", "api_key_env"),
+}
 
 
 def _is_benchmark(name: str) -> str:
