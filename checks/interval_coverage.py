@@ -34,13 +34,17 @@ def shares_of_groups(rng: np.random.Generator, share: float, likeness: float, si
     return rng.beta(share * worth, (1 - share) * worth, size)
 
 
-def sizes_of_groups(rng: np.random.Generator, groups: int, most: int, alike: bool) -> np.ndarray:
-    return np.full(groups, most) if alike else rng.integers(1, most + 1, groups)
+def sizes_of_groups(rng: np.random.Generator, groups: int, most: int, sizes: str) -> np.ndarray:
+    if sizes == "up to":
+        return rng.integers(1, most + 1, groups)
+    if sizes == "a fifth of":
+        return np.where(rng.random(groups) < 0.2, most, 1)
+    return np.full(groups, most)
 
 
-def share(rng: np.random.Generator, groups: int, most: int, alike: bool, p: float, likeness: float):
-    """The interval of a share of right answers."""
-    sizes = sizes_of_groups(rng, groups, most, alike)
+def share(rng: np.random.Generator, groups: int, most: int, sizes: str, p: float, likeness: float):
+    """The interval of a share of right answers; sizes: "all of", "up to" or "a fifth of" `most`."""
+    sizes = sizes_of_groups(rng, groups, most, sizes)
     names = np.repeat(np.arange(groups), sizes)
     right = rng.random(len(names)) < shares_of_groups(rng, p, likeness, groups)[names]
     return cluster_interval(pd.Series(right), pd.Series(names))
@@ -79,12 +83,16 @@ def f1(counts: np.ndarray) -> np.ndarray:
 def settings(rng: np.random.Generator) -> Iterator[tuple]:
     """Kind, groups, a description, the truth, and what draws an interval."""
     grid = product(
-        [2, 3, 5, 10, 30, 200], [1, 12], [True, False], [0.02, 0.2, 0.5, 0.9], [0, 0.1, 0.6]
+        [2, 3, 5, 10, 30, 200],
+        [1, 12],
+        ["all of", "up to", "a fifth of"],
+        [0.02, 0.2, 0.5, 0.9],
+        [0, 0.1, 0.6],
     )
-    for groups, most, alike, p, likeness in grid:
-        if most > 1 or (alike and not likeness):
-            told = f"{'' if alike else 'up to '}{most} answers, p {p}, likeness {likeness}"
-            yield "share", groups, told, p, (share, groups, most, alike, p, likeness)
+    for groups, most, sizes, p, likeness in grid:
+        if most > 1 or (sizes == "all of" and not likeness):
+            told = f"{sizes} {most} answers, p {p}, likeness {likeness}"
+            yield "share", groups, told, p, (share, groups, most, sizes, p, likeness)
     pairs = [(0.5, 0.5), (0.3, 0.5), (0.02, 0.1), (0.98, 0.98), (0.2, 0.9)]
     for groups, most, pair, (likeness, alike) in product(
         [3, 5, 10, 30, 100], [1, 12], pairs, [(0, 0), (0.2, 0.7), (0.6, 0.7)]

@@ -25,6 +25,7 @@ from tomlab.pipeline.stages import read_by_stages
 
 PACKAGE = ROOT / "src" / "tomlab"
 INDEX = "notebooks/00_index.ipynb"
+BENCHMARKS = [folder.name for folder in (PACKAGE / "benchmarks").iterdir() if folder.is_dir()]
 with Repo(ROOT) as repo:
     STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}
 SETTINGS = STAGES.pop("settings")
@@ -63,13 +64,18 @@ def files_of(name: str) -> set[Path]:
 
 
 def imported(code: str) -> Iterator[str]:
-    """Dotted names that may be modules of the package, wherever in the code they are imported."""
+    """Dotted names that may be modules of the package, wherever in the code they are imported; of
+    `import_module(f"tomlab.benchmarks.{name}.paper")` those of every benchmark.
+    """
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
+            told = ast.unparse(node.args[0]).removeprefix("f").strip("'\"")
+            yield from (re.sub(r"{\w+}", name, told) for name in BENCHMARKS)
 
 
 @cache

@@ -270,6 +270,14 @@ def mean_of(groups):
     return np.mean([value for group in groups for value in group])
 
 
+def test_few_large_groups_that_happen_to_agree_make_a_share_no_surer():
+    # 24 groups of 12 all wrong, 4 of 96 single answers right: were .04 of all groups right, as well
+    # as large ones, this is what one sees.
+    found = interval(*[[0] * 12] * 24, *[[1]] * 4, *[[0]] * 92)
+    assert found.value == pytest.approx(4 / 384)
+    assert found.ci_high > 0.04
+
+
 @given(ANSWERS)
 @settings(deadline=None)
 def test_interval_of_a_share_holds_it_within_its_bounds(groups):

@@ -6,8 +6,6 @@ import pandas as pd
 
 from tomlab.errors import InputError
 
-KNOWN = "known by construction"
-
 
 def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     """`n` rows of `made`, as many of each stratum, and of each operation in it as far as they go.

@@ -16,7 +16,8 @@ import pandas as pd
 import yaml
 
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN, balanced, capital
+from tomlab.judging.constructed import balanced, capital
+from tomlab.records.tidy import KNOWN
 from tomlab.scoring.similarity import shared
 
 NONE = "none"

@@ -21,6 +21,8 @@ OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
 # Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
 SCORED = "scored"
+# Whose word a judge is held against where an operation made the truth and nobody judged it.
+KNOWN = "known by construction"
 
 
 def _texts(*names: str, **options: Any) -> dict[str, pa.Column]:

@@ -49,7 +49,9 @@ def cluster_interval(
     values, groups: of one length. A mean of shares takes the narrower of two: `cluster_statistic`,
     and Clopper-Pearson's for as many trials as there are effective groups, (sum of sizes)^2 / (sum
     of squared sizes), which holds however alike the answers within a group are (Korn and Graubard
-    1998). A mean of differences between two answers is the share of gains less that of losses;
+    1998). The error of the first is no less than that of groups which all differ as they do on
+    average over answers: where the few large groups happen to agree, leaving them out tells too
+    little. A mean of differences between two answers is the share of gains less that of losses;
     their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
     their correlation over groups where it is negative.
     """
@@ -57,12 +59,16 @@ def cluster_interval(
     own = pd.Series(values.to_numpy(float), groups.to_numpy()).sort_values()
     if bounds == DIFFERENCE:
         return _difference(own, confidence)
-    sums = own.groupby(level=0).agg(["sum", "count"])
-    found = cluster_statistic(sums, ratio, n=len(own), bounds=bounds, confidence=confidence)
+    sums = own.groupby(level=0).agg(["sum", "count"]).sort_values(["count", "sum"])
+    total, size = sums.to_numpy().T
+    effective = size.sum() ** 2 / (size**2).sum()
+    spread = (size * (total / size - own.mean()) ** 2).sum() / size.sum()
+    least_error = np.sqrt(spread / effective)
+    how = {"n": len(own), "bounds": bounds, "confidence": confidence}
+    found = cluster_statistic(sums, ratio, least_error=least_error, **how)
     if bounds != SHARE or found.ci_method == ALIKE:
         return found
-    trials = sums["count"].sum() ** 2 / (sums["count"] ** 2).sum()
-    low, high = clopper_pearson(found.value * trials, trials, confidence)
+    low, high = clopper_pearson(found.value * effective, effective, confidence)
     if high - low < found.ci_high - found.ci_low:
         return replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
     return found
@@ -94,12 +100,14 @@ def cluster_statistic(
     n: int,
     bounds: Bounds = SHARE,
     confidence: float = CONFIDENCE,
+    least_error: float = 0.0,
 ) -> Interval:
     """A statistic of summed counts, such as an F1, with an interval over whole groups.
 
     sums: one row a group, the counts that the statistic is made of in its columns; rows of zeros
     are no evidence and left out. statistic: from counts of shape (..., columns) to values of shape
-    (...), nan where it is not defined. n: the number of answers.
+    (...), nan where it is not defined. n: the number of answers. least_error: what the standard
+    error is at least.
 
     The jackknife leaves out each group in turn (Quenouille 1949; Efron and Stein 1981). Squared
     deviations from the value of all groups are summed, not averaged, which errs to the safe side as
@@ -131,7 +139,7 @@ def cluster_statistic(
     kurtosis = len(moved) * (moved**4).sum() / squares**2
     worth = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
     # A group that can't be left out is taken to move the value as the others do.
-    error = np.sqrt(squares * size / len(moved))
+    error = max(np.sqrt(squares * size / len(moved)), least_error)
     quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
     ends = _on_scale(value, quantile * error, bounds)
     return Interval(value, *ends, JACKKNIFE, n, size)

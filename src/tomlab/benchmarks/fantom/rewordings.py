@@ -12,7 +12,8 @@ import yaml
 
 from tomlab.benchmarks.fantom.items.sets import speakers
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN, balanced, capital
+from tomlab.judging.constructed import balanced, capital
+from tomlab.records.tidy import KNOWN
 
 _NAME = r"[^\W\d_][\w-]*"
 _LEAD = rf"(?:(?P<over>{_NAME}) (?:believes|thinks)(?: that)? )?(?P<who>{_NAME}) "

@@ -24,8 +24,8 @@ from tomlab.benchmarks.omnitom.alignment import (
 )
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN
 from tomlab.records import files
+from tomlab.records.tidy import KNOWN
 from tomlab.scoring import similarity
 
 _DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())

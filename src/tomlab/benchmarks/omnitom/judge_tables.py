@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
-from tomlab.judging.constructed import KNOWN
+from tomlab.records.tidy import KNOWN
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.printed import PAPER, RUN
 
