@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import yaml
 from pydantic import (
@@ -25,6 +25,8 @@ class Section(BaseModel):
     """A section of the file: no other options than these, and no text where a number belongs."""
 
     model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+    # What stands in the place of an option of former times.
+    MOVED: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="wrap")
     @classmethod
@@ -45,6 +47,8 @@ class Section(BaseModel):
             meant = (
                 f"did you mean {near[0]!r}?" if near else f"known: {', '.join(cls.model_fields)}"
             )
+            if now := cls.MOVED.get(case["loc"][0]):
+                meant = f"write `{now}` instead"
             said = f"no such option; {meant}"
         complaint = PydanticCustomError(case["type"], "{said}", {"said": said})
         return InitErrorDetails(type=complaint, loc=case["loc"], input=case["input"])
@@ -110,14 +114,26 @@ class Source(Section):
     reader: Name
 
 
+class Seeds(Section):
+    """One seed for each thing that is left to chance, so that one can be varied alone."""
+
+    writing_seed: Count
+    option_seed: Count
+    draw_seed: Count
+    sampling_seed: Count
+    made_seed: Count
+
+
 class Run(Section):
     """The section `run`."""
+
+    MOVED = {"seed": f"seeds: {{{', '.join(f'{name}: 0' for name in Seeds.model_fields)}}}"}
 
     benchmarks: Annotated[dict[Name, Source], Field(min_length=1)]
     models: Distinct[Name]
     embedder: Name
     judge: Name
-    seed: Count
+    seeds: Seeds
     samples: Size
     prompts: dict[str, GivenPath]
 

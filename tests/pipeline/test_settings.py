@@ -80,8 +80,10 @@ WRONG = [
     ("run/samples", 1.5, "samples: .*integer"),
     ("run/samples", 0, "samples: .*equal to 1"),
     ("run/resamples", 2000, "run: .*resamples: no such option"),
-    ("run/seed", "text", "seed: .*integer, found 'text'"),
-    ("run/seed", -1, "seed: .*equal to 0"),
+    ("run/seeds/draw_seed", "text", "draw_seed: .*integer, found 'text'"),
+    ("run/seeds/made_seed", -1, "made_seed: .*equal to 0"),
+    ("run/seeds/drawn_seed", 1, "did you mean 'draw_seed'"),
+    ("run/seed", 0, r"seed: no such option; write `seeds: \{writing_seed: 0, .*\}` instead"),
     ("run/models", [], "models: .*at least one"),
     ("run/models", ["random", "random"], "none of them twice"),
     ("run/models", ["m;touch pwned"], "models.0: .*letters, digits, - and _ alone"),
@@ -137,9 +139,9 @@ def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_pa
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path):
-    path = changed(tmp_path, "run/seed", "text")
+    path = changed(tmp_path, "run/judge", "")
     path.write_text(path.read_text().replace("duplicate_cosine: 0.95", "duplicate_cosine: 95"))
-    with pytest.raises(InputError, match=r"(?s)2 problems.*seed.*duplicate_cosine"):
+    with pytest.raises(InputError, match=r"(?s)2 problems.*judge.*duplicate_cosine"):
         settings.check(path)
 
 

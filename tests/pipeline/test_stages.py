@@ -137,6 +137,22 @@ CHANGES = {
         {"fantom/belief-question": "README.md"},
         of("1_generation/fantom", "3_evaluation/fantom"),
     ),
+    "run/seeds/writing_seed": (
+        1,
+        of(*(f"1_generation/{name}" for name in ("bigtom", "fantom", "omnitom"))),
+    ),
+    "run/seeds/option_seed": (1, of("2_filtering/")),
+    "run/seeds/draw_seed": (
+        1,
+        of("2_filtering/omnitom", "3_evaluation/")
+        | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
+    ),
+    "run/seeds/sampling_seed": (
+        1,
+        of("1_generation/", "2_filtering/bigtom", "2_filtering/simpletom", "3_evaluation/")
+        | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
+    ),
+    "run/seeds/made_seed": (1, of("4_judge_calibration/")),
     "run/models": (
         ["smollm2-135m", "random"],
         {name for name in of("3_evaluation/") if name.endswith("-omniscient")} | of("4_", "5_"),

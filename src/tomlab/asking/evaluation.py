@@ -112,6 +112,7 @@ async def evaluate(
 ) -> pd.DataFrame:
     """Ask all questions; one row each in the responses table.
 
+    seed: goes to the model with each request; the baseline `random` guesses by it.
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
     """

@@ -34,8 +34,8 @@ class Benchmark(Protocol):
         """
 
     def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
-        """The items of records, one row a question; `seed` shuffles options. Errors: `InputError`
-        where there are no records.
+        """The items of records, one row a question; by `seed` options have their order and
+        OmniToM's prompts their example. Errors: `InputError` where there are no records.
         """
 
     def asked(self, items: pd.DataFrame, method: str) -> pd.DataFrame:

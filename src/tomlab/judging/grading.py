@@ -77,7 +77,11 @@ def grades(
 
 
 def grade_requests(
-    table: pd.DataFrame, items: pd.DataFrame, replaced: Mapping[str, str] | None = None
+    table: pd.DataFrame,
+    items: pd.DataFrame,
+    replaced: Mapping[str, str] | None = None,
+    *,
+    seed: int = 0,
 ) -> list[Request]:
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
     asked = []
@@ -85,7 +89,7 @@ def grade_requests(
         fields = {"question": row.question, "answer": " ".join(row.text.split())}
         fields |= {"option_a": row.choices[0], "option_b": row.choices[1]}
         content = prompts.filled("judges/grade", replaced, **fields)
-        asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS))
+        asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS, seed=seed))
     return asked
 
 
@@ -132,9 +136,12 @@ async def by_language_model(
     model: ModelSpec,
     limits: Limits,
     replaced: Mapping[str, str] | None = None,
+    *,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """`table` with a language model's `answer` as it came (None: it failed) and `grade`."""
-    replies = await ask(grade_requests(table, items, replaced), model, limits=limits)
+    asked = grade_requests(table, items, replaced, seed=seed)
+    replies = await ask(asked, model, limits=limits)
     answers = [response.reply and response.reply.text for response in replies]
     read = [None if answer is None else parse_grade(answer) for answer in answers]
     said = pd.DataFrame({"answer": answers, "grade": read}, index=table.index, dtype=object)

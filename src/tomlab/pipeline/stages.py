@@ -25,10 +25,10 @@ SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
 # The sections of `params.yaml` from which the notebooks of a stage take their parameters.
 SECTIONS = {
-    "1_generation": ("run.benchmarks.{}", "{}.generation", "run"),
-    "2_filtering": ("run.benchmarks.{}", "{}.filtering", "run"),
-    EVALUATION: ("{}.evaluation", "run"),
-    "4_judge_calibration": ("{}.judges", "run"),
+    "1_generation": ("run.benchmarks.{}", "{}.generation", "run", "run.seeds"),
+    "2_filtering": ("run.benchmarks.{}", "{}.filtering", "run", "run.seeds"),
+    EVALUATION: ("{}.evaluation", "run", "run.seeds"),
+    "4_judge_calibration": ("{}.judges", "run", "run.seeds"),
     "5_figures": ("run",),
 }
 # The parameters that name models, beside `model`, the one that is evaluated.

@@ -75,9 +75,10 @@ def test_shared_prefix_opens_the_last_message(divers):
 
 
 def test_examples_are_drawn_by_the_seed(divers):
-    first, again = (generation_requests(divers, 1, seed=0) for _ in range(2))
+    first, again = (generation_requests(divers, 1) for _ in range(2))
     assert first == again
-    shown = {str(generation_requests(divers, 1, seed=s)[0].messages) for s in range(5)}
+    assert generation_requests(divers, 1, seed=1)[0].messages == first[0].messages
+    shown = {str(generation_requests(divers, 1, examples_seed=s)[0].messages) for s in range(5)}
     assert len(shown) > 1
 
 

@@ -22,9 +22,14 @@ STATUSES = ("template", *FAILURES)
 
 
 def generation_requests(
-    examples: pd.DataFrame, count: int, *, seed: int = 0, replaced: Mapping[str, str] | None = None
+    examples: pd.DataFrame,
+    count: int,
+    *,
+    examples_seed: int = 0,
+    seed: int = 0,
+    replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """`count` requests for one new template each, with three examples drawn by `seed`.
+    """`count` requests for one new template each, with three examples drawn by `examples_seed`.
 
     examples: a template table. All attempts of one call show the same examples and differ in the
     sampling seed, as the paper asks for several completions of one prompt.
@@ -34,7 +39,7 @@ def generation_requests(
     labels = "\n".join(causal.label(name) for name in causal.FIELDS)
     rules = prompts.filled("bigtom/generation", replaced, labels=labels)
     turns = [{"role": "system", "content": rules}]
-    for example in random.Random(seed).sample(examples.to_dict("records"), EXAMPLES):
+    for example in random.Random(examples_seed).sample(examples.to_dict("records"), EXAMPLES):
         turns += [_ASK, {"role": "assistant", "content": causal.written_out(example)}]
     # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
     options = {"seed": seed, "shared_prefix": _ASK["content"]}
@@ -60,11 +65,12 @@ raw_table = partial(stacked, "template")
 
 
 def label_requests(
-    templates: pd.DataFrame, replaced: Mapping[str, str] | None = None
+    templates: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
 ) -> list[Request]:
     """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
+    options = {"max_tokens": 40, "seed": seed}
     shown = ({"story": story} for story in causal.stories(templates))
-    return [request("bigtom/labels", values, replaced, max_tokens=40) for values in shown]
+    return [request("bigtom/labels", values, replaced, **options) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:

@@ -48,6 +48,7 @@ def requests(
     records: Sequence[Mapping],
     examples: Sequence[Mapping],
     *,
+    examples_seed: int = 0,
     seed: int = 0,
     max_tokens: int = compose.METHODS[EXTRACT].max_tokens,
     replaced: Mapping[str, str] | None = None,
@@ -56,12 +57,13 @@ def requests(
 
     method: `EXTRACT`, for the beliefs of `drafts`, or `LABEL`, for the labels of the beliefs of
     `extracted` or of any other records, whose labels are not shown. examples: records, of which the
-    prompt shows one of the story's own category that is another story; the seed chooses.
+    prompt shows one of the story's own category that is another story; `examples_seed` chooses.
     Errors: `InputError` for stories without such an example.
     """
     items, problems = [], []
     for record in records:
-        category, example = record["story_category"], compose.example_for(record, examples, seed)
+        category = record["story_category"]
+        example = compose.example_for(record, examples, examples_seed)
         if example is None:
             missing = f"no other story among the examples is of category {category!r}"
             problems.append(f"story_id {record['story_id']}: {missing}")

@@ -124,17 +124,18 @@ def story_requests(
 
 
 def rating_requests(
-    stories: pd.DataFrame, kind: str, replaced: Mapping[str, str] | None = None
+    stories: pd.DataFrame, kind: str, replaced: Mapping[str, str] | None = None, *, seed: int = 0
 ) -> list[Request]:
     """One request a story for its harmfulness or unethicality from 1 to 5 (App. E.3)."""
     if kind not in RATINGS:
         raise InputError(f"ratings: found kind {kind!r}, expected {' or '.join(RATINGS)}")
     rows = [{"story": story_text(story)} for story in stories.to_dict("records")]
-    return [request(f"simpletom/{kind}", row, replaced, shared=(), max_tokens=8) for row in rows]
+    options = {"shared": (), "max_tokens": 8, "seed": seed}
+    return [request(f"simpletom/{kind}", row, replaced, **options) for row in rows]
 
 
 def annotation_requests(
-    stories: pd.DataFrame, replaced: Mapping[str, str] | None = None
+    stories: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
 ) -> list[Request]:
     """One request a story for the answers to the four questions that people get (App. D)."""
     shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
@@ -142,7 +143,8 @@ def annotation_requests(
         {"story": story_text(story)} | {name: story[name] for name in shown}
         for story in stories.to_dict("records")
     ]
-    return [request("simpletom/annotate", row, replaced, shared=(), max_tokens=60) for row in rows]
+    options = {"shared": (), "max_tokens": 60, "seed": seed}
+    return [request("simpletom/annotate", row, replaced, **options) for row in rows]
 
 
 def _cut_off(found: Answer, last: str) -> bool:

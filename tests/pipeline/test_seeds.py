@@ -1,0 +1,144 @@
+"""A change of one seed changes what it names, and nothing else."""
+
+import re
+from functools import partial
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+from laboratory import laboratory
+from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
+from tomlab.benchmarks.bigtom.items import templates, writing
+from tomlab.benchmarks.fantom.items import cast, grammar
+from tomlab.benchmarks.omnitom.items import records
+from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
+from tomlab.benchmarks.simpletom.items import stories
+from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
+from tomlab.judging import grading, rewordings
+from tomlab.paths import DATA, ROOT
+from tomlab.pipeline.stages import declared
+from tomlab.records import tidy
+
+TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
+STORIES = stories.read_stories(DATA / "simpletom/stories.csv")
+GIVEN = cast.read_topics(DATA / "fantom/topics.yaml"), cast.read_cast(DATA / "fantom/cast.yaml")
+GROUPS = 4
+SOURCES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory) -> dict[str, pd.DataFrame]:
+    """The responses of `random` on a few templates: with all seeds 0 (""), and with one of them 1.
+
+    The evaluation's notebook is run for each.
+    """
+
+    def change(content: dict) -> None:
+        content["run"] |= {"models": ["random"]}
+        content["models"]["random"]["groups"]["bigtom"] = {"0-shot": GROUPS}
+
+    lab = laboratory(tmp_path_factory.mktemp("seeds"), change)
+    params = lab.root / "params.yaml"
+    content = yaml.safe_load(params.read_text(encoding="utf-8"))
+    path = lab.root / "results/items/bigtom.parquet"
+    path.parent.mkdir(parents=True)
+    tidy.write(bigtom.compose(TEMPLATES), "items", path)
+    found = {}
+    for name in ("", "draw_seed", "sampling_seed"):
+        seeds = {**content["run"]["seeds"], **({name: 1} if name else {})}
+        run = content["run"] | {"seeds": seeds}
+        params.write_text(yaml.safe_dump(content | {"run": run}), encoding="utf-8")
+        lab.run("settings")
+        lab.run("evaluation@bigtom-random")
+        found[name] = tidy.read("responses", lab.root / "results/responses/bigtom/random.parquet")
+    return found
+
+
+def test_draw_seed_chooses_other_groups_and_asks_them_the_same(answers):
+    both = [answers[name].set_index("item_id").sort_index() for name in ("", "draw_seed")]
+    groups = [set(table.index.str.split("/").str[0]) for table in both]
+    assert len(groups[0]) == len(groups[1]) == GROUPS
+    assert groups[0] != groups[1]
+    known = both[0].index.intersection(both[1].index)
+    assert len(known) > 0
+    pd.testing.assert_frame_equal(both[0].loc[known], both[1].loc[known])
+
+
+def test_sampling_seed_changes_what_is_answered_and_nothing_that_is_asked(answers):
+    before, after = answers[""], answers["sampling_seed"]
+    # The key of a baseline's answer is made of the answer.
+    own = ["response", "request_key"]
+    pd.testing.assert_frame_equal(before.drop(columns=own), after.drop(columns=own))
+    assert 0.2 < (before["response"] != after["response"]).mean() < 0.8
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_notebook_names_the_seeds_that_it_uses_and_no_others(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    code = [cell.source for cell in cells if "parameters" not in cell.metadata.get("tags", [])]
+    used = set(re.findall(r"\b\w+_seed\b(?!\")", "\n".join(code)))
+    assert used == {name for name in declared(path) if "seed" in name}
+
+
+@pytest.mark.parametrize(
+    "compose",
+    [
+        partial(bigtom.compose, TEMPLATES),
+        partial(fantom.compose, grammar.generate(*GIVEN, conversations=4, seed=0)),
+        partial(simpletom.compose, STORIES),
+    ],
+    ids=["bigtom", "fantom", "simpletom"],
+)
+def test_option_seed_turns_the_order_of_options_and_nothing_else(compose):
+    before, after = compose(0), compose(1)
+    pd.testing.assert_frame_equal(before.drop(columns="choices"), after.drop(columns="choices"))
+    orders = [table["choices"].map(tuple) for table in (before, after)]
+    assert (orders[0] != orders[1]).any()
+    assert orders[0].map(sorted).equals(orders[1].map(sorted))
+
+
+def test_made_seed_makes_other_answers_by_the_same_operations():
+    items = bigtom.compose(TEMPLATES)
+    first, again, other = (rewordings.constructed(items, 60, seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["text"].equals(other["text"])
+    assert set(first["operation"]) == set(other["operation"])
+
+
+def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_else():
+    gold = records.read_records(DATA / "omnitom/stories.jsonl")
+    before, after = (omnitom.compose(gold, seed, examples=gold) for seed in (0, 1))
+    pd.testing.assert_frame_equal(before.drop(columns="example"), after.drop(columns="example"))
+    assert not before["example"].equals(after["example"])
+
+
+def test_writing_seed_chooses_the_conversations_made_by_grammar():
+    first, again, other = (grammar.generate(*GIVEN, conversations=1, seed=s) for s in (0, 0, 1))
+    assert first == again != other
+
+
+def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
+    gold = records.read_records(DATA / "omnitom/stories.jsonl")
+    for requests in (
+        lambda **seeds: writing.generation_requests(TEMPLATES, 2, **seeds),
+        lambda **seeds: omnitom_writing.requests(omnitom_writing.EXTRACT, gold, gold, **seeds),
+    ):
+        plain, drawn, sampled = requests(), requests(examples_seed=1), requests(seed=1)
+        assert [r.messages for r in plain] == [r.messages for r in sampled]
+        assert [r.messages for r in plain] != [r.messages for r in drawn]
+        assert {r.seed for r in [*plain, *drawn]} == {0}
+        assert {r.seed for r in sampled} == {1}
+
+
+def test_readers_and_graders_are_sent_the_sampling_seed():
+    said = pd.DataFrame({"item_id": ["a"], "text": ["the shed"]})
+    item = {"item_id": "a", "question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
+    requests = [
+        *writing.label_requests(TEMPLATES.head(2), seed=5),
+        *simpletom_writing.annotation_requests(STORIES.head(2), seed=5),
+        *simpletom_writing.rating_requests(STORIES.head(2), "harmfulness", seed=5),
+        *grading.grade_requests(said, pd.DataFrame([item]), seed=5),
+    ]
+    assert [request.seed for request in requests] == [5] * 7
