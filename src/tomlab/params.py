@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -73,6 +74,17 @@ Name = Annotated[
         "a name of letters, digits, - and _ alone: it is part of commands and file names",
     ),
 ]
+
+
+def _registered(name: str, info: ValidationInfo) -> str:
+    """A name under `models`, which is the context of the validation where that is known."""
+    if info.context is not None and name not in info.context:
+        there = ", ".join(map(str, info.context))
+        raise ValueError(f"no model {name!r} under `models`; there are: {there}")
+    return name
+
+
+ModelName = Annotated[Name, AfterValidator(_registered)]
 _Item = TypeVar("_Item")
 Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of them twice")]
 _THERE = "a file or folder that is there, as seen from the repository's root"

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, Name, Section, Size
+from tomlab.params import Count, Distinct, Evaluation, Folds, ModelName, Section, Size
 
 
 class Generation(Section):
@@ -15,7 +15,7 @@ class Generation(Section):
 
 
 class Judges(Section):
-    embedders: Distinct[Name]
+    embedders: Distinct[ModelName]
     answers_made: Size
     folds: Folds
 
