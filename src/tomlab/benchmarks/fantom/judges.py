@@ -113,6 +113,23 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["unit", "group", *_ANSWER, "scenario", "text"])
 
 
+def judged_answers(said: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """A run's `answers` with the verdict of its `scores`, as in `judging.people`: an empty one's is
+    known, of the others the distance decides.
+    """
+    found = said.merge(scores[[*_ANSWER, "score"]], on=list(_ANSWER))
+    return found.rename(columns={"score": "judged"}).assign(read=found["text"] == "")
+
+
+def with_options(items: pd.DataFrame) -> pd.DataFrame:
+    """The items of BeliefQ[Dist.] with both beliefs as `choices`, for `judging.people`, in the
+    order of the alphabet, which does not tell whose belief one is.
+    """
+    own = items[items["question_type"] == "belief_dist"]
+    both = [sorted(pair) for pair in zip(own["answer"], own["wrong_answer"], strict=True)]
+    return own.assign(choices=pd.Series(both, own.index, dtype=object))
+
+
 def margin_effect(
     answers: pd.DataFrame,
     scores: pd.Series,
