@@ -104,7 +104,15 @@ class Evaluation(Section):
     max_tokens: dict[str, Size | None]
 
 
-class GradedAnswers(Section):
+class LabelledAnswers(Section):
+    """What people say of answers that a judge decides."""
+
+    labels: GivenPath
+    # How far the interval of a corrected accuracy should reach to either side.
+    half_width: Share
+
+
+class GradedAnswers(LabelledAnswers):
     """How judges of free-form answers are held against answers made for it."""
 
     answers_made: Size

@@ -125,6 +125,12 @@ def test_labels_of_all_that_a_judge_decided_leave_nothing_to_it():
     assert found[["ci_low", "ci_high"]].tolist() == [plain.ci_low, plain.ci_high]
 
 
+def test_one_answer_that_a_judge_decided_is_known_once_it_is_labelled():
+    table = answers(t1_2=0.0)
+    found = accuracies(table, labels(table, {"t1-2/m": True})).loc["accuracy_by_labels"]
+    assert (found["value"], found["n"], found["n_groups"]) == (1, 1, 4)
+
+
 def test_a_group_of_which_an_answer_was_left_out_does_not_count():
     table = answers(**SOME)
     some = labels(table, {"t0-0/m": True, "t1-0/m": False})

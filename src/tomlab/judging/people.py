@@ -21,7 +21,7 @@ from tomlab.scoring.stats import Interval, cluster_interval
 KEY = ["item_id", "model", "method", "sample"]
 OPTIONS = {"a": "option_a", "b": "option_b"}  # what is filled in as `meaning`, besides none
 FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "annotator"]
-TOO_FEW = "people labelled all answers of fewer than two groups"
+TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
 NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
 
 # ---- The form ------------------------------------------------------------------------------------
@@ -130,11 +130,13 @@ def _by_people(part: pd.DataFrame) -> Interval | None:
     """The accuracy of one model and method by people's labels; None where there are too few."""
     whole = (part["labelled"].notna() | part["read"]).groupby(part["group"]).transform("all")
     known = part[whole & ~part["read"]]
-    if known["group"].nunique() < LEAST_LABELLED:
-        return None
     labelled = part["labelled"].where(whole).mask(part["read"], part["judged"])
     unknown = labelled.isna()
-    if known["labelled"].nunique() > 1 and unknown.any():
+    if not unknown.any():
+        return replace(cluster_interval(labelled, part["group"]), n=len(known))
+    if known["group"].nunique() < LEAST_LABELLED:
+        return None
+    if known["labelled"].nunique() > 1:
         # What was known beforehand weighs as it does in the run, however few people labelled.
         found = by_labels(part.assign(labelled=labelled, stratum=part["read"]), by_size=True)
         return found and replace(found, n=len(known))
