@@ -223,5 +223,13 @@ def test_transport_says_where_the_judge_errs_otherwise_than_in_its_calibration()
     assert (found["calibration_low"] < found["calibration"]).all()
 
 
+def test_a_specificity_of_70_is_outside_where_the_calibration_says_86():
+    cells = cells_of(0.92, 0.86).assign(tn=[40, 46] * 10, fp=[10, 4] * 10)
+    run = [decisions("one", 700, 300, False), decisions("other", 86, 14, False)]
+    found = transport(pd.concat(run), cells)
+    assert found["value"].tolist() == [0.7, 0.86] and found["calibration"].eq(0.86).all()
+    assert found["outside"].tolist() == [True, False]
+
+
 def test_transport_of_nothing_known_has_no_rows():
     assert transport(decisions("toy", 0, 0, True), cells_of(0.9, 0.9)).empty
