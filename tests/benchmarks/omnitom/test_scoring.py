@@ -565,6 +565,7 @@ def test_groups_of_an_interval_are_families(stage):
     for scores, stories in ((apart, 5), (again, 6)):
         table = omnitom.metrics(scores)
         assert table.query("condition == 'correct'")["n"].tolist() == [stories]
+        assert table["n_groups"].le(5).all()
         table = table.set_index(table["metric"] + "/" + table["condition"])
         assert table.loc[[*OF_STAGE[stage], "outcome_rate/correct"], "n_groups"].eq(5).all()
 
