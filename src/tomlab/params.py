@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -77,6 +78,17 @@ Name = Annotated[
         "a name of letters, digits, - and _ alone: it is part of commands and file names",
     ),
 ]
+
+
+def _registered(name: str, info: ValidationInfo) -> str:
+    """A name under `models`, which is the context of the validation where that is known."""
+    if info.context is not None and name not in info.context:
+        there = ", ".join(map(str, info.context))
+        raise ValueError(f"no model {name!r} under `models`; there are: {there}")
+    return name
+
+
+ModelName = Annotated[Name, AfterValidator(_registered)]
 _Item = TypeVar("_Item")
 Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of them twice")]
 _THERE = "a file or folder that is there, as seen from the repository's root"
@@ -96,7 +108,15 @@ class Evaluation(Section):
     max_tokens: dict[str, Size | None]
 
 
-class GradedAnswers(Section):
+class LabelledAnswers(Section):
+    """What people say of answers that a judge decides."""
+
+    labels: GivenPath
+    # How far the interval of a corrected accuracy should reach to either side.
+    half_width: Share
+
+
+class GradedAnswers(LabelledAnswers):
     """How judges of free-form answers are held against answers made for it."""
 
     answers_made: Size

@@ -80,6 +80,18 @@ def test_strata_are_averaged_and_each_needs_a_label():
     assert by_labels(unlabelled) is None
 
 
+def test_strata_may_weigh_as_their_stories_do():
+    table = erring(np.random.default_rng(4), 40, 40).assign(stratum=["judge"] * 30 + ["rule"] * 10)
+    table.loc[30:, ["judged", "labelled"]] = 1.0
+    assert by_labels(table, by_size=True).value == pytest.approx(table["labelled"].mean())
+    # Ten of thirty are labelled: their mean, moved by the judge's word, weighs three times as much.
+    some = table.assign(labelled=table["labelled"].mask(table["group"].between(10, 29)))
+    own = by_labels(some[:30].drop(columns="stratum"))
+    found = by_labels(some, by_size=True)
+    assert found.value == pytest.approx((3 * own.value + 1) / 4)
+    assert found.ci_low < found.value < found.ci_high
+
+
 def test_too_few_labels_are_no_correction():
     table = erring(np.random.default_rng(5), 30, 1)
     assert by_labels(table) is None
@@ -221,6 +233,14 @@ def test_transport_says_where_the_judge_errs_otherwise_than_in_its_calibration()
     assert found["outside"].tolist()[:2] == [False, True]
     assert found["n"].tolist() == [100, 100, 10]
     assert (found["calibration_low"] < found["calibration"]).all()
+
+
+def test_a_specificity_of_70_is_outside_where_the_calibration_says_86():
+    cells = cells_of(0.92, 0.86).assign(tn=[40, 46] * 10, fp=[10, 4] * 10)
+    run = [decisions("one", 700, 300, False), decisions("other", 86, 14, False)]
+    found = transport(pd.concat(run), cells)
+    assert found["value"].tolist() == [0.7, 0.86] and found["calibration"].eq(0.86).all()
+    assert found["outside"].tolist() == [True, False]
 
 
 def test_transport_of_nothing_known_has_no_rows():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
-from tomlab.judging import grading, rewordings
+from tomlab.judging import grading, people, rewordings
 from tomlab.judging.agreement import agreement_by_judge, agreement_by_kind
 from tomlab.judging.rewordings import MEANS, MEANS_NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
@@ -501,6 +501,17 @@ def test_changes_are_counted_by_model_and_method(run):
     plain = scores[scores["method"] == "0-shot"]
     assert table["accuracy"]["0-shot"] == plain["score"].mean()
     assert table["accuracy_graded"]["0-shot"] == plain["score"].mean() + 1 / 4
+
+
+def test_people_are_asked_of_what_names_no_option_and_the_rest_is_known(run):
+    items, responses, scores = run
+    found = grading.regraded(scores, items, responses, "exact", {})
+    table = grading.judged_answers(scores, found)
+    assert table["read"].tolist() == [False, False, False, True, True]
+    assert table["judged"].tolist() == [1, 0, 0, 0, scores["score"].iloc[4]]
+    form = people.to_label(table, items, table["group"])
+    assert form["item_id"].tolist() == responses["item_id"][:3].tolist()
+    assert form["answer"].tolist() == found["text"][:3].tolist()
 
 
 def test_run_without_unparsed_answers_changes_nothing(run):

@@ -23,7 +23,7 @@ def test_a_better_judge_and_a_wider_wish_need_fewer_labels():
 
 def test_a_wish_that_all_stories_do_not_fulfil_is_told():
     [row] = planner.plan(scores(5), 0.9, 0.01).to_dict("records")
-    assert (row["stories"], row["to_label"]) == (5, 5)
+    assert (row["groups"], row["to_label"]) == (5, 5)
     assert row["reaches"] > 0.01
     [alike] = planner.plan(scores(5).assign(judged=0.0), 0.9, 0.1).to_dict("records")
     assert alike["to_label"] == 5 and np.isnan(alike["reaches"])

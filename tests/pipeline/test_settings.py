@@ -68,6 +68,13 @@ WRONG = [
     ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
     ("omnitom/judges/kinds", ["entailment"], "expected judges.entailment to name the folder"),
     ("omnitom/judges/half_width", 0, "half_width: .*greater than 0"),
+    (
+        "omnitom/judges/llm_tokens_of",
+        {"smolm2-135m": 120},
+        "omnitom: .*llm_tokens_of.*no model 'smolm2-135m' under `models`; there are: .*minilm",
+    ),
+    ("fantom/judges/embedders", ["maxilm"], "fantom: .*embedders.0: .*no model 'maxilm'"),
+    ("simpletom/generation/more_writers", ["me"], "simpletom: .*more_writers.0: .*no model 'me'"),
     ("omnitom/judges/llm_levels", ["L5"], "llm_levels.0: .*'L1'"),
     ("omnitom/generation/llm_tokens", "80", "llm_tokens: .*integer"),
     ("omnitom/filtering/linked_tries", 0, "linked_tries: .*equal to 1, found 0"),

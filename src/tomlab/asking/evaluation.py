@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.protocol import Benchmark, TwoCalls
-from tomlab.errors import InputError
+from tomlab.asking.protocol import Benchmark, TwoCalls, strange_methods
+from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
@@ -44,7 +44,8 @@ def plan(
     baseline is left out of methods to which it has no answers, and says so.
     """
     allowed = model.groups.get(benchmark.NAME, {})
-    _known_methods(allowed, benchmark, f"models.{model.name}.groups.{benchmark.NAME}")
+    named = {f"models.{model.name}.groups.{benchmark.NAME}": allowed}
+    refuse(strange_methods(benchmark, named), "params.yaml")
     order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
         chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
@@ -60,12 +61,6 @@ def plan(
 def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy: str) -> bool:
     """Whether a baseline has answers to what is asked by a method."""
     return not asked or policy in benchmark.reference(asked[0], method, 0)
-
-
-def _known_methods(named: Mapping, benchmark: Benchmark, where: str) -> None:
-    if unknown := sorted(set(named) - set(benchmark.METHODS)):
-        there = ", ".join(benchmark.METHODS)
-        raise InputError(f"params.yaml: {where}: no method {unknown[0]!r}; there are: {there}")
 
 
 def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
@@ -120,7 +115,7 @@ async def evaluate(
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
     max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
-    _known_methods(max_tokens, benchmark, f"{where}: limits of answers")
+    refuse(strange_methods(benchmark, {"limits of answers": max_tokens}), where)
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
     requests = [request(benchmark, question, **options) for question in questions]
     responses = await ask(requests, model, store=store, limits=limits)

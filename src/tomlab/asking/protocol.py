@@ -3,7 +3,7 @@
 `tomlab.benchmarks.<name>` has all members of `Benchmark`; nothing else lists benchmarks by name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,6 +91,16 @@ class Reminding(Benchmark, Protocol):
 
     def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         """Such methods' items whose earlier question was answered, with what `messages` needs."""
+
+
+def strange_methods(benchmark: Benchmark, named: Mapping[str, Iterable[str]]) -> list[str]:
+    """Methods that a benchmark does not have, in words. named: methods by where they are named."""
+    return [
+        f"{where}: no method {method!r}; there are: {', '.join(benchmark.METHODS)}"
+        for where, methods in named.items()
+        for method in methods
+        if method not in benchmark.METHODS
+    ]
 
 
 def no_schema(method: str) -> None:

@@ -102,6 +102,16 @@ def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     return _cells(known[known["judge"] == judge]).reset_index()
 
 
+def correlation(decisions: pd.DataFrame, judge: str) -> float:
+    """How a judge's defined decisions go with the truth (phi), for `planner.plan`; 0 where either
+    is all alike.
+    """
+    total = confusion(decisions, judge)[CELLS].sum()
+    tp, fp, fn, tn = (float(total[name]) for name in CELLS)
+    product = (tp + fp) * (fn + tn) * (tp + fn) * (fp + tn)
+    return (tp * tn - fp * fn) / product**0.5 if product else 0.0
+
+
 def _cells(units: pd.DataFrame) -> pd.DataFrame:
     """Counts of `CELLS` by group, of the units that were decided."""
     own = units.dropna(subset="decision")

@@ -20,19 +20,21 @@ QUALITIES = {"sensitivity": ("tp", "fn"), "specificity": ("tn", "fp")}
 # ---- Corrected by labels -------------------------------------------------------------------------
 
 
-def by_labels(stories: pd.DataFrame) -> Interval | None:
+def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
     """The mean score by people's labels of some stories and a judge's word on all; n counts the
     labelled ones. None where too few are labelled, or none of a stratum.
 
     stories: one row a story: `group` (left out as a whole), `judged` (the score by the judge; nan:
     an output without a table, which is 0 whoever judges), `labelled` (the score by people, nan
-    where nobody said) and optionally `stratum`, whose means are averaged.
+    where nobody said) and optionally `stratum`, whose means are averaged. by_size: each weighs as
+    its stories do, so that the value is the mean of them all.
 
     Prediction-powered inference with its power tuning (PPI++: Angelopoulos, Duchi and Zrnic 2023,
     arXiv 2311.01453): the labelled mean, moved by lambda times what the judge says of the other
     stories less what it says of these. It is right on average however the judge errs, if the
-    labelled stories were drawn by lot and did not choose the judge or its threshold. Where the sum
-    leaves 0 to 1, lambda is 0.
+    labelled stories were drawn by lot from each stratum and did not choose the judge or its
+    threshold. Strata that are labelled as a whole have no say in lambda. Where the sum leaves 0 to
+    1, lambda is 0.
     """
     rows = stories.assign(labelled=stories["labelled"].where(stories["judged"].notna()))
     known = rows.dropna(subset="labelled")
@@ -41,13 +43,14 @@ def by_labels(stories: pd.DataFrame) -> Interval | None:
     sums, shape = _sums(rows.assign(n=1), _of_labels(rows))
     if known["labelled"].nunique() == 1:
         # Labels that are all alike say as much as their number, not as that of all stories.
-        usable = _averaged(sums.sum().to_numpy().reshape(shape), lambda c: c[..., 1] / c[..., 0])
+        total = sums.sum().to_numpy().reshape(shape)
+        usable = _averaged(total, lambda c: c[..., 1] / c[..., 0], by_size)
         found = cluster_interval(known["labelled"], known["group"])
         ends = (usable * end for end in (found.value, found.ci_low, found.ci_high))
         return replace(found, **dict(zip(("value", "ci_low", "ci_high"), ends, strict=True)))
 
     def mean(tuned: bool) -> Callable[[np.ndarray], np.ndarray]:
-        return lambda sums: _ppi(sums.reshape(*sums.shape[:-1], *shape), tuned)
+        return lambda sums: _ppi(sums.reshape(*sums.shape[:-1], *shape), tuned, by_size)
 
     found = cluster_statistic(sums, mean(True), n=len(known))
     if found.ci_method != JACKKNIFE and not np.isnan(found.value):
@@ -75,9 +78,10 @@ def _of_labels(rows: pd.DataFrame) -> pd.DataFrame:
     ).astype(float)
 
 
-def _ppi(sums: np.ndarray, tuned: bool) -> np.ndarray:
+def _ppi(sums: np.ndarray, tuned: bool, by_size: bool) -> np.ndarray:
     """The mean over strata from sums of shape (..., strata, columns of `_of_labels`)."""
-    _, all_n, all_f, all_ff, all_k, all_y, all_fk, all_fy = np.moveaxis(sums.sum(-2), -1, 0)
+    partly = (sums[..., 1] > sums[..., 4])[..., None] * sums
+    _, all_n, all_f, all_ff, all_k, all_y, all_fk, all_fy = np.moveaxis(partly.sum(-2), -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         covariance = (all_fy - all_fk * all_y / all_k) / (all_k - 1)
         variance = (all_ff - all_f**2 / all_n) / (all_n - 1)
@@ -89,7 +93,7 @@ def _ppi(sums: np.ndarray, tuned: bool) -> np.ndarray:
         others = np.where(n > k, (f - fk) / np.maximum(n - k, 1) - fk / k, 0.0)
         return np.where(n > 0, y / k + power[..., None] * others, 0.0) * n / stories
 
-    return _averaged(sums, of_stratum)
+    return _averaged(sums, of_stratum, by_size)
 
 
 def _sums(rows: pd.DataFrame, values: pd.DataFrame) -> tuple[pd.DataFrame, tuple[int, int]]:
@@ -102,10 +106,18 @@ def _sums(rows: pd.DataFrame, values: pd.DataFrame) -> tuple[pd.DataFrame, tuple
     return wide, (len(strata), values.shape[1])
 
 
-def _averaged(sums: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """A statistic of each stratum, averaged; nan where it is not defined in one."""
+def _averaged(
+    sums: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray], by_size: bool = False
+) -> np.ndarray:
+    """A statistic of each stratum, averaged; nan where it is not defined in one. by_size: weighted
+    by the first of the sums, without strata in which that is 0.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return statistic(sums).mean(axis=-1)
+        found = statistic(sums)
+        if not by_size:
+            return found.mean(axis=-1)
+        size = sums[..., 0]
+        return np.where(size > 0, found * size, 0.0).sum(axis=-1) / size.sum(axis=-1)
 
 
 # ---- If the judge errs here as in its calibration ------------------------------------------------

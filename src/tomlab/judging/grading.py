@@ -232,6 +232,18 @@ def regraded(
     return found.assign(grade=said, becomes=becomes)
 
 
+def judged_answers(scores: pd.DataFrame, regraded: pd.DataFrame) -> pd.DataFrame:
+    """All answers of a run with what a grader makes of them, as in `judging.people`. Of what names
+    an option, and of an empty answer, its score is known. regraded: of `regraded`.
+    """
+    said = regraded[["unit", *_RESPONSE, "text", "becomes"]]
+    found = scores.rename(columns={"group_id": "group"})[["group", *_RESPONSE, "score"]]
+    found = found.merge(said, on=_RESPONSE, how="left")
+    graded = (found["becomes"] == "correct").astype(float)
+    judged = found["score"].where(found["becomes"].isna(), graded)
+    return found.assign(judged=judged, read=found["text"].fillna("") == "")
+
+
 def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
     `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.

@@ -1,4 +1,4 @@
-"""How many of a run's stories people should label, which, and whether a judge may then stand in for
+"""How many of a run's groups people should label, which, and whether a judge may then stand in for
 one of them (the alternative annotator test: Calderon, Reichart and Dror 2025, arXiv 2501.10970).
 """
 
@@ -18,42 +18,53 @@ LEVEL, PASSES = 0.05, 0.5  # of the false discovery rate; the winning rate from 
 
 
 def plan(scores: pd.DataFrame, correlation: float, half_width: float) -> pd.DataFrame:
-    """How many stories to label, so that the interval of `error.by_labels` is so narrow.
+    """How many groups (stories, templates) to label, so that the interval of `error.by_labels` is
+    so narrow.
 
-    scores: `model, method, group` (the story), `judged`; correlation: of judged with true scores,
-    as a calibration has it. A row a model and method: `stories, spread` (standard deviation of the
-    judged scores), `to_label` and the half-width that this `reaches`, more than wished where even
-    all stories are too few, nan where they are all alike.
+    scores: `model, method, group`, `judged`, and where some are known without the judge `read`;
+    correlation: of judged with true scores, as a calibration has it. A row a model and method that
+    the judge has a part in: `groups, spread` (standard deviation of their judged scores),
+    `to_label` and the half-width that this `reaches`, more than wished where even all groups are
+    too few, nan where what the judge says is all alike.
 
     The variance of PPI++ at its best power is s^2 / n (1 - r^2 (1 - n / N)), with the true scores
-    taken to spread as the judged ones do.
+    taken to spread as the judged ones do. Scores that are known go with the true ones fully, so
+    that 1 - r^2 is as much smaller as the spread of what the judge says is.
     """
     if not half_width > 0:
         raise InputError(f"half_width: found {half_width}, expected more than 0")
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        by_story = part.groupby("group")["judged"].mean()
-        spread = by_story.std()
-        reached = half_widths(len(by_story), spread, correlation)
+        known = part["read"] if "read" in part else pd.Series(False, part.index)
+        if known.all():
+            continue
+        by_group = part["judged"].groupby(part["group"]).mean()
+        own = part["judged"].mask(known, 0.0).groupby(part["group"]).mean()
+        spread, share = by_group.std(), 1.0
+        if known.any():
+            # That the judge says the same of all it decides is no knowledge of what they are.
+            share = (own.std() / spread) ** 2 if spread > 0 and own.std() > 0 else np.nan
+        together = np.sqrt(np.maximum(1 - share * (1 - correlation**2), 0))
+        reached = half_widths(len(by_group), spread, together)
         enough = reached.index[reached <= half_width]
-        n = enough[0] if len(enough) else len(by_story)
-        rows.append((model, method, len(by_story), spread, n, reached.get(n, np.nan)))
-    columns = ["model", "method", "stories", "spread", "to_label", "reaches"]
+        n = enough[0] if len(enough) else len(by_group)
+        rows.append((model, method, len(by_group), spread, n, reached.get(n, np.nan)))
+    columns = ["model", "method", "groups", "spread", "to_label", "reaches"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def half_widths(stories: int, spread: float, correlation: float) -> pd.Series:
-    """The half-width of the interval by how many of the stories are labelled."""
-    n = np.arange(LEAST_LABELLED, stories + 1)
-    # That a few stories are alike is no knowledge of how others spread.
+def half_widths(groups: int, spread: float, correlation: float) -> pd.Series:
+    """The half-width of the interval by how many of the groups are labelled."""
+    n = np.arange(LEAST_LABELLED, groups + 1)
+    # That a few groups are alike is no knowledge of how others spread.
     spread = spread if spread > 0 else np.nan
-    error = spread * np.sqrt((1 - correlation**2 * (1 - n / stories)) / n)
+    error = spread * np.sqrt((1 - correlation**2 * (1 - n / groups)) / n)
     return pd.Series(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * error, index=n)
 
 
-def drawn(stories: Iterable[str], n: int, seed: int) -> list[str]:
-    """`n` of the stories, by lot; with the same seed a smaller draw begins a larger one."""
-    known = sorted(set(stories))
+def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
+    """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
+    known = sorted(set(groups))
     random.Random(f"label/{seed}").shuffle(known)
     return known[:n]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tomlab import params
 from tomlab.asking import prompts
+from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
 from tomlab.paths import PACKAGE, PARAMS
@@ -51,7 +52,8 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     for name in benchmarks:
         if name in content or (run and name in run.benchmarks):
             of_benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-            section = told(of_benchmark.model_validate, content.get(name), name)
+            validate = partial(of_benchmark.model_validate, context=registry)
+            section = told(validate, content.get(name), name)
             if section and run:
                 problems += _strange_methods(name, section.evaluation, models, run.models)
     if run:
@@ -66,7 +68,6 @@ def _strange_methods(
     benchmark: str, evaluation: params.Evaluation, models: Mapping, run: list[str]
 ) -> list[str]:
     """Methods that a benchmark does not have, and models that are asked nothing by any."""
-    known = import_module(f"tomlab.benchmarks.{benchmark}").METHODS
     where = f"{benchmark}.evaluation"
     named = {f"{where}.methods": evaluation.methods, f"{where}.max_tokens": evaluation.max_tokens}
     problems = []
@@ -79,12 +80,7 @@ def _strange_methods(
                 f"models.{name}.groups.{benchmark}: found 0 for all of {where}.methods, expected "
                 "more for one of them"
             )
-    return problems + [
-        f"{where}: no method {method!r}; there are: {', '.join(known)}"
-        for where, methods in named.items()
-        for method in methods
-        if method not in known
-    ]
+    return problems + strange_methods(import_module(f"tomlab.benchmarks.{benchmark}"), named)
 
 
 def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> list[str]:

@@ -112,9 +112,9 @@ def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     if kind(path) != "file":
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
     form = {name.removesuffix("#"): _cell(name) for name in _columns(paper).get(table, [])}
-    files.read_form(path, pa.DataFrameSchema(form, strict="filter"))
+    texts = files.read_form(path, pa.DataFrameSchema(form)).reset_index(drop=True)
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
-    found = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    found = texts.mask(texts == "").apply(_as_numbers)
     if form and found.empty:
         raise InputError(f"{path}: no row in it")
     return found
@@ -125,6 +125,14 @@ def _columns(paper: str) -> dict[str, list[str]]:
     """By file what the benchmark says of its columns; nothing if it says nothing."""
     path = PACKAGE / "benchmarks" / paper / "published.yaml"
     return yaml.safe_load(path.read_bytes()) if path.is_file() else {}
+
+
+def _as_numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers if all that stands in it is one, else of texts."""
+    try:
+        return pd.to_numeric(column)
+    except ValueError:
+        return column
 
 
 def _cell(name: str) -> pa.Column:

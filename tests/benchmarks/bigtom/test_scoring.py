@@ -6,8 +6,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 import replies
 from bigtom_templates import MEI
@@ -926,6 +928,19 @@ def test_regression_rejects_what_is_true_about_as_often_as_it_says():
     by_term = dict(zip(fits[0]["term"], rejected, strict=True))
     for term in ("model[T.other]", "source[T.b]", "model[T.other]:source[T.b]"):
         assert 0.01 < by_term[term] < 0.09, term
+
+
+def test_errors_of_few_templates_are_corrected_and_p_is_of_students_t():
+    scores = alike(np.random.default_rng(1))
+    found = circularity(scores)
+    equation, family = "score ~ model * source", sm.families.Binomial()
+    fit = sm.GEE.from_formula(equation, scores["group_id"], scores, family=family)
+    plain = fit.fit(cov_type="robust")
+    assert found["b"].tolist() == pytest.approx(plain.params.tolist())
+    # Of six templates a source, by so much at least.
+    assert (found["se"].to_numpy() > 1.05 * plain.bse.to_numpy()).all()
+    expected = 2 * student.sf((found["b"] / found["se"]).abs(), 12 - 1)
+    assert found["p"].tolist() == pytest.approx(expected.tolist())
 
 
 @pytest.mark.parametrize("column", ["model", "source"])

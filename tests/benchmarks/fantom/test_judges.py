@@ -16,6 +16,7 @@ from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
+from tomlab.judging import people
 from tomlab.judging.agreement import agreement_by_judge
 from tomlab.paths import DATA
 from tomlab.scoring.embeddings import MINILM, embed
@@ -367,3 +368,19 @@ def test_margin_zero_gives_the_verdicts_of_the_scores():
     at_zero = distance.margin_effect(answers, scores, [0.0])
     means = verdicts.groupby("scenario", sort=False)["score"].mean()
     assert at_zero["accuracy"].tolist() == pytest.approx(means.tolist())
+
+
+def test_people_are_asked_of_answers_in_words_other_than_either_belief():
+    both = distance.with_options(ITEMS)
+    [options] = both[both["item_id"] == FIRST]["choices"]
+    assert options == sorted(options) and HAS in options[0]
+    run = [responses("No idea."), responses("", method="full"), responses(options[0])]
+    run[2]["sample"] = 1
+    table = pd.concat(run, ignore_index=True)
+    said = distance.answers(ITEMS, table)
+    judged = distance.judged_answers(said, fantom.score(ITEMS, table), both)
+    # The omniscient belief, word for word: nobody need say that it is wrong.
+    assert judged["read"].tolist() == [False, True, True]
+    assert judged["judged"][1:].tolist() == [0, 0]
+    form = people.to_label(judged, both, judged["group"])
+    assert form[["option_a", "option_b", "answer"]].values.tolist() == [[*options, "No idea."]]

@@ -276,6 +276,10 @@ def test_yes_beside_no_is_doubtful():
         ("linda's dog is a golden retriever.", 1),
         ("linda's dog is a poodle", 2 * 4 / (6 + 5)),
         ("I would say that a cat sleeps on the sofa over there, as ever.", 2 * 1 / (6 + 14)),
+        (
+            "I would say that a cat sleeps on the sofa over there, as ever, and so do many birds.",
+            0.08,
+        ),
         ("nothing of the kind", 0),
     ],
 )
@@ -558,6 +562,20 @@ def test_intervals_cluster_on_conversations():
     choice = table[(table["metric"] == "belief_choice")]
     assert (choice["n_groups"] <= 4).all()
     assert (choice["n"] > choice["n_groups"]).all()
+
+
+def test_conversations_without_a_row_to_count_are_no_groups():
+    missed = [question_set(f"{n}-0-0") for n in range(2)]
+    heard = [question_set(f"{n}-0-0", "accessible") for n in range(2, 12)]
+    tables = []
+    for sets in (missed, missed + heard):
+        items = fantom.compose(sets)
+        table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
+        own = table["condition"].str.startswith("inaccessible") & (table["metric"] != "fact_f1")
+        tables.append(table[own].set_index(["metric", "condition"]))
+    alone, among = tables
+    assert set(among["n_groups"]) <= {1, 2} and ("answerability_yn", "inaccessible") in among.index
+    pd.testing.assert_frame_equal(among, alone)
 
 
 def test_errors_and_right_answers_make_up_all_lists():

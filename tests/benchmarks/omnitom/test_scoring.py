@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import defaultdict
 from functools import partial
 
@@ -257,6 +258,18 @@ def test_equal_beliefs_take_their_rows_in_turn():
     rows = omnitom_records.rows(twice)
     assert same_rows(rows, rows) == rows
     assert same_rows(rows, rows[:1]) == [rows[0], None]
+
+
+def test_thirty_tables_with_a_cell_too_many_are_all_usable():
+    items = omnitom.compose([*OWN, *grammar.generate(10, 0)])
+    gold = of_baseline(items, "gold", "stage1-L3")
+    head = "Actor | Belief | Order"
+    assert len(gold) == 30 and gold["response"].str.startswith(head).all()
+    remarked = gold["response"].str.replace(
+        r"(\| \d)$", r"\1 | stated", regex=True, flags=re.MULTILINE
+    )
+    scores = omnitom.score(items, gold.assign(response=remarked), judge=EXACT)
+    assert scores["outcome"].eq("correct").all() and scores["score"].eq(1).all()
 
 
 def test_surplus_cells_are_told_and_kept_as_a_number():
@@ -552,6 +565,7 @@ def test_groups_of_an_interval_are_families(stage):
     for scores, stories in ((apart, 5), (again, 6)):
         table = omnitom.metrics(scores)
         assert table.query("condition == 'correct'")["n"].tolist() == [stories]
+        assert table["n_groups"].le(5).all()
         table = table.set_index(table["metric"] + "/" + table["condition"])
         assert table.loc[[*OF_STAGE[stage], "outcome_rate/correct"], "n_groups"].eq(5).all()
 

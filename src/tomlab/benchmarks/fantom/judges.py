@@ -113,6 +113,30 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["unit", "group", *_ANSWER, "scenario", "text"])
 
 
+def judged_answers(said: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """A run's `answers` with the verdict of its `scores`, as in `judging.people`. It is known of an
+    empty answer and of one that is either belief word for word; of others the distance decides.
+
+    items: of `with_options`.
+    """
+    found = said.merge(scores[[*_ANSWER, "score"]], on=list(_ANSWER))
+    both = dict(zip(items["item_id"], items["choices"], strict=True))
+    told = [
+        text in ("", *both[item_id])
+        for text, item_id in zip(found["text"], found["item_id"], strict=True)
+    ]
+    return found.rename(columns={"score": "judged"}).assign(read=np.array(told, dtype=bool))
+
+
+def with_options(items: pd.DataFrame) -> pd.DataFrame:
+    """The items of BeliefQ[Dist.] with both beliefs as `choices`, for `judging.people`, in the
+    order of the alphabet, which does not tell whose belief one is.
+    """
+    own = items[items["question_type"] == "belief_dist"]
+    both = [sorted(pair) for pair in zip(own["answer"], own["wrong_answer"], strict=True)]
+    return own.assign(choices=pd.Series(both, own.index, dtype=object))
+
+
 def margin_effect(
     answers: pd.DataFrame,
     scores: pd.Series,

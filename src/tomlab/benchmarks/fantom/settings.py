@@ -2,7 +2,16 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, Folds, Name, Section, Size
+from tomlab.params import (
+    Count,
+    Distinct,
+    Evaluation,
+    Folds,
+    LabelledAnswers,
+    ModelName,
+    Section,
+    Size,
+)
 
 
 class Generation(Section):
@@ -14,8 +23,8 @@ class Generation(Section):
     llm_tokens: Size
 
 
-class Judges(Section):
-    embedders: Distinct[Name]
+class Judges(LabelledAnswers):
+    embedders: Distinct[ModelName]
     answers_made: Size
     folds: Folds
 

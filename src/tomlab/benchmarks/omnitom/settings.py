@@ -10,7 +10,7 @@ from tomlab.params import (
     Evaluation,
     Folds,
     GivenPath,
-    Name,
+    ModelName,
     OptionalPath,
     Section,
     Share,
@@ -43,7 +43,7 @@ class Judges(Section):
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
     llm_tables: Count
     llm_tokens: Size
-    llm_tokens_of: dict[Name, Size]
+    llm_tokens_of: dict[ModelName, Size]
     half_width: Share
 
 

@@ -8,7 +8,7 @@ from tomlab.params import (
     Evaluation,
     GivenPath,
     GradedAnswers,
-    Name,
+    ModelName,
     Section,
     Share,
     Size,
@@ -18,7 +18,7 @@ from tomlab.params import (
 class Generation(Section):
     writers: Distinct[Literal["authored", "llm"]]
     scenarios: GivenPath
-    more_writers: list[Name]
+    more_writers: list[ModelName]
     llm_scenarios: Count
     llm_sets: Count
     entity_tokens: Size

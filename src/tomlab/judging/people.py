@@ -1,0 +1,149 @@
+"""People's word on a run's free-form answers: the form, what it says once filled in, and the
+accuracy that it corrects. How many groups to label, and which: `planner`.
+
+Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
+method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
+Of the others people say which of the item's two `choices` they mean, if any.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.judging.error import LEAST_LABELLED, by_labels
+from tomlab.judging.rewordings import NONE
+from tomlab.records import files
+from tomlab.scoring.stats import Interval, cluster_interval
+
+KEY = ["item_id", "model", "method", "sample"]
+OPTIONS = {"a": "option_a", "b": "option_b"}  # what is filled in as `meaning`, besides none
+FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "annotator"]
+TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
+NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
+
+# ---- The form ------------------------------------------------------------------------------------
+
+
+def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
+    """The form with all answers of these groups that a judge decides; `meaning` and `annotator` are
+    empty.
+    """
+    asked = answers[~answers["read"] & answers["group"].isin(groups)]
+    asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
+    options = pd.DataFrame(asked["choices"].tolist(), asked.index, columns=[*OPTIONS.values()])
+    form = asked.join(options).assign(answer=asked["text"], meaning="", annotator="")[FORM]
+    texts = ["question", *OPTIONS.values(), "answer"]
+    return form.assign(**{name: form[name].map(_one_line) for name in texts})
+
+
+def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the form that are filled in: `item_id, model, method, sample, answer, annotator`
+    and `means`, the text of an option or none. Errors: `InputError` that names every row and field
+    at fault.
+    """
+    form = pa.DataFrameSchema(
+        {
+            "item_id": files.known(list(items["item_id"]), "question"),
+            "model": files.text(),
+            "method": files.text(),
+            "sample": files.text("[0-9]{1,9}", "a whole number"),
+            "option_a": files.text(),
+            "option_b": files.text(),
+            "answer": files.text(),
+            "meaning": files.text("a|b|none|", "a, b, none or, if nobody said, nothing"),
+            "annotator": files.text(".*"),
+        },
+        strict="filter",
+        unique=[*KEY, "annotator"],
+    )
+    choices = dict(zip(items["item_id"], items["choices"], strict=True))
+
+    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        for row in table.itertuples():
+            if row.meaning and not row.annotator:
+                yield row.Index, "annotator", "who says so"
+            options = sorted(map(_one_line, choices.get(row.item_id, ())))
+            if options and sorted(map(_one_line, (row.option_a, row.option_b))) != options:
+                yield row.Index, "option_a", f"with option_b the question's: {', '.join(options)}"
+
+    table = files.read_form(path, form, faults)
+    filled = table[table["meaning"] != ""]
+    means = [
+        _one_line(row[OPTIONS[row["meaning"]]]) if row["meaning"] in OPTIONS else NONE
+        for row in filled.to_dict("records")
+    ]
+    kept = [*KEY, "answer", "annotator"]
+    return filled[kept].assign(means=means).astype({"sample": int}).reset_index(drop=True)
+
+
+def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
+    right option), for `planner.alt_test`. Labels of other answers, such as of a run before, are
+    left out.
+    """
+    asked = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
+    both = asked.merge(labels, on=KEY)
+    both = both[both["text"].map(_one_line) == both["answer"].map(_one_line)]
+    right = both["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
+    both = both.assign(label=both["means"] == right)
+    return both[["group", "unit", "annotator", "label"]].reset_index(drop=True)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ---- What it corrects ----------------------------------------------------------------------------
+
+
+def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of each model and method that a judge has a part in: `model, method, metric,
+    value, ci_low, ci_high, n, n_groups, reason`.
+
+    metric: accuracy_uncorrected, with what the judge says; accuracy_by_labels, corrected by what
+    people say of some groups (n: answers that they labelled), where it is to be had; else value is
+    nan and `reason` says why. said: of `of_run`. Annotators' labels are averaged, and those of a
+    group count where all its answers that the judge decides have one: labels that are left out are
+    not left out by lot.
+    """
+    rows = answers.join(said.groupby("unit")["label"].mean().rename("labelled"), on="unit")
+    found = []
+    for (model, method), part in rows.groupby(["model", "method"], sort=False):
+        if part["read"].all():
+            continue
+        as_judged = cluster_interval(part["judged"], part["group"])
+        numbers = {"accuracy_uncorrected": as_judged, "accuracy_by_labels": _by_people(part)}
+        for metric, interval in numbers.items():
+            told = vars(interval) if interval else {}
+            row = {name: told.get(name) for name in NUMBERS}
+            row |= {"model": model, "method": method, "metric": metric}
+            found.append(row | {"reason": "" if interval else TOO_FEW})
+    columns = ["model", "method", "metric", *NUMBERS, "reason"]
+    table = pd.DataFrame(found, columns=columns)
+    return table.astype(dict.fromkeys(NUMBERS[:3], float) | dict.fromkeys(NUMBERS[3:], "Int64"))
+
+
+def _by_people(part: pd.DataFrame) -> Interval | None:
+    """The accuracy of one model and method by people's labels; None where there are too few."""
+    whole = (part["labelled"].notna() | part["read"]).groupby(part["group"]).transform("all")
+    known = part[whole & ~part["read"]]
+    labelled = part["labelled"].where(whole).mask(part["read"], part["judged"])
+    unknown = labelled.isna()
+    if not unknown.any():
+        return replace(cluster_interval(labelled, part["group"]), n=len(known))
+    if known["group"].nunique() < LEAST_LABELLED:
+        return None
+    if known["labelled"].nunique() > 1:
+        # What was known beforehand weighs as it does in the run, however few people labelled.
+        found = by_labels(part.assign(labelled=labelled, stratum=part["read"]), by_size=True)
+        return found and replace(found, n=len(known))
+    # That labels are all alike says as much as their number: the others may be otherwise.
+    others = cluster_interval(known["labelled"], known["group"])
+    value, low, high = (
+        cluster_interval(labelled.fillna(end), part["group"])
+        for end in (others.value, others.ci_low, others.ci_high)
+    )
+    return replace(value, ci_low=low.ci_low, ci_high=high.ci_high, n=len(known))
