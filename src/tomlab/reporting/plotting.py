@@ -5,9 +5,9 @@ shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch
 colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -64,6 +64,13 @@ class Look:
     marker: str = "o"
     hatch: str = ""
     dodge: float = 0.0
+
+
+def described(levels: Mapping[str, Mapping]) -> dict[str, Look]:
+    """The looks of a `words.yaml` by level: the fields of `Look`, colours by their names."""
+    named = COLOURS | {"ink": INK, "pale": "#d9d9d9", "light": "#dddddd", "mint": "#a6dbc9"}
+    looks = {level: Look(**fields) for level, fields in levels.items()}
+    return {level: replace(look, colour=named[look.colour]) for level, look in looks.items()}
 
 
 def style() -> AbstractContextManager:

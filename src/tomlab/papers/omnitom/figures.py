@@ -24,11 +24,7 @@ from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER
 
-ORDERS = {
-    "order 0": Look("order 0 (the world)", COLOURS["blue"], "o", dodge=-0.27),
-    "order 1": Look("order 1", COLOURS["orange"], "s"),
-    "order 2+": Look("order 2 and above", COLOURS["pink"], "D", dodge=0.27),
-}
+ORDERS, BEYOND = (plotting.described(WORDS["looks"][name]) for name in ("orders", "beyond"))
 # Fig. 5b is printed without numbers; these stand in the text (Sec. 6), of no model in particular.
 LABELLING_BY_ORDER = {
     ("all", "order 1"): 0.712,
@@ -40,11 +36,6 @@ PANELS = {"extraction": "[a] Extraction, F1", "all": "[b] All dimensions"} | {
     dimension: f"[b] {name}" for dimension, name in DIMENSION_NAMES.items()
 }
 VOLUME = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-BEYOND = {
-    "accuracy": Look("accuracy", COLOURS["blue"], "o", dodge=-0.25),
-    "balanced_accuracy": Look("balanced accuracy", COLOURS["orange"], "s"),
-    "macro_f1": Look("macro F1", COLOURS["pink"], "D", dodge=0.25),
-}
 MAJORITY = "accuracy of always the commonest gold label"
 # Where the bars of the label distribution stand: two columns of about as many labels.
 COLUMNS = (
