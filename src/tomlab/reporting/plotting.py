@@ -270,13 +270,6 @@ def fitting(names: Iterable[str]) -> int:
     return max(1, min(3, 105 // (max(map(len, names)) + 8)))
 
 
-def dots_legend(
-    figure: Figure, looks: dict[str, Look], more: dict[str, Line2D | Patch], columns: int = 3
-) -> None:
-    """A legend of series of dots, and of `more`."""
-    legend_below(figure, dot_handles(looks) | more, columns)
-
-
 def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:
     """A legend under all panels, outside them, so that it hides nothing."""
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
