@@ -35,7 +35,6 @@ CREATE TABLE IF NOT EXISTS claims (
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
-_CHUNK = 500
 # By the beginning of SQLite's name of a fault: what to do.
 _ADVICE = {
     "SQLITE_FULL": "free some space and run again",
@@ -136,17 +135,11 @@ class Store:
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
-        keys, found = list(dict.fromkeys(keys)), {}
+        columns = "key, text, finish_reason, prompt_tokens, completion_tokens"
+        query = f"SELECT {columns} FROM responses WHERE key IN (SELECT value FROM json_each(?))"
         with self._told():
-            for start in range(0, len(keys), _CHUNK):
-                chunk = keys[start : start + _CHUNK]
-                rows = self._db.execute(
-                    "SELECT key, text, finish_reason, prompt_tokens, completion_tokens"
-                    f" FROM responses WHERE key IN ({','.join('?' * len(chunk))})",
-                    chunk,
-                )
-                found.update({key: Reply(*reply) for key, *reply in rows})
-        return found
+            rows = self._db.execute(query, [json.dumps([*keys])])
+            return {key: Reply(*reply) for key, *reply in rows}
 
     def claim(self, key: str, seconds: float) -> Reply | bool:
         """Whether a request is now ours to ask, for so many seconds; the reply if there is one.

@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from itertools import chain, product
 from pathlib import Path
+from string import Template
 
 import nbformat
 from nbconvert.exporters import HTMLExporter
@@ -28,24 +29,7 @@ KINDS = {"figures": (".png", ".txt"), "tables": (".csv", ".tex", ".html")}
 # From a source notebook up to `docs/`; the executed copies lie inside it.
 _TO_STAGE = re.compile(r"\[([^\]]*)\]\((?:\.\./)?(\d_\w+/[\w-]+\.ipynb)\)")
 _TO_DOCS = re.compile(r"\]\(((?:\.\./)+)docs/")
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>
-body {{ max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
-  color: #222; }}
-pre {{ background: #f6f6f4; padding: .6rem .8rem; white-space: pre-wrap; font-size: .85rem; }}
-.output_area {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; border: 0; font-size: .85rem; margin: .8rem 0; }}
-th, td {{ border: 0; padding: .2rem .6rem; text-align: left; vertical-align: top; }}
-thead {{ border-bottom: 1px solid #888; }}
-tbody tr:nth-child(even) {{ background: #f6f6f4; }}
-img, svg {{ max-width: 100%; height: auto; }}
-.prompt, .anchor-link {{ display: none; }}
-</style></head><body>
-{body}
-</body></html>
-"""
+_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
@@ -78,7 +62,7 @@ def _exporter() -> HTMLExporter:
 def page(notebook: nbformat.NotebookNode, title: str) -> str:
     """A notebook as one self-contained HTML page."""
     body = _exporter().from_notebook_node(notebook)[0]
-    return _PAGE.format(title=title, body=body)
+    return _PAGE.substitute(title=title, body=body)
 
 
 def publish_notebook(source: Path, target: Path, copies: dict[str, list[str]]) -> None:

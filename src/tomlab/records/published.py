@@ -34,7 +34,6 @@ class Paper:
     folder: str
     name: str
     authors_year: str
-    citation: str
     tables: dict[str, Origin]
 
     def source(self, table: str) -> str:

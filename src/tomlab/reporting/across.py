@@ -41,17 +41,12 @@ def table(metrics: pd.DataFrame, papers: Mapping[str, ModuleType]) -> pd.DataFra
     wide = found.assign(text=text).pivot(index="model", columns="benchmark", values="text")
     wide = wide.reindex(index=metrics["model"].unique()).fillna("not run")
     shown = [paper for name, paper in papers.items() if name in wide]
-    below = {"chance": list(map(_chance, shown)), "people": list(map(_people, shown))}
-    wide = wide[[name for name in papers if name in wide]].set_axis(map(_head, shown), axis=1)
+    standards = [paper.STANDARD for paper in shown]
+    chances = [ABSENT if s.chance is None else printed.share(s.chance) for s in standards]
+    below = {"chance": chances, "people": list(map(_people, shown))}
+    heads = [f"{p.PUBLICATION.name}: {p.STANDARD.headline}, {p.STANDARD.method}" for p in shown]
+    wide = wide[[name for name in papers if name in wide]].set_axis(heads, axis=1)
     return pd.concat([wide, pd.DataFrame(below, wide.columns).T])
-
-
-def _head(paper: ModuleType) -> str:
-    return f"{paper.PUBLICATION.name}: {paper.STANDARD.headline}, {paper.STANDARD.method}"
-
-
-def _chance(paper: ModuleType) -> str:
-    return ABSENT if paper.STANDARD.chance is None else printed.share(paper.STANDARD.chance)
 
 
 def _people(paper: ModuleType) -> str:

@@ -8,16 +8,12 @@ from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
 from tomlab.reporting import charts, plotting, printed, readings
-from tomlab.reporting.plotting import COLOURS, Look
 from tomlab.reporting.printed import ABSENT, RUN, WORDS, Table
 from tomlab.scoring import paired, power
 
 HOLDS = "†"  # beside a difference that holds among its pairs
 WISHED = 0.1
-_LOOKS = {
-    "model": Look("between models", COLOURS["blue"]),
-    "method": Look("between methods", COLOURS["orange"], "s"),
-}
+_LOOKS = plotting.described(WORDS["looks"]["differences"])
 _KEYS = ["varies", "same", "a", "b"]
 Named = Mapping[str, tuple[str, str]]  # metric and condition by name, as a paper's HEADLINES
 

@@ -10,12 +10,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.reporting import beside, charts, plotting, printed
-from tomlab.reporting.plotting import COLOURS, Look
 from tomlab.reporting.printed import WORDS
 
 QUALITIES = WORDS["qualities"]
 SIDES = {True: "Yes is right (sensitivity)", False: "No is right (specificity)"}
-RIGHT, WRONG = Look("right", "#dddddd"), Look("wrong", COLOURS["red"])
+LOOKS = plotting.described(WORDS["looks"]["decisions"])
 BLIND = 0.5  # a kind of case of which a judge gets less than this right it can't see
 
 
@@ -55,10 +54,9 @@ def by_kind(found: pd.DataFrame, title: str, groups: str) -> tuple[Figure, str]:
         shares[panel] = pd.DataFrame(parts, index=y)
         texts = map(printed.n_of, own["n"], own["n_groups"])
         counts[panel] = pd.Series(list(texts), index=y, dtype=str)
-    looks = {"right": RIGHT, "wrong": WRONG}
     size = {"row_height": 0.2, "extra": 1.0, "least": 0.08}
     figure = charts.bars(
-        shares, positions, looks, "Share of cases", counts, groups, empty="no case", **size
+        shares, positions, LOOKS, "Share of cases", counts, groups, empty="no case", **size
     )
     judge = found["judge"].iloc[0]
     return figure, f"{WORDS['by_kind'].format(title=title, judge=judge)} {_unseen(found, judge)}"

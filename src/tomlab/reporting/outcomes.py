@@ -8,17 +8,10 @@ from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
 from tomlab.reporting import beside, charts, plotting, printed
-from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.plotting import Look
 from tomlab.reporting.printed import WORDS
 
-LOOKS = {
-    "correct": Look("correct", COLOURS["blue"]),
-    "wrong": Look("wrong", COLOURS["orange"]),
-    "unparsed": Look("unparsed", "#d9d9d9", hatch="////"),
-    "truncated": Look("truncated", COLOURS["rose"], hatch="...."),
-    "refused": Look("refused", "#a6dbc9", hatch="\\\\\\\\"),
-    "error": Look("error", INK),
-}
+LOOKS = plotting.described(WORDS["looks"]["outcomes"])
 
 
 def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:

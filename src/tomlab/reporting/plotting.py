@@ -5,9 +5,9 @@ shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch
 colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -21,24 +21,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tomlab.reporting.printed import RUN, n_of, share
+from tomlab.reporting.printed import RUN, WORDS, n_of, share
 
-# Written out, like its style below: to import seaborn takes two seconds in every notebook.
-COLOURS = {
-    "blue": "#0173b2",
-    "orange": "#de8f05",
-    "green": "#029e73",
-    "red": "#d55e00",
-    "pink": "#cc78bc",
-    "brown": "#ca9161",
-    "rose": "#fbafe4",
-    "grey": "#949494",
-    "yellow": "#ece133",
-    "sky": "#56b4e9",
-}
-INK = "#333333"
-PALE_INK = "#6b6b6b"
-BAND = "#f4f4f4"
+COLOURS, TINTS = WORDS["colours"], WORDS["tints"]
+INK = TINTS["ink"]
 DOT = 4.2  # points
 WIDTH = 7.0  # inches: the text width of a page
 ROW_HEIGHT = 0.32  # inches
@@ -64,6 +50,12 @@ class Look:
     marker: str = "o"
     hatch: str = ""
     dodge: float = 0.0
+
+
+def described(levels: Mapping[str, Mapping]) -> dict[str, Look]:
+    """The looks of a `words.yaml` by level: the fields of `Look`, colours by their names."""
+    looks, hues = {level: Look(**fields) for level, fields in levels.items()}, COLOURS | TINTS
+    return {level: replace(look, colour=hues[look.colour]) for level, look in looks.items()}
 
 
 def style() -> AbstractContextManager:
@@ -107,7 +99,7 @@ def panels(
     for axes, title in zip(all_axes, titles, strict=True):
         axes.set_title(title)
         for y in positions[rows != ""].iloc[::2]:
-            axes.axhspan(y - 0.5, y + 0.5, color=BAND, linewidth=0, zorder=0)
+            axes.axhspan(y - 0.5, y + 0.5, color=TINTS["band"], linewidth=0, zorder=0)
         for y in positions[rows == ""].iloc[1:]:
             axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
         axes.set_ylim(len(positions) - 0.5, -0.5)
@@ -144,7 +136,7 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
 def count_beside(axes: Axes, y: float, text: str, size: float = COUNT_SIZE) -> None:
     """n and groups in small print, right of a panel."""
     where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
-    text = {"fontsize": size, "color": PALE_INK, "text": text, "gid": "n"}
+    text = {"fontsize": size, "color": TINTS["pale ink"], "text": text, "gid": "n"}
     axes.annotate(xy=(1, y), xytext=(4, 0), annotation_clip=False, **where, **text)
 
 
@@ -231,7 +223,7 @@ def _handle(**properties) -> Line2D:
 HOLLOW = _handle(color=INK, marker="o", linestyle="none", markerfacecolor="white")
 INTERVAL = _handle(color=INK, marker="o", linewidth=1.2)
 MARKED = _handle(color=INK, marker=f"${MARK}$", linestyle="none")
-COUNTED = _handle(color=PALE_INK, marker="$n$", linestyle="none", markeredgewidth=0)
+COUNTED = _handle(color=TINTS["pale ink"], marker="$n$", linestyle="none", markeredgewidth=0)
 
 
 def source_handles(
@@ -253,7 +245,7 @@ def count_handle(groups: str) -> dict[str, Line2D]:
 
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     """A word in a row that has no point."""
-    axes.text(x, y, what, **_CENTRED, color=PALE_INK, fontsize=7)
+    axes.text(x, y, what, **_CENTRED, color=TINTS["pale ink"], fontsize=7)
 
 
 # Of unlike length, so that colour and marker together stay distinct.
@@ -276,13 +268,6 @@ def dots(axes: Axes, x: pd.Series, y: pd.Series, look: Look, gid: str) -> None:
 def fitting(names: Iterable[str]) -> int:
     """How many columns of a legend fit on the page, at most three."""
     return max(1, min(3, 105 // (max(map(len, names)) + 8)))
-
-
-def dots_legend(
-    figure: Figure, looks: dict[str, Look], more: dict[str, Line2D | Patch], columns: int = 3
-) -> None:
-    """A legend of series of dots, and of `more`."""
-    legend_below(figure, dot_handles(looks) | more, columns)
 
 
 def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:

@@ -33,14 +33,6 @@ _LATEX = str.maketrans(
     | {"–": "--", "—": "---", "…": r"\dots{}", "§": r"\S{}", "≤": r"$\leq$", "≥": r"$\geq$"}
 )
 _FLOAT = {"position": "tbp", "position_float": "centering"}
-_CSS = [
-    {"selector": "", "props": "border-collapse:collapse; border-bottom:1.5px solid; font-size:90%"},
-    {"selector": "caption", "props": "caption-side:top; text-align:left; padding-bottom:.5em"},
-    {"selector": "thead", "props": "border-top:1.5px solid; border-bottom:1px solid"},
-    {"selector": "th, td", "props": "text-align:left; vertical-align:top; padding:.15em .6em"},
-    {"selector": "td", "props": "white-space:nowrap"},
-    {"selector": ".block", "props": "border-top:1px solid"},
-]
 
 
 @dataclass(frozen=True)
@@ -244,7 +236,7 @@ def html(table: Table) -> str:
         .format(lambda text: escape(text).replace("\n", "<br />"))
         .format_index(escape, axis="columns")
         .set_td_classes(classes)
-        .set_table_styles(_CSS)
+        .set_table_styles(WORDS["css"]["table"])
         .set_caption(escape(table.caption))
         .to_html()
     )

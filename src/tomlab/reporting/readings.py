@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 from IPython.display import HTML
 
+from tomlab.reporting.printed import WORDS
+
 KEY = ["item_id", "model", "method", "sample"]
 SHOWN = 240  # characters of a text; of an answer, half from its beginning and half from its end
-_CSS = [
-    {"selector": "th, td", "props": "text-align:left; vertical-align:top; padding:.3em .6em"},
-    {"selector": "td", "props": "white-space:pre-wrap; overflow-wrap:anywhere; min-width:6em"},
-]
 
 
 def readings(
@@ -96,5 +94,7 @@ def show(table: pd.DataFrame) -> HTML:
     style = table.reset_index().style.hide(axis="index").format(escape="html")
     # Without the class, what stands between two dollar signs would be set as a formula.
     attributes = 'class="tex2jax_ignore mathjax_ignore"'
-    style.set_table_styles(_CSS).set_uuid("readings").set_table_attributes(attributes)
+    style.set_table_styles(WORDS["css"]["readings"]).set_uuid("readings").set_table_attributes(
+        attributes
+    )
     return HTML(style.to_html())

@@ -7,11 +7,6 @@ PUBLICATION = Paper(
     folder="bigtom",
     name="BigToM",
     authors_year="Gandhi et al., 2023",
-    citation=(
-        "Kanishk Gandhi, J.-Philipp Fränken, Tobias Gerstenberg, Noah D. Goodman (2023). "
-        "Understanding Social Reasoning in Language Models with Language Models. "
-        "NeurIPS Datasets and Benchmarks."
-    ),
     tables={
         "table7_models": Origin("Table 7", FRACTION),
         "table8_controls": Origin("Table 8", FRACTION),

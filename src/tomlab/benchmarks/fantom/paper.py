@@ -6,11 +6,6 @@ PUBLICATION = Paper(
     folder="fantom",
     name="FANToM",
     authors_year="Kim et al., 2023",
-    citation=(
-        "Hyunwoo Kim, Melanie Sclar, Xuhui Zhou, Ronan Le Bras, Gunhee Kim, Yejin Choi, "
-        "Maarten Sap (2023). FANToM: A Benchmark for Stress-testing Machine Theory of Mind in "
-        "Interactions. EMNLP."
-    ),
     tables={
         "table9_all": Origin("Table 9", PERCENT),
         "table1_headline": Origin("Table 1", PERCENT),

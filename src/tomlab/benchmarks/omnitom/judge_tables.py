@@ -95,7 +95,8 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             for axes in panels[1:]:
                 plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
         plotting.counts_beside(panels[0], rows, height)
-        plotting.dots_legend(figure, looks, plotting.count_handle(WORDING.groups), columns)
+        handles = plotting.dot_handles(looks) | plotting.count_handle(WORDING.groups)
+        plotting.legend_below(figure, handles, columns)
     about = WORDS["sensitivity"].format(
         methods=", ".join(rows["method"].unique()),
         judges=", ".join(looks),

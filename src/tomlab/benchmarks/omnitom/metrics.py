@@ -75,7 +75,8 @@ def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Found]:
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Found]:
     if len(rows):
         yield Series(metric, f"all{suffix}", rows[column], rows["family"])
-        yield _category_mean(metric, f"categories{suffix}", rows, column)
+        sums = partial(_by_category, column)
+        yield Statistic(metric, f"categories{suffix}", rows, sums, _mean_of_means)
         yield from _each(metric, rows, column, "category", after=suffix)
 
 
@@ -86,11 +87,6 @@ def _each(
         yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
 
 
-def _category_mean(metric: str, condition: str, rows: pd.DataFrame, column: str) -> Statistic:
-    """The mean of the category means."""
-    return Statistic(metric, condition, rows, partial(_by_category, column), _mean_of_means)
-
-
 def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The sums of each category, then their sizes."""
     in_order = rows.sort_values(column)
@@ -99,6 +95,7 @@ def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_of_means(counts: np.ndarray) -> np.ndarray:
+    """Of what `_by_category` counts."""
     half = counts.shape[-1] // 2
     with np.errstate(invalid="ignore"):
         return (counts[..., :half] / counts[..., half:]).mean(axis=-1)

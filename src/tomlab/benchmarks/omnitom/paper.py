@@ -6,11 +6,6 @@ PUBLICATION = Paper(
     folder="omnitom",
     name="OmniToM",
     authors_year="Bawatneh et al., 2026",
-    citation=(
-        "Adam Bawatneh, Sagar Sapkota, Amrit Singh Bedi, Santu Karmaker, Mubarak Shah (2026). "
-        "OmniToM: Benchmarking Theory of Mind in LLMs via Explicit Belief Modeling. "
-        "arXiv:2605.26322."
-    ),
     tables={
         "table3_stage1": Origin("Table 3, left", PERCENT),
         "table3_stage2": Origin("Table 3, right", PERCENT),

@@ -207,10 +207,7 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
     details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
         **{name: response[name] for name in _KEYS},
-        **{
-            name: item[name]
-            for name in ("group_id", "family", "source", "question_type", "category")
-        },
+        **{name: item[name] for name in _OF_ITEM},
         "outcome": verdict["outcome"],
         **details,
         "n_predicted": len(said.rows),

@@ -6,11 +6,6 @@ PUBLICATION = Paper(
     folder="simpletom",
     name="SimpleToM",
     authors_year="Gu et al., 2024",
-    citation=(
-        "Yuling Gu, Oyvind Tafjord, Hyunwoo Kim, Jared Moore, Ronan Le Bras, Peter Clark, "
-        "Yejin Choi (2024). SimpleToM: Exposing the Gap between Explicit ToM Inference and "
-        "Implicit ToM Application in LLMs. arXiv:2410.13648."
-    ),
     tables={
         "table2_main": Origin("Table 2", PERCENT),
         "table3_ms_remind": Origin("Table 3", PERCENT),

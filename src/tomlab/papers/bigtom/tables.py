@@ -15,19 +15,14 @@ import yaml
 from tomlab.benchmarks.bigtom.items.compose import METHODS
 from tomlab.benchmarks.bigtom.metrics import split_condition
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
-from tomlab.reporting import beside, printed
+from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.beside import known_first
-from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER, RUN
 
 TEMPLATES = 200  # Sec. 3.3; one item of each condition a template, so n of each published number
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 VARIABLES = WORDS["variables"]
-LOOKS = {
-    "true_belief": Look("TB", COLOURS["blue"], "o", dodge=-0.28),
-    "false_belief": Look("FB", COLOURS["orange"], "s"),
-    "tb_and_fb": Look("TB ∧ FB", INK, "D", dodge=0.28),
-}
+LOOKS = plotting.described(WORDS["looks"])
 CONTROLS = dict(zip(["true_control", "false_control", "control_tb_and_fb"], LOOKS, strict=True))
 BELIEF_MARKS, BELIEF_WORDS = "†‡", WORDS["beliefs"]  # without, with
 TIDY = ["model", "variable", "contingency", "initial_belief", "method"]

@@ -16,9 +16,8 @@ from tomlab.papers.fantom import tables as numbers
 from tomlab.papers.fantom.tables import PROMPTING, WORDS
 from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import NUMBERS, demand_metric
-from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.plotting import Look
 
-_COLOURS = COLOURS | {"ink": INK, "pale": "#d9d9d9"}
 CHANCE = 0.5  # of two options (App. B)
 BY_SOURCE = {"row_height": 0.24, "extra": 1.6}
 
@@ -107,13 +106,9 @@ def _rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _looks(series: str, found: Iterable[str] | None = None) -> dict[str, Look]:
     """How the levels of a series are drawn: those that were found, by default all."""
-    levels = WORDS["looks"][series]
-    known = levels if found is None else set(found)
-    return {
-        level: Look(**look | {"colour": _COLOURS[look["colour"]]})
-        for level, look in levels.items()
-        if level in known
-    }
+    looks = plotting.described(WORDS["looks"][series])
+    known = looks if found is None else set(found)
+    return {level: look for level, look in looks.items() if level in known}
 
 
 # ---- drawing -------------------------------------------------------------------------------------

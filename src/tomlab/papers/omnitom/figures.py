@@ -24,27 +24,11 @@ from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER
 
-ORDERS = {
-    "order 0": Look("order 0 (the world)", COLOURS["blue"], "o", dodge=-0.27),
-    "order 1": Look("order 1", COLOURS["orange"], "s"),
-    "order 2+": Look("order 2 and above", COLOURS["pink"], "D", dodge=0.27),
-}
-# Fig. 5b is printed without numbers; these stand in the text (Sec. 6), of no model in particular.
-LABELLING_BY_ORDER = {
-    ("all", "order 1"): 0.712,
-    ("knowledge_access", "order 1"): 0.589,
-    ("representation", "order 1"): 0.573,
-    ("all", "order 2+"): 0.744,
-}
+ORDERS, BEYOND = (plotting.described(WORDS["looks"][name]) for name in ("orders", "beyond"))
 PANELS = {"extraction": "[a] Extraction, F1", "all": "[b] All dimensions"} | {
     dimension: f"[b] {name}" for dimension, name in DIMENSION_NAMES.items()
 }
 VOLUME = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-BEYOND = {
-    "accuracy": Look("accuracy", COLOURS["blue"], "o", dodge=-0.25),
-    "balanced_accuracy": Look("balanced accuracy", COLOURS["orange"], "s"),
-    "macro_f1": Look("macro F1", COLOURS["pink"], "D", dodge=0.25),
-}
 MAJORITY = "accuracy of always the commonest gold label"
 # Where the bars of the label distribution stand: two columns of about as many labels.
 COLUMNS = (
@@ -99,8 +83,8 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     size = _in_lines(panels, positions, columns=3)
     figure = charts.dots(points, positions, *shown, empty="no number", **size)
     names = DIMENSION_NAMES | {"all": "all dimensions"}
-    numbers = LABELLING_BY_ORDER.items()
-    told = [f"{names[panel]}, {order}: {printed.share(value)}" for (panel, order), value in numbers]
+    numbers = WORDS["labelling_by_order"]
+    told = [f"{names[panel]}, {order}: {printed.share(value)}" for panel, order, value in numbers]
     run = tables.run_sentences(points, metrics, "outputs a point")
     return figure, " ".join([WORDS["figure5"].format(told="; ".join(told)), *run])
 
@@ -128,9 +112,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         _hollow(panels[-1], paper["volume"], paper["f1"])
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
-        more = {"paper, computed (see caption)": plotting.HOLLOW}
-        more |= plotting.count_handle(WORDING.groups)
-        plotting.dots_legend(figure, looks, more, columns)
+        handles = plotting.dot_handles(looks) | {"paper, computed (see caption)": plotting.HOLLOW}
+        handles |= plotting.count_handle(WORDING.groups)
+        plotting.legend_below(figure, handles, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
     run = tables.run_sentences(rows, metrics, "outputs a point")
     return figure, " ".join([WORDS["figure8"].format(told="; ".join(told)), *run])
@@ -181,8 +165,8 @@ def _by_order(metrics: pd.DataFrame, level: str | None) -> pd.DataFrame:
     rows = rows[rows["bucket"].isin(ORDERS)]
     if rows.empty:
         raise InputError("metrics: no f1 or accuracy of benchmark 'omnitom' by belief order")
-    paper = pd.Series(LABELLING_BY_ORDER, name="value").rename_axis(["panel", "bucket"])
-    paper = paper.reset_index().assign(model="text of Sec. 6", source=PAPER)
+    paper = pd.DataFrame(WORDS["labelling_by_order"], columns=["panel", "bucket", "value"])
+    paper = paper.assign(model="text of Sec. 6", source=PAPER)
     paper = paper[paper["panel"].isin(rows["panel"])]
     both = pd.concat([paper, rows], ignore_index=True)
     return both.fillna({"mark": "", "method": "", "ci_method": ""})

@@ -19,29 +19,9 @@ from tomlab.papers.simpletom import tables as numbers
 from tomlab.papers.simpletom.tables import PRIMARY, QUESTIONS, TOTAL, WORDS
 from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import demand_level, demand_metric
-from tomlab.reporting.plotting import COLOURS, INK, Look
+from tomlab.reporting.plotting import Look
 
-LOOKS = {
-    "mental_state": Look("mental state", COLOURS["blue"], "o", dodge=-0.26),
-    "behavior": Look("behavior", COLOURS["orange"], "s"),
-    "judgment": Look("judgment", COLOURS["pink"], "D", dodge=0.26),
-}
-FAILURES = {
-    "mental_state": Look("fails at mental state", COLOURS["blue"]),
-    "behavior": Look("fails at behavior", COLOURS["orange"], hatch="////"),
-    "judgment": Look("fails at judgment", COLOURS["pink"], hatch="...."),
-    "none": Look("all three right", COLOURS["green"]),
-}
-INTERVENTIONS = {
-    "ms-remind": (COLOURS["blue"], "o"),
-    "sysp": (COLOURS["sky"], "v"),
-    "sysp-star": (COLOURS["green"], "^"),
-    "cot": (COLOURS["orange"], "s"),
-    "cot-star": (COLOURS["red"], "D"),
-    "cot-star-ms": (INK, "P"),
-}
-# A user's methods.
-SPARE = [(COLOURS["pink"], "X"), (COLOURS["brown"], "<"), (COLOURS["grey"], ">")]
+LOOKS, FAILURES, INTERVENTIONS = map(plotting.described, WORDS["looks"].values())
 CHANCE = 0.5  # of two options (Sec. 5.1)
 CHANCE_BY_WORDING = {"three-way": 1 / 3}
 # App. F: with the wordings that it tried, three models were "never exceeding 30% accuracy".
@@ -247,9 +227,10 @@ def _differences(
 
 def _intervention_looks(methods: list[str]) -> dict[str, Look]:
     """Marker and colour of each method; dodged so that all stand within one row."""
-    spare, looks, last = cycle(SPARE), {}, len(methods) - 1
+    spare = cycle(look for name, look in INTERVENTIONS.items() if name not in METHOD_NAMES)
+    looks = {}
     for place, method in enumerate(methods):
-        kind = INTERVENTIONS.get(method) or next(spare)
-        dodge = (place - last / 2) * (0.84 / len(methods))
-        looks[method] = Look(METHOD_NAMES.get(method, method), *kind, dodge=dodge)
+        look = INTERVENTIONS.get(method) or next(spare)
+        dodge = (place - (len(methods) - 1) / 2) * (0.84 / len(methods))
+        looks[method] = replace(look, label=METHOD_NAMES.get(method, method), dodge=dodge)
     return looks

@@ -202,15 +202,12 @@ def table8(stories: pd.DataFrame) -> pd.DataFrame:
     Columns: scenario, stories, unique_x, unique_z, unique_y; the last is missing where no story has
     a person Y. Entities that differ in case or spacing alone are one.
     """
-    rows = [_counts(name, part) for name, part in stories.groupby("scenario", sort=False)]
-    rows.sort(key=lambda row: -row["stories"])
-    rows.append(_counts("All stories", stories))
-    return pd.DataFrame(rows).astype({"unique_y": "Int64"})
-
-
-def _counts(scenario: str, stories: pd.DataFrame) -> dict:
-    row = {"scenario": scenario, "stories": len(stories)}
-    for name in ("person_x", "object_z", "person_y"):
-        texts = {" ".join(text.casefold().split()) for text in stories[name]}
-        row[f"unique_{name[-1]}"] = len(texts - {""})
-    return row | {"unique_y": row["unique_y"] or None}
+    names = {"person_x": "unique_x", "object_z": "unique_z", "person_y": "unique_y"}
+    entities = stories[[*names]].map(lambda text: " ".join(text.casefold().split()) or None)
+    entities = entities.rename(columns=names)
+    table = entities.groupby(stories["scenario"], sort=False).nunique()
+    table.insert(0, "stories", stories.groupby("scenario").size())
+    table = table.sort_values("stories", ascending=False, kind="stable")
+    table.loc["All stories"] = [len(stories), *entities.nunique()]
+    table["unique_y"] = table["unique_y"].astype("Int64").replace(0, pd.NA)
+    return table.reset_index()
