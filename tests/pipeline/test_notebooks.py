@@ -239,6 +239,16 @@ def test_the_best_judge_is_named_with_what_it_was_held_against(lab, benchmark):
     assert agreement.loc[winner["judge"], "agreement"] == agreement["agreement"].max()
 
 
+@pytest.mark.parametrize("benchmark", ["bigtom", *OTHERS])
+def test_people_have_a_form_and_the_judges_error_stands_beside(lab, benchmark):
+    folder = lab.root / "results/judges" / benchmark
+    form = pd.read_csv(folder / "to_label.csv")
+    assert "annotator" in form and form["annotator"].isna().all()
+    errors = pd.read_csv(folder / "judge_error.csv")
+    # Copies of an option hang on no judge; of OmniToM's tables only people could tell.
+    assert errors["metric"].str.endswith("_uncorrected").any() == (benchmark == "omnitom")
+
+
 def test_stories_become_three_questions_and_six_wordings_each(lab):
     items = tidy.read("items", lab.root / "results/items/simpletom.parquet")
     assert items["scenario"].nunique() == 10
