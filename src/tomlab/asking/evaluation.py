@@ -33,8 +33,6 @@ class Variant:
 
 
 _PLAIN = Variant()
-# Of how many groups at most a model is asked variants: under this name in its `groups`.
-VARIANTS = "variants"
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,15 @@ def plan(
     orders: 2 asks what shows two options with these exchanged, too, but for items with `tried`,
     which come in several orders by lot as they are. wordings: folders of other prompts (see
     `prompts.wording`), asked of items whose messages they change; a baseline reads none.
-    `groups: {<benchmark>: {variants: n}}` says of how many groups both are asked at most.
+    A model may declare, as `variants`, of how many of its groups both are asked.
     """
-    named = [(REVERSED, {})] if orders > 1 else []
-    named += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
-    variants = [Variant(*one, samples * place) for place, one in enumerate(named, start=1)]
+    others = [(REVERSED, {})] if orders > 1 else []
+    others += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
+    ways_too = [Variant(*one, samples * place) for place, one in enumerate(others, start=1)]
     allowed = model.groups.get(benchmark.NAME, {})
-    where = f"models.{model.name}.groups.{benchmark.NAME}"
-    _known_methods({*allowed} - {VARIANTS}, benchmark, where)
+    varied = model.variants.get(benchmark.NAME, {})
+    for option, named in (("groups", allowed), ("variants", varied)):
+        _known_methods(named, benchmark, f"models.{model.name}.{option}.{benchmark.NAME}")
     order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
         chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
@@ -88,9 +87,7 @@ def plan(
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
         for item in asked:
-            ways = [
-                way for way in variants if item[benchmark.UNIT] in order[: allowed.get(VARIANTS)]
-            ]
+            ways = ways_too if item[benchmark.UNIT] in order[: varied.get(method)] else []
             ways = [_PLAIN, *(way for way in ways if _changes(way, benchmark, item, method))]
             questions += [
                 Question(as_shown(item, way.name), method, sample, way)

@@ -8,7 +8,6 @@ from typing import Any
 
 from tomlab import params
 from tomlab.asking import prompts
-from tomlab.asking.evaluation import VARIANTS
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
 from tomlab.paths import PACKAGE, PARAMS, ROOT
@@ -75,7 +74,8 @@ def _strange_methods(
     problems = []
     for name, spec in models.items():
         groups = spec.groups.get(benchmark, {})
-        named[f"models.{name}.groups.{benchmark}"] = {*groups} - {VARIANTS}
+        named[f"models.{name}.groups.{benchmark}"] = groups
+        named[f"models.{name}.variants.{benchmark}"] = spec.variants.get(benchmark, {})
         named[f"models.{name}.answer_tokens.{benchmark}"] = spec.answer_tokens.get(benchmark, {})
         if name in run and all(groups.get(method) == 0 for method in evaluation.methods):
             problems.append(
