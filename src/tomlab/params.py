@@ -156,6 +156,10 @@ class Run(Section):
     seeds: Seeds
     samples: Size
     prompts: dict[str, GivenPath]
+    # 2: what shows two options is asked with these exchanged, too.
+    orders: Annotated[int, Field(ge=1, le=2)]
+    # Folders of other wordings of prompts, `<folder>/<benchmark>/<prompt>.txt`.
+    wordings: list[GivenPath]
 
 
 class _Loader(yaml.SafeLoader):

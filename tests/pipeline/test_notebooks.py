@@ -185,7 +185,7 @@ def test_table_is_there_to_compute_on_to_print_and_to_read(name, lab):
 def test_figures_notebook_shows_its_figures(lab):
     outputs = [o for cell in lab.executed("figures@bigtom").cells for o in cell.get("outputs", [])]
     images = [o for o in outputs if "image/png" in o.get("data", {})]
-    assert len(images) == 4
+    assert len(images) == 5
 
 
 def test_documents_are_published_with_links_that_lead_somewhere(lab):
@@ -226,8 +226,10 @@ def test_figures_are_pictures_and_tables_can_be_read(lab, benchmark):
         assert path.stat().st_size > 10_000
     printed = sorted((lab.root / "results/tables" / benchmark).glob("*.csv"))
     assert len(printed) >= 6
-    # One model asked by one method has no differences; the file then has its columns alone.
-    assert all(len(pd.read_csv(path)) for path in printed if path.stem != "differences")
+    # One model asked by one method has no differences, and a baseline of tables no other order or
+    # wording; the file then has its columns alone.
+    empty = {path.stem for path in printed if not len(pd.read_csv(path))}
+    assert empty <= {"differences"} | ({"variants"} if benchmark == "omnitom" else set())
 
 
 @pytest.mark.parametrize("benchmark", ["bigtom", *OTHERS])

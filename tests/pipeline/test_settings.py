@@ -88,6 +88,23 @@ WRONG = [
     ("run/sampels", 2, "run: .*sampels: no such option; did you mean 'samples'"),
     ("run/samples", 1.5, "samples: .*integer"),
     ("run/samples", 0, "samples: .*equal to 1"),
+    ("run/orders", 3, "orders: .*less than or equal to 2, found 3"),
+    ("run/wordings", ["data/wordings/mine"], "wordings.0: .*expected a file or folder"),
+    (
+        "run/wordings",
+        ["data/wordings/reworded"] * 2,
+        "found the name 'reworded', expected one that",
+    ),
+    (
+        "run/wordings",
+        ["data/wordings"],
+        "data/wordings/reworded: no such benchmark; there are: big",
+    ),
+    (
+        "models/gpt-4o/variants",
+        {"bigtom": {"2-shot": 1}},
+        "gpt-4o.variants.bigtom: no method '2-sh",
+    ),
     ("run/resamples", 2000, "run: .*resamples: no such option"),
     ("run/seeds/draw_seed", "text", "draw_seed: .*integer, found 'text'"),
     ("run/seeds/made_seed", -1, "made_seed: .*equal to 0"),

@@ -144,8 +144,7 @@ CHANGES = {
     "run/seeds/option_seed": (1, of("2_filtering/")),
     "run/seeds/draw_seed": (
         1,
-        of("2_filtering/omnitom", "3_evaluation/")
-        | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
+        of("2_filtering/omnitom", "3_evaluation/", "4_judge_calibration/"),
     ),
     "run/seeds/sampling_seed": (
         1,
@@ -153,6 +152,9 @@ CHANGES = {
         | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
     ),
     "run/seeds/made_seed": (1, of("4_judge_calibration/")),
+    "run/orders": (1, of("3_evaluation/")),
+    "run/wordings": ([], of("3_evaluation/")),
+    "models/smollm2-135m/variants/fantom/full": (1, of("3_evaluation/fantom-smollm2-135m")),
     "run/models": (
         ["smollm2-135m", "random"],
         {name for name in of("3_evaluation/") if name.endswith("-omniscient")} | of("4_", "5_"),
@@ -210,6 +212,19 @@ def test_edit_in_a_folder_concerns_its_readers(tmp_path):
     before = read_by_stages(content)
     (tmp_path / "tombench" / "more.jsonl").write_text("{}\n")
     assert concerned(before, read_by_stages(content)) == {"2_filtering/omnitom"}
+
+
+def test_wording_of_one_benchmark_concerns_its_evaluation_alone(tmp_path):
+    (tmp_path / "mine" / "bigtom").mkdir(parents=True)
+    (tmp_path / "mine" / "bigtom" / "instruction.txt").write_text("Pick one.\n")
+    content = deepcopy(RIGHT)
+    content["run"]["wordings"] = []
+    before = read_by_stages(content)
+    content["run"]["wordings"] = [str(tmp_path / "mine")]
+    after = read_by_stages(content)
+    assert concerned(before, after) == of("3_evaluation/bigtom")
+    (tmp_path / "mine" / "bigtom" / "instruction.txt").write_text("Take one.\n")
+    assert concerned(after, read_by_stages(content)) == of("3_evaluation/bigtom")
 
 
 def test_file_that_cannot_be_read_is_named(tmp_path):

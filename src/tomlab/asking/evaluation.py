@@ -2,8 +2,8 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -15,17 +15,39 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
-from tomlab.records.tidy import check
-from tomlab.scoring.answers import failed
+from tomlab.records.tidy import AS_ASKED, REVERSED, check
+from tomlab.scoring.answers import as_shown, failed
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How questions are put: as the protocol asks, `REVERSED`, or in another wording by its name.
+
+    prompts: the files of that wording by prompt name. earlier: how many samples of an item are put
+    in another way before, so that samples in the tables have numbers of their own.
+    """
+
+    name: str = AS_ASKED
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    earlier: int = 0
+
+
+_PLAIN = Variant()
 
 
 @dataclass(frozen=True)
 class Question:
-    """One item put to a model by one method; `sample` tells repeats apart."""
+    """One item, as it is shown, put to a model by one method; `sample` tells repeats apart."""
 
     item: Mapping
     method: str
     sample: int
+    variant: Variant = _PLAIN
+
+    @property
+    def number(self) -> int:
+        """Its sample in the tables."""
+        return self.variant.earlier + self.sample
 
 
 def plan(
@@ -36,15 +58,27 @@ def plan(
     *,
     samples: int = 1,
     seed: int = 0,
+    orders: int = 1,
+    wordings: Sequence[Path | str] = (),
 ) -> list[Question]:
     """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
     A model that declares `groups: {<benchmark>: {<method>: n}}` is asked about n groups, drawn by
     `seed`; those of a smaller n are among those of a larger one, so methods stay comparable. A
     baseline is left out of methods to which it has no answers, and says so.
+
+    orders: 2 asks what shows two options with these exchanged, too, but for items with `tried`,
+    which come in several orders by lot as they are. wordings: folders of other prompts (see
+    `prompts.wording`), asked of items whose messages they change; a baseline reads none.
+    A model may declare, as `variants`, of how many of its groups both are asked.
     """
+    others = [(REVERSED, {})] if orders > 1 else []
+    others += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
+    ways_too = [Variant(*one, samples * place) for place, one in enumerate(others, start=1)]
     allowed = model.groups.get(benchmark.NAME, {})
-    named = {f"models.{model.name}.groups.{benchmark.NAME}": allowed}
+    varied = model.variants.get(benchmark.NAME, {})
+    declared = {"groups": allowed, "variants": varied}
+    named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in declared.items()}
     refuse(strange_methods(benchmark, named), "params.yaml")
     order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
     for method in methods:
@@ -53,9 +87,27 @@ def plan(
         if model.provider == "baseline" and not _answers(benchmark, asked, method, model.model):
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
-        repeats = product(asked, range(samples))
-        questions += [Question(item, method, sample) for item, sample in repeats]
+        for item in asked:
+            ways = ways_too if item[benchmark.UNIT] in order[: varied.get(method)] else []
+            ways = [_PLAIN, *(way for way in ways if _changes(way, benchmark, item, method))]
+            questions += [
+                Question(as_shown(item, way.name), method, sample, way)
+                for way, sample in product(ways, range(samples))
+            ]
     return questions
+
+
+def as_asked(questions: Iterable[Question]) -> list[Question]:
+    """Those put as the protocol puts them."""
+    return [question for question in questions if question.variant.name == AS_ASKED]
+
+
+def _changes(way: Variant, benchmark: Benchmark, item: Mapping, method: str) -> bool:
+    """Whether a variant asks anything else of an item than the protocol does."""
+    if way.name == REVERSED:
+        return len(item["choices"]) == 2 and "tried" not in item
+    told = {"reasoning": "", **item}  # which a second call has only once it is asked
+    return benchmark.messages(told, method, way.prompts) != benchmark.messages(told, method)
 
 
 def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy: str) -> bool:
@@ -82,14 +134,16 @@ def request(
     max_tokens: Mapping[str, int | None] | None = None,
 ) -> Request:
     """The request for one question. max_tokens: a user's own limits by method, None for none."""
-    item, method = question.item, question.method
+    item, method, way = question.item, question.method, question.variant
+    # A baseline that guesses guesses anew.
+    drawn = random.Random(f"{seed}/{way.name}").getrandbits(32) if way.name else seed
     return Request(
-        messages=tuple(benchmark.messages(item, method, replaced)),
+        messages=tuple(benchmark.messages(item, method, {**(replaced or {}), **way.prompts})),
         max_tokens=(max_tokens or {}).get(method, benchmark.METHODS[method].max_tokens),
         sample=question.sample,
         seed=seed,
         shared_prefix=benchmark.shared_prefix(item, method),
-        reference=benchmark.reference(item, method, seed),
+        reference=benchmark.reference(item, method, drawn),
         schema=benchmark.schema(method),
     )
 
@@ -127,9 +181,10 @@ async def evaluate(
             "kept; running again asks only for the failed ones"
         )
     hashes = {}
-    for method in {q.method for q in questions}:
-        texts = [prompts.load(name, replaced) for name in benchmark.METHODS[method].prompts]
-        hashes[method] = prompts.prompt_hash(*texts)
+    for key, way in {(q.method, q.variant.name): q.variant for q in questions}.items():
+        own = {**(replaced or {}), **way.prompts}
+        texts = [prompts.load(name, own) for name in benchmark.METHODS[key[0]].prompts]
+        hashes[key] = prompts.prompt_hash(*texts)
     rows = []
     for question, put, response in zip(questions, requests, responses, strict=True):
         reply = response.reply or Reply(None, None)
@@ -137,9 +192,10 @@ async def evaluate(
             "item_id": question.item["item_id"],
             "model": model.name,
             "method": question.method,
-            "sample": question.sample,
+            "sample": question.number,
+            "asked_as": question.variant.name,
             "messages": json.dumps(list(put.messages), ensure_ascii=False),
-            "prompt_hash": hashes[question.method],
+            "prompt_hash": hashes[question.method, question.variant.name],
             "response": reply.text,
             "finish_reason": reply.finish_reason,
             "prompt_tokens": reply.prompt_tokens,
@@ -168,7 +224,7 @@ def second_calls(
     said = {(row["item_id"], row["method"], row["sample"]): row for row in rows}
     asked, lost = [], []
     for q in questions:
-        row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.sample]
+        row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.number]
         if failed(row):
             error = f"first call: {row['error']}"
             lost.append({**row, "method": q.method, "response": None, "error": error})

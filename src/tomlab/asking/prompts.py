@@ -42,6 +42,32 @@ def _users_own(name: str, path: Path, ours: str) -> str:
     return text
 
 
+def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
+    """Another wording of a benchmark's prompts, `<name>/<benchmark>/<prompt>.txt`: its name, and
+    its files by prompt name as `load` takes them. folder: of the benchmark.
+
+    Errors: `InputError` where there is no file, or for one that does not stand for a prompt of ours
+    or lacks a placeholder of it.
+    """
+    path = ROOT / Path(folder).expanduser()
+    files = {f"{path.name}/{file.stem}": str(file) for file in sorted(path.glob("[!.]*"))}
+    problems = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
+    for name, file in files.items():
+        try:
+            if name not in _known() or not file.endswith(".txt"):
+                own = [
+                    f"{each.partition('/')[2]}.txt"
+                    for each in sorted(_known())
+                    if each.startswith(f"{path.name}/")
+                ]
+                raise InputError(f"{file}: no such prompt; there are: {', '.join(own)}")
+            load(name, {name: file})
+        except InputError as error:
+            problems.append(str(error))
+    refuse(problems, f"wording {path.parent.name!r}")
+    return path.parent.name, files
+
+
 @cache
 def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""

@@ -46,8 +46,8 @@ class Benchmark(Protocol):
     ) -> list[dict[str, str]]:
         """The chat messages `{"role", "content"}` for one item, the last one the user's.
 
-        replaced: as in `prompts.load`. Errors: `InputError` where an earlier answer, on which the
-        method builds, is not in the item.
+        Options are shown in the order of `choices`. replaced: as in `prompts.load`. Errors:
+        `InputError` where an earlier answer, on which the method builds, is not in the item.
         """
 
     def shared_prefix(self, item: Mapping, method: str) -> str:

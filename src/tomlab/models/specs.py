@@ -131,6 +131,8 @@ class _Spec(params.Section):
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
     groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
+    # The same for other orders and wordings, of those groups; what is not named is asked whole.
+    variants: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
     # protocol's: for a small model that does not stop by itself, or None: no limit.
     answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
@@ -141,7 +143,8 @@ class _Spec(params.Section):
         which its evaluation shows, too.
         """
         entry = self.model_dump(exclude=_REACH)
-        own = {name: entry.pop(name).get(benchmark, {}) for name in ("groups", "answer_tokens")}
+        parts = ("groups", "variants", "answer_tokens")
+        own = {name: entry.pop(name).get(benchmark, {}) for name in parts}
         price = {"price": entry.pop("price")}
         return entry | own | price if benchmark else entry
 

@@ -11,7 +11,8 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
-from tomlab.paths import PACKAGE, PARAMS
+from tomlab.paths import PACKAGE, PARAMS, ROOT
+from tomlab.records.tidy import REVERSED
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -60,6 +61,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         problems += _strangers(run, registry, benchmarks)
         for name, file in run.prompts.items():
             told(partial(prompts.load, name), {name: file}, "run.prompts")
+        problems += _strange_wordings(run.wordings, benchmarks)
     refuse(problems, str(path))
     return content
 
@@ -74,6 +76,7 @@ def _strange_methods(
     for name, spec in models.items():
         groups = spec.groups.get(benchmark, {})
         named[f"models.{name}.groups.{benchmark}"] = groups
+        named[f"models.{name}.variants.{benchmark}"] = spec.variants.get(benchmark, {})
         named[f"models.{name}.answer_tokens.{benchmark}"] = spec.answer_tokens.get(benchmark, {})
         if name in run and all(groups.get(method) == 0 for method in evaluation.methods):
             problems.append(
@@ -81,6 +84,29 @@ def _strange_methods(
                 "more for one of them"
             )
     return problems + strange_methods(import_module(f"tomlab.benchmarks.{benchmark}"), named)
+
+
+def _strange_wordings(folders: list[str], benchmarks: list[str]) -> list[str]:
+    """Wordings that share a name or bear one that is taken, and what is wrong in them."""
+    names = [Path(folder).name for folder in folders]
+    problems = [
+        f"run.wordings: {folder}: found the name {name!r}, expected one that is not taken"
+        for folder, name in zip(folders, names, strict=True)
+        if names.count(name) > 1 or name in ("", REVERSED)
+    ]
+    for folder in folders:
+        inside = sorted((ROOT / Path(folder).expanduser()).glob("*"))
+        problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
+        for path in inside:
+            if path.name in benchmarks:
+                try:
+                    prompts.wording(path)
+                except InputError as error:
+                    problems.append(f"run.wordings: {error}")
+            else:
+                known = ", ".join(benchmarks)
+                problems.append(f"run.wordings: {path}: no such benchmark; there are: {known}")
+    return problems
 
 
 def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> list[str]:

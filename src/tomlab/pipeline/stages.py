@@ -100,6 +100,10 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
         # Those of a benchmark, and of the judges that all have.
         whose = (f"{benchmark}/", "judges/")
         values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
+    if "wordings" in values:
+        # Of each folder what is for this benchmark.
+        own = (f"{folder}/{benchmark}" for folder in values["wordings"])
+        values["wordings"] = [folder for folder in own if there(folder)]
     named = _texts([values.get(name, []) for name in _MODELS])
     entries = {name: specs.model_spec(name, registry).answering() for name in named}
     if model := values.get("model"):

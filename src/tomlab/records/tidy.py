@@ -19,6 +19,9 @@ from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
+# How a question was put, in the column `asked_as`: as the protocol puts it, with its two options
+# exchanged, or in another wording by its name. Answers from elsewhere may leave it out.
+AS_ASKED, REVERSED = "", "reversed"
 # Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
 SCORED = "scored"
 # Whose word a judge is held against where an operation made the truth and nobody judged it.
@@ -39,6 +42,7 @@ _ANSWER = ["item_id", "model", "method", "sample"]
 _METRIC = ["benchmark", "model", "method", "metric", "condition"]
 _PAIR = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
 _KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC, "differences": _PAIR}
+_ASKED_AS = {"asked_as": pa.Column(str, required=False)}
 _SHARE = {"checks": pa.Check.in_range(0, 1)}
 _COLUMNS = {
     "items": {
@@ -58,12 +62,14 @@ _COLUMNS = {
         **_counts("prompt_tokens", "completion_tokens"),
         **_texts("error", nullable=True),
         **_texts("request_key"),
+        **_ASKED_AS,
     },
     "scores": {
         **_texts("item_id", "group_id", "model", "method"),
         **_counts("sample"),
         **_texts("outcome", checks=pa.Check.isin([*OUTCOMES, SCORED])),
         "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
+        **_ASKED_AS,
     },
     "metrics": {
         **_texts(*_METRIC),

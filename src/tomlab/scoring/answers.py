@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from tomlab.errors import InputError
+from tomlab.records.tidy import AS_ASKED, REVERSED
 
 # Openings of an answer that declines. Only read when no option could be found.
 _REFUSAL = re.compile(
@@ -45,12 +46,13 @@ def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
 _NEEDED = ("item_id", "model", "method", "response")
 # What responses from elsewhere may leave out.
 _DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None, "completion_tokens": 0}
+_DEFAULTS |= {"asked_as": AS_ASKED}
 
 
 def pairs(
     items: pd.DataFrame, responses: pd.DataFrame, methods: Collection[str]
 ) -> list[tuple[dict, dict]]:
-    """Each response with its item, in the order of the responses.
+    """Each response with its item as it was asked, in the order of the responses.
 
     responses: of any models, or just their columns `item_id, model, method, response`. Errors:
     `InputError` for missing columns, unknown items or methods and doubled rows.
@@ -66,7 +68,12 @@ def pairs(
     keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
     if doubled := [key for key, times in Counter(keys).items() if times > 1]:
         raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
-    return [(by_id[response["item_id"]], response) for response in filled]
+    return [(as_shown(by_id[r["item_id"]], r["asked_as"]), r) for r in filled]
+
+
+def as_shown(item: dict, asked_as: str) -> dict:
+    """An item with its options in the order in which they were shown."""
+    return item | {"choices": [*item["choices"]][::-1]} if asked_as == REVERSED else item
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:

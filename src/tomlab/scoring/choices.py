@@ -51,7 +51,7 @@ def scored(
     conditions: Sequence[str],
 ) -> dict:
     """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
-    whose = {name: response[name] for name in ("item_id", "model", "method", "sample")}
+    whose = {name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")}
     told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
     chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
     return whose | {name: item[name] for name in conditions} | told | {"chosen": chosen}

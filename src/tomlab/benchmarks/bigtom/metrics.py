@@ -8,6 +8,7 @@ from scipy.special import stdtr
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
+from tomlab.scoring.variants import protocol
 
 # What stands in the place of a condition where both versions of a template are counted as one.
 PAIRS = {"belief": "tb_and_fb", "control": "control_tb_and_fb"}
@@ -27,7 +28,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
 def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of; units are answers, for tb_and_fb templates."""
-    for (model, method), part in scores.groupby(["model", "method"], sort=False):
+    for (model, method), part in protocol(scores).groupby(["model", "method"], sort=False):
         for one in _series(by_unit(part)):
             yield model, method, one
 

@@ -17,6 +17,7 @@ from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
 from tomlab.scoring.stats import COUNT, ratio
+from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
 _ALL = ("belief_choice", *chain(*_BOTH.values()))
@@ -62,6 +63,7 @@ def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of; units are answers, for conjunctions sets, parts or
     conversations.
     """
+    scores = protocol(scores)
     scores = scores.assign(right=scores["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         for one in _series(by_unit(part), method):

@@ -26,6 +26,7 @@ _CONDITIONS += ["character"]
 # Columns of the scores that a rule may leave as they are.
 _DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
 _DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
+_DETAILS |= {"chosen": None}
 # The outcome, the rule that decided, in words, and the columns of the scores that it sets.
 Verdict = tuple[str, str, dict]
 
@@ -61,6 +62,7 @@ def _dist(item: Mapping, said: Said) -> Verdict:
     """Nearer to PersonX's belief than to the omniscient one."""
     nearest = item["answer" if said.is_nearer else "wrong_answer"]
     details = {"word_overlap": token_f1(nearest, said.text), "cut": said.is_cut}
+    details["chosen"] = nearest if said.text else None
     rule = "nearer to the right belief than to the other"
     if said.is_nearer:
         return "correct", rule, details
@@ -73,9 +75,10 @@ def _choice(item: Mapping, said: Said) -> Verdict:
     is_right, is_other = (names_option(said.text, LETTERS[place]) for place in (right, 1 - right))
     if is_right:
         rule = "names both options, which counts" if is_other else "names the right option"
-        return "correct", rule, {"doubtful": is_other}
+        chosen = None if is_other else item["answer"]
+        return "correct", rule, {"doubtful": is_other, "chosen": chosen}
     if is_other:
-        return "wrong", "names the other option", {}
+        return "wrong", "names the other option", {"chosen": item["wrong_answer"]}
     return said.unread, "names no option", {}
 
 
@@ -87,6 +90,7 @@ def _list(item: Mapping, said: Said) -> Verdict:
     excluded = any(name.lower() not in found for name in item["aware"])
     included = any(name.lower() in found for name in item["unaware"])
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
+    details["chosen"] = ", ".join(found) or None
     if not (excluded or included):
         return "correct", "has every aware name and no unaware one", details
     if not found:
@@ -104,7 +108,8 @@ def _yn(item: Mapping, said: Said) -> Verdict:
     both = read == YES and _has_sign(said.text, *_SIGNS[NO])
     rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
     outcome = "correct" if (read == YES) == (item["answer"] == "yes") else "wrong"
-    return outcome, rule, {"yn": read, "doubtful": both}
+    chosen = "yes" if read == YES else "no"
+    return outcome, rule, {"yn": read, "doubtful": both, "chosen": chosen}
 
 
 _RULES = {"fact": _fact, "belief_dist": _dist, "belief_choice": _choice}
@@ -133,7 +138,9 @@ def score(
     F1 for a score, and the outcome `scored`. Where the release says wrong, `outcome` tells answers
     without a readable verdict apart. `scenario` is that of the method's context, `is_yes` the key
     of yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
-    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), and `doubtful`: the rule
+    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
+    answer says: an option, a belief, the names, yes or no; None where that is none or both options,
+    and of facts), and `doubtful`: the rule
     credits an answer that also names the other option, declines, or was cut off.
 
     `<think>…</think>` is taken out before anything is read, and what follows a `<think>` that never
@@ -178,7 +185,7 @@ def _row(item: Mapping, response: Mapping, said: Said) -> dict:
     details = {"score": float(outcome == "correct")} | _DETAILS | details
     full = METHODS[response["method"]].context == "full"
     return {
-        **{name: response[name] for name in ("item_id", "model", "method", "sample")},
+        **{name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")},
         **{name: item[name] for name in _CONDITIONS},
         "scenario": item["full_scenario" if full else "scenario"],
         "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",

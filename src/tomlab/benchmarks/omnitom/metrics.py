@@ -16,6 +16,7 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
 from tomlab.scoring.stats import COUNT
+from tomlab.scoring.variants import protocol
 
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
@@ -51,6 +52,7 @@ def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of; units are outputs, for labels gold beliefs, for
     linked_accuracy questions.
     """
+    scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         for one in _found(by_unit(part)):

@@ -206,7 +206,7 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
     details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
     details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
-        **{name: response[name] for name in _KEYS},
+        **{name: response[name] for name in (*_KEYS, "asked_as")},
         **{name: item[name] for name in _OF_ITEM},
         "outcome": verdict["outcome"],
         **details,

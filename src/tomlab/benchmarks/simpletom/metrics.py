@@ -8,6 +8,7 @@ from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUEST
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE
+from tomlab.scoring.variants import protocol
 
 
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
@@ -27,7 +28,7 @@ def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of; units are answers, for what compares answers on the
     same story stories. scores: with those of `none` for the interventions.
     """
-    for model, own in scores.groupby("model", sort=False):
+    for model, own in protocol(scores).groupby("model", sort=False):
         plain = by_unit(own[own["method"] == "none"])
         for method, part in own.groupby("method", sort=False):
             for one in _series(method, by_unit(part), plain):
