@@ -66,7 +66,7 @@ def figure(found: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
         positions,
         ("metric", {metric: HEADS[metric] for metric in shown or OTHERWISE}),
         ("asked_as", plotting.looks(names, 0.18)),
-        "Share of answers" if chooses else "Difference",
+        "Share of answers" if chooses else "Score, less that as asked",
         wording.groups,
         is_difference=not chooses,
         lines={"dashed": (0.5, WORDS["variants_unbiased"])} if "first_option" in shown else {},
