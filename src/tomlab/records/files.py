@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
+import yaml
 
 from tomlab.errors import InputError, refuse
 
@@ -22,6 +23,12 @@ Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
+
+
+def yaml_beside(module: str, name: str = "") -> Any:
+    """What the YAML file beside a module says: its namesake, or `name`. module: its `__file__`."""
+    path = Path(module).with_name(name) if name else Path(module).with_suffix(".yaml")
+    return yaml.safe_load(path.read_bytes())
 
 
 def read_text(path: Path | str) -> str:

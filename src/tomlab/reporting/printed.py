@@ -9,17 +9,17 @@ from html import escape
 from pathlib import Path
 
 import pandas as pd
-import yaml
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
+from tomlab.records.files import yaml_beside
 from tomlab.records.published import CREDIT
 from tomlab.records.tidy import OUTCOMES
 
 PAPER, RUN = "paper", "this run"  # who reports a number
 TIDY_COLUMNS = ("source", "value", "ci_low", "ci_high", "n", "n_groups", "mark")
 ABSENT = "–"
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+WORDS = yaml_beside(__file__, "words.yaml")
 # More printed lines than this do not fit on a page, where a `table` float cannot break.
 PAGE_LINES = 45
 WIDE_COLUMNS = 6

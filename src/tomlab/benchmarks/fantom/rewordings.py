@@ -5,14 +5,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain, groupby
-from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.fantom.items.sets import speakers
 from tomlab.errors import InputError
 from tomlab.judging.constructed import balanced, capital
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
 
 _NAME = r"[^\W\d_][\w-]*"
@@ -25,7 +24,7 @@ _KNOWING = re.compile(_LEAD + r"(?:believes|thinks|knows)(?: that)? (?P<claim>.+
 
 # The operations on the belief of somebody who knows nothing, and of somebody who was there: their
 # wordings, or two lists of them of which one is put into the other.
-_WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_WORDINGS = yaml_beside(__file__)
 UNAWARE, KNOWING = _WORDINGS["unaware"], _WORDINGS["knowing"]
 
 

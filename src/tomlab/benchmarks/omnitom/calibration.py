@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
-import yaml
 
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import (
@@ -28,7 +27,7 @@ from tomlab.records import files
 from tomlab.records.tidy import KNOWN
 from tomlab.scoring import similarity
 
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = files.yaml_beside(__file__)
 OPERATIONS, PROFILES, _INSTEAD = (_DATA[name] for name in ("operations", "profiles", "instead"))
 THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
 # A belief under another actor is none of theirs if it shares less than this with each of them.

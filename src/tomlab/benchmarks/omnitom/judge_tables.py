@@ -1,20 +1,18 @@
 """What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.figure import Figure
 
 from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.printed import PAPER, RUN
 
-WORDS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+WORDS = yaml_beside(__file__)
 QUALITY = WORDS["quality"]  # heads of the columns of `judge_agreement`
 # App. B.4, text only: decisions that more than one person took, and how many of them are alike.
 DECIDED, ALIKE = 4451, 3955

@@ -5,13 +5,11 @@ turned into a near miss. The wordings stand in `rewordings.yaml`.
 import random
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-import yaml
-
+from tomlab.records.files import yaml_beside
 from tomlab.scoring.similarity import plain
 
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = yaml_beside(__file__)
 _OPENER = re.compile(rf"({'|'.join(_DATA['openers'])})\b")
 # Up to a word that no compound noun goes on with: "in the room", not "in the living".
 _PLACE = re.compile(

@@ -7,20 +7,19 @@ number in its caption and notes. Source: Gandhi et al. (2023); `tomlab.records.p
 
 import re
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.bigtom.items.compose import METHODS
 from tomlab.benchmarks.bigtom.metrics import split_condition
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
+from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.beside import known_first
 from tomlab.reporting.printed import PAPER, RUN
 
 TEMPLATES = 200  # Sec. 3.3; one item of each condition a template, so n of each published number
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+WORDS = yaml_beside(__file__, "words.yaml")
 VARIABLES = WORDS["variables"]
 LOOKS = plotting.described(WORDS["looks"])
 CONTROLS = dict(zip(["true_control", "false_control", "control_tb_and_fb"], LOOKS, strict=True))

@@ -8,15 +8,14 @@ caption and notes. Percentages have one decimal, as in the paper. Source: Kim et
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import split_condition
 from tomlab.benchmarks.fantom.paper import METRIC_NAMES, PUBLICATION
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import demand_level, in_order
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
@@ -28,7 +27,7 @@ _SHORT = pd.Series(METRIC_NAMES).replace(_SHORTER, regex=True)
 # The plain mean that the paper prints as Dist., beside the pooled one of the released code.
 _MEAN = {"orders:mean": "Belief Dist. mean"}
 HEADS = _SHORT[:"belief_dist"].to_dict() | _MEAN | _SHORT["belief_f1":].to_dict()
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+WORDS = yaml_beside(__file__, "words.yaml")
 STATISTICS = WORDS["statistics"]
 ITEMS = WORDS["items"] | METRIC_NAMES
 _NAMES = METRIC_NAMES | WORDS["characters"] | WORDS["orders"]

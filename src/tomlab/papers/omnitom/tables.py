@@ -9,10 +9,8 @@ Source: Bawatneh et al. (2026), and `tomlab.records.published` for printed value
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.beside import COMPUTED
@@ -21,11 +19,12 @@ from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, printed
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import PAPER, RUN
 
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+WORDS = yaml_beside(__file__, "words.yaml")
 STAGES, STATISTICS = WORDS["stages"], WORDS["statistics"]
 SCORES = {"stage1": "f1", "stage2": "accuracy"}
 OVERALL = {"all": "Over stories", "categories": "Over categories"}

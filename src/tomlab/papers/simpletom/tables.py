@@ -5,13 +5,11 @@ Each public `table…` and `tokens` is one table. It takes the metrics table of 
 and notes. Percentages are printed as in the paper, with one decimal. Source: Gu et al. (2024).
 """
 
-from pathlib import Path
-
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.simpletom.metrics import split_condition
 from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, PUBLICATION
+from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, printed
 from tomlab.reporting.beside import Form, in_order, known_first
 from tomlab.reporting.printed import PAPER, RUN
@@ -19,7 +17,7 @@ from tomlab.reporting.printed import PAPER, RUN
 PRIMARY = ["mental_state", "behavior", "judgment"]  # the order in which they build on each other
 QUESTIONS = {name: name.replace("_", " ") for name in [*PRIMARY, "average"]}
 TOTAL = "All stories"
-WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
+WORDS = yaml_beside(__file__, "words.yaml")
 _HEADS = {"question_type": "Question", "method": "Method"}
 _NAMES = {"question_type": QUESTIONS, "method": METHOD_NAMES}
 _TIDY = ["model", "method", "question_type", *printed.TIDY_COLUMNS, "ci_method", "reason"]

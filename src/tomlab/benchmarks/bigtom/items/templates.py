@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
-import yaml
 
 from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
 
-_VARIABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_VARIABLES = files.yaml_beside(__file__)
 STORY, AFTER_STORY = _VARIABLES["story"], _VARIABLES["after_story"]
 FIELDS = (*STORY, *AFTER_STORY)
 LABELS = ("state", "mechanism", "medium")

@@ -13,7 +13,6 @@ from typing import Literal
 
 import pandas as pd
 import pandera.pandas as pa
-import yaml
 from pydantic import BaseModel
 
 from tomlab.benchmarks.fantom.items.sets import (
@@ -31,7 +30,7 @@ from tomlab.scoring.kept import is_released, share_kept, survives
 FAULT_COLUMNS = ("set_id", "source", "filter", "reason", "dropped")
 VOTE_COLUMNS = ("kind", "people_yes", "people", "models_yes", "models", "majority")
 LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
-_WORDS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_WORDS = files.yaml_beside(__file__)
 RULES, KINDS, STOP_WORDS = _WORDS["rules"], _WORDS["kinds"], set(_WORDS["stop_words"].split())
 Found = Iterator[tuple[str, str]]  # a rule and what is at fault
 

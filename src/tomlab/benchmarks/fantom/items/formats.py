@@ -6,13 +6,11 @@ the answer ended at the token limit, so that what stands last may be unfinished.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-
-import yaml
 
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.fantom.items.outlines import Change
 from tomlab.benchmarks.fantom.items.sets import Line, folded
+from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
 
 QUESTIONS = 3  # about each piece of missed information, App. A.2
@@ -20,10 +18,7 @@ MIN_LINES = 4  # of a segment; the paper gives no number
 # In how many lines those who leave may still speak: "I have to go." "Bye!" "See you." (Table 6).
 FAREWELL = 3
 # Words by which answers are sorted.
-_WORDS = {
-    name: "|".join(words)
-    for name, words in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes()).items()
-}
+_WORDS = {name: "|".join(words) for name, words in yaml_beside(__file__).items()}
 _FINISHED = re.compile(r"""[.!?…]["'”’)*_]*$""")
 _SENTENCES = re.compile(r""".*[.!?…]["'”’)*_]*(?=\s|$)""", re.DOTALL)
 _ITEM = re.compile(r"""(?i)[\s*_]*(?:[-*•–]\s|(?:Q(?:uestion)? ?)?\(?\d\d?[.):])[\s*_"“]*(.*)""")

@@ -12,20 +12,18 @@ utterances: as in `conversation`.
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
-
-import yaml
 
 from tomlab.benchmarks.fantom.items.cast import Cast, Topic, name_problems
 from tomlab.benchmarks.fantom.items.conversation import Talk, Told, aware, converse
 from tomlab.benchmarks.fantom.items.sets import WORDINGS, belief_question, question_set
 from tomlab.errors import InputError, refuse
+from tomlab.records.files import yaml_beside
 
 SOURCE = "grammar"
 MOST_SETS = 4  # a part always has two facts for either scenario
 
 # The questions and answers, each in one or several wordings.
-_WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_WORDINGS = yaml_beside(__file__)
 
 
 def generate(

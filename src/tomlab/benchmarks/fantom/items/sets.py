@@ -18,7 +18,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 import pandas as pd
 import pydantic
-import yaml
 
 from tomlab import paths
 from tomlab.benchmarks.fantom.paper import PUBLICATION
@@ -32,7 +31,7 @@ RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e125
 MOST_BYTES = 2**28  # of the file in an archive, so that no small one fills the memory
 RELEASED_SOURCE = "released:fantom_v1"
 # What the release holds, and the questions on who knows.
-_READ = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_READ = files.yaml_beside(__file__)
 RELEASED_COUNTS, _ACCESS = _READ["released"], _READ["access"]
 WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))
 SCENARIOS = ("inaccessible", "accessible")

@@ -8,20 +8,19 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from tomlab.benchmarks.omnitom.items.records import RELEASED, WORLD
+from tomlab.records.files import yaml_beside
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import share_kept, survives
 from tomlab.scoring.similarity import plain
 
 FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = yaml_beside(__file__)
 RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
 DUPLICATE_COSINE = 0.95

@@ -8,14 +8,12 @@ stories, their words and wordings stand in `grammar.yaml`.
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, cycle, pairwise, product
-from pathlib import Path
-
-import yaml
 
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, WORLD
+from tomlab.records.files import yaml_beside
 
 FIRST_ID = 2001
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = yaml_beside(__file__)
 KINDS, NAMES = _DATA["kinds"], _DATA["names"]
 _ARRIVALS = ("returns", "enters")
 _SPOKEN = ("tells", "lies")

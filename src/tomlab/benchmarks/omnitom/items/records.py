@@ -14,15 +14,22 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tomlab import paths
 from tomlab.errors import InputError, refuse
-from tomlab.records.files import complaint, field_at, is_text, json_lines, read_text, shown
+from tomlab.records.files import (
+    complaint,
+    field_at,
+    is_text,
+    json_lines,
+    read_text,
+    shown,
+    yaml_beside,
+)
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
-SCHEMA = yaml.safe_load(Path(__file__).with_name("schema.yaml").read_text(encoding="utf-8"))
+SCHEMA = yaml_beside(__file__, "schema.yaml")
 CATEGORIES: dict[str, str] = SCHEMA["categories"]
 CODES = {name: code for code, name in CATEGORIES.items()}
 DIMENSIONS = {name: tuple(labels) for name, labels in SCHEMA["dimensions"].items()}

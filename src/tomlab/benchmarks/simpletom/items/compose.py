@@ -1,15 +1,14 @@
 """SimpleToM's items (Sec. 2.3), prompts of interventions (Sec. 5.3, App. G), wordings (App. F)."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-import yaml
 
 from tomlab.asking import prompts
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_text
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines, visible
 from tomlab.scoring.choices import key_of, shuffled
@@ -54,7 +53,7 @@ METHODS = {
 }
 
 # The judgment's wordings (App. F): question and options.
-WORDINGS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+WORDINGS = yaml_beside(__file__)
 
 
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-import yaml
 
 from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.items.stories import BASE, ENTITIES, SEVERITIES
+from tomlab.records.files import yaml_beside
 
 # The output template of App. E.4: label, what it holds, in which stories and with which remark.
-_TEMPLATE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_TEMPLATE = yaml_beside(__file__)
 _LABEL = rf"(?i)[\W\d]*({'|'.join(_TEMPLATE)})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)"
 _EXAMPLE = r"(?im)^[^\w\n]*Example[^\w\n]{0,3}([0-9]{1,3})[^\w\n]*?(?::|$)"
 _KEY = r"(?i)\bKEY INFORMATION[ *]*:"

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
-import yaml
 
 from tomlab.errors import InputError
 from tomlab.records import files
 
-_LISTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_LISTS = files.yaml_beside(__file__)
 COLUMNS = tuple(_LISTS["columns"])
 OPTIONAL = ("person_y", "negative_judgment")
 ENTITIES = ("person_x", "person_y", "object_z")
