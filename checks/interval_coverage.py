@@ -1,6 +1,6 @@
 """How often the 95 % intervals hold the truth: simulated answers of which it is known.
 
-    python checks/interval_coverage.py [--repeats 400]
+    python checks/interval_coverage.py [--repeats 300]
 
 Prints coverage by kind and number of groups, the settings covered least, and widths beside Wilson's
 on the effective number of answers; exits with 1 where a kind misses what it promises. Takes about
@@ -145,7 +145,7 @@ def wilson(values: np.ndarray, truth: float) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--repeats", type=int, default=400, help="intervals of each setting")
+    parser.add_argument("--repeats", type=int, default=300, help="intervals of each setting")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     table = measured(options.repeats, options.seed)

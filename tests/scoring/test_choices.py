@@ -5,7 +5,7 @@ import pytest
 from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored, shuffled
 
 ITEM = {"item_id": "i", "choices": ["pay", "leave"], "answer": "leave", "scenario": "shop"}
-SAID = {"item_id": "i", "model": "mine", "method": "none", "sample": 0}
+SAID = {"item_id": "i", "model": "mine", "method": "none", "sample": 0, "asked_as": ""}
 
 
 def verdict(key, outcome="answered", **response):

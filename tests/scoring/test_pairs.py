@@ -32,6 +32,7 @@ def test_response_of_four_columns_is_filled_up():
         "finish_reason": "stop",
         "error": None,
         "completion_tokens": 0,
+        "asked_as": "",
     }
     assert not failed(response)
 
@@ -102,3 +103,10 @@ def test_same_item_by_another_model_method_or_sample_is_no_double():
 )
 def test_error_or_no_text_is_a_failure(error, text, is_failed):
     assert failed({"error": error, "response": text}) is is_failed
+
+
+def test_item_asked_in_the_other_order_has_its_options_exchanged():
+    items = ITEMS.assign(choices=[np.array(["No", "Yes"])] * 2)
+    both = responses(("one", "(A)"), ("one", "(A)"), sample=[0, 1], asked_as=["", "reversed"])
+    shown = [item["choices"] for item, _ in paired(both, items)]
+    assert [list(each) for each in shown] == [["No", "Yes"], ["Yes", "No"]]

@@ -1,7 +1,5 @@
 """What repeats would bring (`scoring.repeats`), told, tabulated and drawn."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 from IPython.display import Markdown, display
 from matplotlib.figure import Figure
@@ -26,25 +24,26 @@ def show(scores: pd.DataFrame, group: str, wording: Wording, model: ModelSpec) -
     plotting.show(*figure(found, wording))
 
 
-def table(found: Mapping[str, Split], wording: Wording) -> printed.Table:
+def table(found: dict[str, Split], wording: Wording) -> printed.Table:
     """A row a method: variances, the share of repeats, half-widths, the number that pays."""
     tidy, rows = [], []
     for method, one in found.items():
         widths, n = {f"±, K = {k}": one.half_width(k) for k in REPEATS}, one.share
         parts = {f"Between {name}": getattr(one, name) for name in PARTS}
         tidy.append({"method": method, **parts, **vars(n), **widths, "K that pays": one.pays()})
-        told = {name: f"{value:.3f}" for name, value in {**parts, **widths}.items()}
+        told = {name: f"{value:.3f}" for name, value in parts.items()}
         told |= {f"Between {name}": "0†" for name in one.below_0}
-        told |= {"Share of repeats": printed.cell(n.value, n.ci_low, n.ci_high)}
-        told |= {"n": printed.n_of(n.n, n.n_groups), "K that pays": f"{one.pays():.0f}"}
-        rows.append({"Method": method, **told})
+        told["Share of repeats"] = printed.cell(n.value, n.ci_low, n.ci_high)
+        told["n"] = printed.n_of(n.n, n.n_groups)
+        told |= {name: f"{width:.3f}" for name, width in widths.items()}
+        rows.append({"Method": method, **told, "K that pays": f"{one.pays():.0f}"})
     shown = pd.DataFrame(rows).replace("nan", printed.ABSENT)
     notes = [note.format(wording=wording) for note in printed.WORDS["repeats"]]
     tidy = pd.DataFrame(tidy).assign(source=printed.RUN, mark="")
     return printed.Table("repeats", tidy, shown, notes[0], notes[1:])
 
 
-def figure(found: Mapping[str, Split], wording: Wording) -> tuple[Figure, str]:
+def figure(found: dict[str, Split], wording: Wording) -> tuple[Figure, str]:
     """The half-width against the number of repeats, a line a method, and the caption."""
     with plotting.style():
         axes = Figure(figsize=(0.7 * plotting.WIDTH, 2.8), layout="constrained").subplots()
@@ -54,6 +53,7 @@ def figure(found: Mapping[str, Split], wording: Wording) -> tuple[Figure, str]:
             line = {"color": look.colour, "marker": look.marker, "label": label, "gid": method}
             axes.plot(REPEATS, [one.half_width(k) for k in REPEATS], **line, ms=plotting.DOT)
             axes.scatter(k := one.pays(), one.half_width(k), 70, "none", edgecolors=look.colour)
+        axes.update_datalim([(1, 0)])
         axes.set(ylim=(0, None), ylabel="Half-width of the 95 % interval")
         axes.figure.legend(loc="outside lower center", ncols=2)
     n = printed.span(pd.Series([one.share.n for one in found.values()]))

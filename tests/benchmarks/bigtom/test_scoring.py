@@ -355,6 +355,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mei):
         "model": "gold",
         "method": "0-shot",
         "sample": 0,
+        "asked_as": "",
         "group_id": "mei",
         "source": "released:fig5",
         "variable": "backward_belief",

@@ -1045,6 +1045,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
         "model": "gold",
         "method": "wordings",
         "sample": 0,
+        "asked_as": "",
         "group_id": "chips",
         "source": "authored",
         "question_type": "judgment",
