@@ -140,8 +140,8 @@ def score(
     of yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
     `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
     answer says: an option, a belief, the names, yes or no; None where that is none or both options,
-    and of facts), and `doubtful`: the rule
-    credits an answer that also names the other option, declines, or was cut off.
+    and of facts), and `doubtful`: the rule credits an answer that also names the other option,
+    declines, or was cut off.
 
     `<think>…</think>` is taken out before anything is read, and what follows a `<think>` that never
     ends; the release reads it all. What is left is empty: `truncated` if the thinking never ended
