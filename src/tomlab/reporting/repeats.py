@@ -4,7 +4,7 @@ import pandas as pd
 from IPython.display import Markdown, display
 from matplotlib.figure import Figure
 
-from tomlab.models.specs import PROTOCOL, ModelSpec
+from tomlab.models.specs import ModelSpec, is_sampled
 from tomlab.records.published import Wording
 from tomlab.reporting import beside, plotting, printed
 from tomlab.scoring.repeats import PARTS, Split, split
@@ -14,7 +14,7 @@ REPEATS = (1, 2, 3, 5, 8, 10, 20)
 
 def show(scores: pd.DataFrame, group: str, wording: Wording, model: ModelSpec) -> None:
     """Display them by method for the scores of one model, or why there is nothing to tell."""
-    if getattr(model, "temperature", 0) in (0, PROTOCOL) or not scores["sample"].any():
+    if not is_sampled(model) or not scores["sample"].any():
         display(Markdown(printed.WORDS["repeats_none"]))
         return
     methods = beside.known_first(wording.methods, scores["method"])

@@ -1,8 +1,8 @@
 """What repeats of a question bring: how far its answers vary, and how many repeats pay.
 
 The variance of an answer's score is split by a nested analysis of variance, unbiased whatever the
-number of questions in a group (Searle, Casella and McCulloch 1992, ch. 3). Repeats take away their
-own part alone; more questions, where some are left over, take away from every part.
+number of questions in a group (Searle, Casella and McCulloch 1992, ch. 3) if chance is a new one in
+each answer. Repeats take away their part alone; more questions, if some are left over, all parts.
 """
 
 from dataclasses import dataclass
