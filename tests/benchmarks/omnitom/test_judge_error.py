@@ -6,29 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from omnitom_extraction import RECORDS, answers, extraction_scores
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import calibration, judge_error, judges, scoring
-from tomlab.benchmarks.omnitom.items import records
+from tomlab.benchmarks.omnitom import calibration, judge_error, judges
 from tomlab.judging import error, planner
-from tomlab.paths import DATA
 
-RECORDS = records.read_records(DATA / "omnitom" / "stories.jsonl")
-EXACT = scoring.Judge("exact", 1.0)
 DECISION = ["judge", "group", "unit", "truth", "decision"]
-
-
-def answers(items: pd.DataFrame, policy: str) -> pd.DataFrame:
-    rows = [
-        {"item_id": i["item_id"], "model": policy, "method": "stage1-L3", "sample": 0}
-        | {"response": omnitom.reference(i, "stage1-L3", 0)[policy]}
-        for i in omnitom.asked(items, "stage1-L3").to_dict("records")
-    ]
-    return pd.DataFrame(rows)
-
-
-def extraction_scores(policy: str) -> pd.DataFrame:
-    items = omnitom.compose(RECORDS)
-    return omnitom.score(items, answers(items, policy), judge=EXACT)
 
 
 def confusion(**cells: int) -> pd.DataFrame:

@@ -4,19 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from omnitom_extraction import EXACT, RECORDS, extraction_scores
 from tomlab import params
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges, scoring
 from tomlab.benchmarks.omnitom.alignment import precision_recall_f1
-from tomlab.benchmarks.omnitom.items import records
 from tomlab.errors import InputError
 from tomlab.judging import agreement as judging
 from tomlab.models.specs import Reply, Response, model_spec
-from tomlab.paths import DATA, PARAMS
+from tomlab.paths import PARAMS
 
-RECORDS = records.read_records(DATA / "omnitom" / "stories.jsonl")
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
-EXACT = scoring.Judge("exact", 1.0)
 
 
 def reply(text: str) -> Response:
@@ -95,20 +93,6 @@ def test_match_counts_stand_beside_the_truth():
     shares = judges.match_counts(TABLES, {"toy": exact})
     assert np.allclose(shares["truth"], shares["toy"])
     assert shares["truth"].sum() == pytest.approx(1)
-
-
-def answers(items: pd.DataFrame, policy: str) -> pd.DataFrame:
-    rows = [
-        {"item_id": i["item_id"], "model": policy, "method": "stage1-L3", "sample": 0}
-        | {"response": omnitom.reference(i, "stage1-L3", 0)[policy]}
-        for i in omnitom.asked(items, "stage1-L3").to_dict("records")
-    ]
-    return pd.DataFrame(rows)
-
-
-def extraction_scores(policy: str) -> pd.DataFrame:
-    items = omnitom.compose(RECORDS)
-    return omnitom.score(items, answers(items, policy), judge=EXACT)
 
 
 def test_sensitivity_has_every_judge_and_model():
