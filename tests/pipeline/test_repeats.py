@@ -20,7 +20,7 @@ def lab(tmp_path_factory) -> Laboratory:
     """Both versions of one question on two templates, asked three times each of the real model."""
 
     def change(content: dict) -> None:
-        content["run"] |= {"models": [MODEL], "samples": 3}
+        content["run"] |= {"models": [MODEL], "samples": 3, "orders": 1, "wordings": []}
         own = {"temperature": 0.7, "groups": {}, "answer_tokens": {"bigtom": {"0-shot": 16}}}
         content["models"][MODEL] |= own
 

@@ -25,9 +25,9 @@ from tomlab.benchmarks.omnitom.calibration import (
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row, read_records
 from tomlab.errors import InputError
 from tomlab.judging.agreement import agreement_by_judge
-from tomlab.judging.constructed import KNOWN
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.paths import ROOT
+from tomlab.records.tidy import KNOWN
 from tomlab.scoring.similarity import plain
 
 REPOSITORY = ROOT
