@@ -160,6 +160,8 @@ class Run(Section):
     orders: Annotated[int, Field(ge=1, le=2)]
     # Folders of other wordings of prompts, `<folder>/<benchmark>/<prompt>.txt`.
     wordings: list[GivenPath]
+    # Folders of kept answers, in which is looked before a model is asked.
+    answers: list[GivenPath]
 
 
 class _Loader(yaml.SafeLoader):

@@ -62,6 +62,12 @@ def user_path(path: Path | str) -> Path:
     return full
 
 
+def stage() -> str:
+    """The stage that runs, such as `3_evaluation/bigtom`; "" for a notebook run by hand."""
+    source = Path(os.environ.get("TOMLAB_STAGE", ""))
+    return "/".join(source.with_suffix("").parts[-2:]) if source.name else ""
+
+
 def raw(benchmark: str, name: str) -> Path:
     """A file of what `generation` collected, each benchmark in its own format; makes its folder."""
     folder = RESULTS / "raw" / benchmark

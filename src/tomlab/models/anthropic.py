@@ -69,4 +69,6 @@ def _reply(message: Any) -> Reply:
         raise MalformedReplyError(f"expected texts in the reply, found {str(message)!r}")
     read = [getattr(usage, f"{part}_input_tokens", 0) for part in ("cache_read", "cache_creation")]
     counts = [count(tokens) for tokens in (getattr(usage, "input_tokens", 0), *read)]
-    return reply("".join(texts), finish, _FINISH, sum(counts), getattr(usage, "output_tokens", 0))
+    said = getattr(usage, "output_tokens", 0)
+    origin = {"model": getattr(message, "model", None)}
+    return reply("".join(texts), finish, _FINISH, sum(counts), said, origin)

@@ -17,11 +17,12 @@ from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
+from tomlab.models import answers
 from tomlab.models.providers import Provider, provider
 from tomlab.models.replies import redacted, without_key
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
-from tomlab.paths import RESPONSE_STORE
+from tomlab.paths import RESPONSE_STORE, stage
 
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
 # What an answer without a limit is reckoned at, in estimates of cost and of tokens a minute.
@@ -41,15 +42,17 @@ async def ask(
 ) -> list[Response]:
     """Answer `requests` by `model`, in their order.
 
-    Answers come from the store where the very same request was answered before; identical requests
-    within one call are asked once. The others are asked with the concurrency and rates that the
-    model declares and stored one by one. A request that fails after the client's retries becomes a
-    `Response` with an `error`, which is not stored, so that it is asked again next time.
+    Answers come from the store where the very same request was answered before, then from the kept
+    ones in `limits.answers`; identical requests within one call are asked once. The others are
+    asked with the concurrency and rates that the model declares and stored one by one. A request
+    that fails after the client's retries becomes a `Response` with an `error`, which is not stored,
+    so that it is asked again next time.
 
-    Errors: `InputError` before anything is spent for a missing key, an unknown model or a server
-    out of reach; and in mid-run when the cost limit is reached, the server turns us away for good,
-    or `limits.give_up_after` requests fail in a row. What was answered until then is kept, and
-    what is under way then is waited for: it is paid. `StoreError` where the store can't be written:
+    Errors: `NotKeptError` where `limits.ask` is never and an answer is missing. `InputError` before
+    anything is spent for a missing key, an unknown model or a server out of reach; and in mid-run
+    when the cost limit is reached, the server turns us away for good, or `limits.give_up_after`
+    requests fail in a row. What was answered until then is kept, and what is under way then is
+    waited for: it is paid. `StoreError` where the store can't be written:
     before anything is spent, or, where that begins in mid-run, after what came back was written
     beside it (see `Store.rescue`). What another process asks at the same store is waited for.
     """
@@ -57,10 +60,14 @@ async def ask(
     keys = [request_key(_whole(adapter, model, request)) for request in requests]
     with Store(store) as kept:
         replies = kept.replies(keys)
+        if _is_kept(model):
+            replies |= answers.look_up(limits.answers, set(keys) - set(replies))
         missing = {
             key: request for key, request in zip(keys, requests, strict=True) if key not in replies
         }
         run = _Run(model, limits, adapter, kept, total=len(set(keys)), done=len(replies))
+        if missing and _is_kept(model) and limits.ask == "never":
+            raise NotKeptError(model.name, [key in missing for key in keys])
         if missing:
             _check_price(model, limits)
             if run.stores:
@@ -70,6 +77,8 @@ async def ask(
                 await run.all(missing, progress)
             finally:
                 await adapter.close()
+        if _is_kept(model):
+            kept.used(keys, stage())
     replies |= run.others
     return [
         Response(key, replies[key], cached=True)
@@ -77,6 +86,17 @@ async def ask(
         else Response(key, run.replies.get(key), error=run.errors.get(key))
         for key in keys
     ]
+
+
+class NotKeptError(InputError):
+    """Answers are not kept, and `limits.ask` forbids to ask. missing: of each request, whether."""
+
+    def __init__(self, model: str, missing: Sequence[bool]):
+        self.missing = missing
+        super().__init__(
+            f"models.{model}: {sum(missing)} of {len(missing)} answers are not kept, and limits.ask"
+            " is never; `missing` asks for them"
+        )
 
 
 @dataclass
@@ -105,8 +125,7 @@ class _Run:
 
     @property
     def stores(self) -> bool:
-        """Whether answers are kept: those of baselines cost nothing and would fill the store."""
-        return self.model.provider != "baseline"
+        return _is_kept(self.model)
 
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
@@ -291,6 +310,11 @@ class _Run:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
         failed = f", {len(self.errors)} failed" if self.errors else ""
         return f"{self.tokens:,} tokens, {cost}{failed}"
+
+
+def _is_kept(model: ModelSpec) -> bool:
+    """Whether answers are kept: those of baselines cost nothing and would fill the store."""
+    return model.provider != "baseline"
 
 
 def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tuple[str, Request]]]:

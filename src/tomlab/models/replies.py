@@ -17,9 +17,15 @@ class MalformedReplyError(ValueError):
 
 
 def reply(
-    text: Any, finish: Any, finishes: Mapping[str, str], prompt_tokens: Any, completion_tokens: Any
+    text: Any,
+    finish: Any,
+    finishes: Mapping[str, str],
+    prompt_tokens: Any,
+    completion_tokens: Any,
+    origin: Mapping[str, Any],
 ) -> Reply:
-    """A checked reply. finishes: a protocol's reasons by our names; others are "other".
+    """A checked reply. finishes: a protocol's reasons by our names; others are "other". origin: of
+    which what is a text is kept.
 
     Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8.
     """
@@ -30,7 +36,8 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
-    return Reply(text, reason, count(prompt_tokens), count(completion_tokens))
+    told = {name: value for name, value in origin.items() if isinstance(value, str)}
+    return Reply(text, reason, count(prompt_tokens), count(completion_tokens), told)
 
 
 def count(tokens: Any) -> int:
@@ -40,7 +47,8 @@ def count(tokens: Any) -> int:
 
 def without_key(answer: Reply, key: str | None) -> Reply:
     """A reply that does not repeat the key, nor so much of it that no word is meant."""
-    return replace(answer, text=redacted(answer.text, key, SHORTEST_KEY - 1))
+    origin = {name: redacted(told, key) for name, told in answer.origin.items()}
+    return replace(answer, text=redacted(answer.text, key, SHORTEST_KEY - 1), origin=origin)
 
 
 def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, TypeAdapter
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import PACKAGE, PARAMS
+from tomlab.paths import PACKAGE, PARAMS, ROOT
 
 PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
@@ -93,12 +93,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a provider made of one request. finish_reason: stop, length, refusal or other."""
+    """What a provider made of one request. finish_reason: stop, length, refusal or other.
+
+    origin: who answered, as far as it is told: `engine` with its version, or `model` and
+        `fingerprint` by the vendor's word; kept with the answer, and no part of it.
+    """
 
     text: str
     finish_reason: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    origin: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -221,9 +226,13 @@ def is_sampled(spec: ModelSpec) -> bool:
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
+    # missing: what is not kept is asked; never: it is an error, so that nothing is spent.
+    ask: Literal["missing", "never"] = "missing"
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)
+    # Folders of kept answers, see `models.answers`; written as `run.answers`.
+    answers: tuple[Path, ...] = ()
 
 
 def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
@@ -244,7 +253,8 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
 
 
 def limits(path: Path | str = PARAMS) -> Limits:
-    """The checked section `limits`."""
-    return params.checked(
-        Limits.model_validate, params.load(path).get("limits") or {}, f"{path}: limits"
-    )
+    """The checked section `limits`, with the folders of kept answers that `run` names."""
+    content = params.load(path)
+    found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
+    folders = (content.get("run") or {}).get("answers") or ()
+    return found.model_copy(update={"answers": tuple(ROOT / folder for folder in folders)})

@@ -19,22 +19,22 @@ from uuid import uuid4
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
-VERSION = 1  # of the schema; 0 had no claims
+VERSION = 2  # of the schema; 0 had no claims, 1 neither origins nor uses
+_ORIGIN = "origin TEXT NOT NULL DEFAULT '{}'"
 _COLUMNS = (
     "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
     "finish_reason TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, "
-    "completion_tokens INTEGER NOT NULL, cost REAL, seconds REAL NOT NULL, created REAL NOT NULL"
+    "completion_tokens INTEGER NOT NULL, cost REAL, seconds REAL NOT NULL, created REAL NOT NULL, "
+    f"{_ORIGIN}"
 )
 _NAMES = tuple(column.split()[0] for column in _COLUMNS.split(", "))
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS responses ({_COLUMNS}) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS claims (
-    key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL
-) WITHOUT ROWID;
-PRAGMA user_version = {VERSION};
-COMMIT;
-"""
+REPLY = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
+_TABLES = {
+    "responses": _COLUMNS,
+    "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
+    # By which stages an answer was asked for.
+    "uses": "key TEXT, stage TEXT, PRIMARY KEY (key, stage)",
+}
 # By the beginning of SQLite's name of a fault: what to do.
 _ADVICE = {
     "SQLITE_FULL": "free some space and run again",
@@ -58,7 +58,12 @@ def canonical(request: Mapping) -> str:
 
 def request_key(request: Mapping) -> str:
     """SHA-256 of everything that is sent and where to, as 64 hex digits."""
-    return sha256(canonical(request).encode()).hexdigest()
+    return key_of(canonical(request))
+
+
+def key_of(request: str) -> str:
+    """The key of a request in its `canonical` spelling."""
+    return sha256(request.encode()).hexdigest()
 
 
 class Store:
@@ -85,7 +90,7 @@ class Store:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             if self._version() < VERSION:
-                self._db.executescript(_SCHEMA)
+                self._upgrade()
         for rescued in self._rescued():
             # In a folder for all, another's file may stand under the name.
             if rescued.is_file() and rescued.stat().st_uid == os.getuid():
@@ -112,6 +117,19 @@ class Store:
     def _version(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
 
+    def _upgrade(self) -> None:
+        """Make the tables that are not there, and the columns of an earlier version."""
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            for name, columns in _TABLES.items():
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+            if len(self._columns()) < len(_NAMES):
+                self._db.execute(f"ALTER TABLE responses ADD COLUMN {_ORIGIN}")
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _columns(self) -> list[str]:
+        return [row[1] for row in self._db.execute("PRAGMA table_info(responses)")]
+
     def _check_form(self) -> None:
         """Refuse, before anything is written, what another program or a later version made."""
         if (version := self._version()) > VERSION:
@@ -120,8 +138,8 @@ class Store:
                 "an earlier one: it was made by a newer tomlab. Update this one, or move it away"
             )
         tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")]
-        columns = [row[1] for row in self._db.execute("PRAGMA table_info(responses)")]
-        if tables and columns != list(_NAMES):
+        columns = self._columns()
+        if tables and columns != list(_NAMES if version == VERSION else _NAMES[:-1]):
             found = f"columns {', '.join(columns)}" if columns else f"tables {', '.join(tables)}"
             raise StoreError(
                 f"{self.path}: not a response store: found {found}; expected a table `responses` "
@@ -135,11 +153,35 @@ class Store:
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
-        columns = "key, text, finish_reason, prompt_tokens, completion_tokens"
-        query = f"SELECT {columns} FROM responses WHERE key IN (SELECT value FROM json_each(?))"
+        query = (
+            f"SELECT key, {', '.join(REPLY)} FROM responses"
+            " WHERE key IN (SELECT value FROM json_each(?))"
+        )
         with self._told():
             rows = self._db.execute(query, [json.dumps([*keys])])
             return {key: Reply(*reply) for key, *reply in rows}
+
+    def used(self, keys: Iterable[str], stage: str) -> None:
+        """Note by which stage answers were asked for, such as `3_evaluation/bigtom`."""
+        command = "INSERT OR IGNORE INTO uses SELECT DISTINCT value, ? FROM json_each(?)"
+        with self._told():
+            self._db.execute(command, [stage, json.dumps([*keys])])
+
+    def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
+        """The answers that stages of a benchmark asked for, as `row` makes them."""
+        query = (
+            f"SELECT {', '.join(_NAMES)} FROM responses WHERE key IN"
+            " (SELECT key FROM uses WHERE substr(stage, instr(stage, '/') + 1) = ?)"
+        )
+        with self._told():
+            for values in self._db.execute(query, [benchmark]):
+                yield dict(zip(_NAMES, values, strict=True))
+
+    def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Store answers from elsewhere; the keys of those that differ here, which stay as here."""
+        self._insert(rows)
+        there = self.replies(row["key"] for row in rows)
+        return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
 
     def claim(self, key: str, seconds: float) -> Reply | bool:
         """Whether a request is now ours to ask, for so many seconds; the reply if there is one.
@@ -220,7 +262,8 @@ class Store:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 row = json.loads(line)
-                rows.append({name: row[name] for name in _NAMES})
+                rows.append({name: row[name] for name in _NAMES[:-1]})
+                rows[-1]["origin"] = row.get("origin", "{}")
             except (ValueError, TypeError, KeyError) as error:
                 raise StoreError(
                     f"{path}, line {number}: found {line[:60]!r} ({error!r}), expected an answer "
@@ -237,4 +280,9 @@ def row(
     """One answer as the store keeps it. `seconds`: how long it took, with all retries."""
     values = (key, model, canonical(request), reply.text, reply.finish_reason)
     values += (reply.prompt_tokens, reply.completion_tokens, cost, seconds, time.time())
-    return dict(zip(_NAMES, values, strict=True))
+    return dict(zip(_NAMES, (*values, canonical(reply.origin)), strict=True))
+
+
+def reply_of(row: Mapping[str, Any]) -> Reply:
+    """The reply of an answer, as the store gives it back."""
+    return Reply(*(row[name] for name in REPLY))

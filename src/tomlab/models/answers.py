@@ -1,0 +1,90 @@
+"""Kept answers: files of what models answered, from which anyone draws a run's figures again.
+
+One Parquet file a benchmark and model, `<folder>/<benchmark>/<model>.parquet`. A row is an answer
+as the store has it (`store.row`): the key, which is the hash of the whole request, the request, the
+reply, what it cost, when it came and from whom. Rows are in the order of requests, so that like
+ones lie together and pack well.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tomlab.errors import InputError, refuse
+from tomlab.models.specs import Reply
+from tomlab.models.store import REPLY, key_of, reply_of
+
+_TEXTS = ("key", "model", "request", "text", "finish_reason", "origin")
+_COUNTS = ("prompt_tokens", "completion_tokens")
+_REALS = ("cost", "seconds", "created")
+SCHEMA = pa.schema(
+    [pa.field(name, pa.string(), nullable=False) for name in _TEXTS]
+    + [pa.field(name, pa.int64(), nullable=False) for name in _COUNTS]
+    + [pa.field(name, pa.float64(), nullable=name == "cost") for name in _REALS]
+)
+AT_ONCE = 5000  # rows in memory
+
+
+def files(folders: Iterable[Path]) -> list[Path]:
+    """All files of kept answers in folders, in a fixed order."""
+    return [path for folder in folders for path in sorted(folder.glob("*/*.parquet"))]
+
+
+def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
+    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read, and
+    where two files have another answer to one request.
+    """
+    found: dict[str, tuple[Reply, Path]] = {}
+    wanted, problems = pa.array(sorted(keys), pa.string()), []
+    for path in files(folders) if len(wanted) else []:
+        file = opened(path)
+        for group in range(file.num_row_groups):
+            there = pc.is_in(file.read_row_group(group, columns=["key"])["key"], wanted)
+            if not pc.any(there).as_py():
+                continue
+            rows = file.read_row_group(group, columns=["key", *REPLY]).filter(there)
+            for row in rows.to_pylist():
+                reply, before = found.setdefault(row["key"], (reply_of(row), path))
+                if reply != reply_of(row):
+                    problems.append(f"{path}: request {row['key']} has another answer in {before}")
+    refuse(problems, "kept answers")
+    return {key: reply for key, (reply, _) in found.items()}
+
+
+def read(path: Path) -> Iterator[list[dict[str, Any]]]:
+    """The answers of a file, some thousand at a time. Errors: `InputError` for a request that its
+    key does not fit, with the row.
+    """
+    before = 0
+    for batch in opened(path).iter_batches(AT_ONCE):
+        rows = batch.to_pylist()
+        for number, row in enumerate(rows, before + 1):
+            if row["key"] != (key := key_of(row["request"])):
+                told = f"found key {row['key']}, expected {key}, that of its request"
+                raise InputError(f"{path}: answer {number}: {told}; the file was changed by hand")
+        yield rows
+        before += len(rows)
+
+
+def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write a file of answers; the same ones are the same bytes, whatever their order."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.Table.from_pylist([*rows], SCHEMA).sort_by([("request", "ascending")])
+    partial = path.with_suffix(".partial")
+    pq.write_table(table, partial, compression="zstd", compression_level=12, row_group_size=AT_ONCE)
+    partial.replace(path)
+
+
+def opened(path: Path) -> pq.ParquetFile:
+    """A file of answers. Errors: `InputError` where it is none."""
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: found no Parquet file ({error}); expected one") from None
+    if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
+        raise InputError(f"{path}: no kept answers: columns {', '.join(missing)} are missing")
+    return file

@@ -1,0 +1,160 @@
+"""Kept answers: from the store to files and back, looked up before a model is asked."""
+
+import asyncio
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from faulty_server import FaultyServer
+from tomlab.errors import InputError
+from tomlab.models import answers
+from tomlab.models.ask import NotKeptError, ask
+from tomlab.models.specs import Limits, Reply, Request, model_spec
+from tomlab.models.store import Store, canonical, request_key, row
+from tomlab.pipeline.answers import keep, show, take
+
+
+def answer(n: int, text: str = "In the attic.", model: str = "toy") -> dict:
+    request = {"model": model, "messages": [{"role": "user", "content": f"Where, {n}?"}]}
+    reply = Reply(text, "stop", 7, 3, {"engine": "toy 1.0"})
+    return row(request_key(request), model, request, reply, 0.001, 0.5)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with answers for two benchmarks by two models; one answer serves both."""
+    path = tmp_path / "store.sqlite"
+    with Store(path) as kept:
+        rows = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
+        kept.take(rows)
+        kept.used([each["key"] for each in rows[:4]], "3_evaluation/bigtom")
+        kept.used([rows[5]["key"]], "1_generation/bigtom")
+        kept.used([each["key"] for each in rows[3:5]], "3_evaluation/simpletom")
+    return path
+
+
+def test_store_and_files_hold_the_same(store, tmp_path):
+    told = keep(store, tmp_path / "kept", ["bigtom", "fantom", "simpletom"])
+    assert told[["new", "kept", "other"]].to_numpy().tolist() == [[1, 0, 0], [4, 0, 0], [2, 0, 0]]
+    names = ["bigtom/other", "bigtom/toy", "simpletom/toy"]
+    files = [tmp_path / "kept" / f"{name}.parquet" for name in names]
+    assert told["file"].tolist() == files
+    back = tmp_path / "back.sqlite"
+    assert take(files, back)[["answers", "other"]].to_numpy().tolist() == [[1, 0], [4, 0], [2, 0]]
+    query = "SELECT * FROM responses ORDER BY key"
+    with Store(store) as first, Store(back) as second:
+        assert first._db.execute(query).fetchall() == second._db.execute(query).fetchall()
+
+
+def test_what_is_kept_again_is_the_same_bytes(store, tmp_path):
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    keep(store, tmp_path / "kept", ["bigtom"])
+    before = path.read_bytes()
+    assert keep(store, tmp_path / "kept", ["bigtom"])["new"].tolist() == [0, 0]
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write(reversed(rows), path)
+    assert path.read_bytes() == before
+
+
+def test_another_answer_is_reported_and_neither_is_changed(store, tmp_path):
+    keep(store, tmp_path / "kept", ["bigtom"])
+    path, other = tmp_path / "kept/bigtom/toy.parquet", tmp_path / "other.sqlite"
+    before = path.read_bytes()
+    with Store(other) as kept:
+        kept.take([changed := answer(2, "In the cellar.")])
+        kept.used([changed["key"]], "3_evaluation/bigtom")
+    assert take([path], other)["other"].tolist() == [1]
+    assert keep(other, tmp_path / "kept", ["bigtom"])["other"].tolist() == [1]
+    assert path.read_bytes() == before
+    with Store(other) as kept:
+        assert kept.replies([changed["key"]])[changed["key"]].text == "In the cellar."
+
+
+def test_files_that_contradict_each_other_are_refused(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    answers.write([answer(1)], one / "bigtom/toy.parquet")
+    answers.write([answer(1, "In the cellar.")], other / "bigtom/toy.parquet")
+    with pytest.raises(InputError, match=r"other/bigtom/toy.parquet: request .*/one/bigtom"):
+        answers.look_up([one, other], [answer(1)["key"]])
+    assert answers.look_up([one, other], [answer(3)["key"]]) == {}
+
+
+def test_a_request_changed_by_hand_is_found(tmp_path):
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    changed = answer(2) | {"request": canonical({"model": "toy", "messages": []})}
+    answers.write([answer(1), changed], path)
+    with pytest.raises(
+        InputError, match=r"toy.parquet: answer \d: found key [0-9a-f]{64}, expected"
+    ):
+        list(answers.read(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"no parquet", None])
+def test_what_is_no_file_of_answers_is_refused(content, tmp_path):
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    path.parent.mkdir(parents=True)
+    if content is None:
+        pq.write_table(pq.read_table(_scores(tmp_path)), path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"toy.parquet: (found no Parquet file|no kept answers)"):
+        answers.look_up([tmp_path / "kept"], ["k"])
+
+
+def _scores(folder):
+    import pandas as pd
+
+    pd.DataFrame({"score": [1.0]}).to_parquet(folder / "scores.parquet")
+    return folder / "scores.parquet"
+
+
+def test_files_say_what_they_hold(store, tmp_path):
+    keep(store, tmp_path / "kept", ["bigtom"])
+    told = show(tmp_path / "kept").set_index("answers")
+    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0", 40]
+
+
+# Asking
+
+
+REQUESTS = [Request(({"role": "user", "content": f"Question {n}?"},), 8) for n in range(6)]
+
+
+@pytest.fixture
+def server():
+    with FaultyServer() as running:
+        yield running
+
+
+def asked(server, tmp_path, name: str, limits: Limits) -> list:
+    entry = {"provider": "openai", "model": "toy", "base_url": server.url + "/v1"}
+    spec = model_spec("toy", {"toy": entry})
+    return asyncio.run(ask(REQUESTS, spec, store=tmp_path / name, limits=limits, progress=False))
+
+
+def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+    first = asked(server, tmp_path, "first.sqlite", Limits())
+    keep(tmp_path / "first.sqlite", tmp_path / "kept", ["bigtom"])
+    [path] = answers.files([tmp_path / "kept"])
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write([each for each in rows if "Question 5?" not in each["request"]], path)
+    before = len(server.asked)
+    again = asked(server, tmp_path, "again.sqlite", Limits(answers=(tmp_path / "kept",)))
+    assert len(server.asked) - before == 1
+    assert [each.reply for each in again] == [each.reply for each in first]
+    assert [each.cached for each in again] == [True] * 5 + [False]
+
+
+def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path):
+    with pytest.raises(NotKeptError, match=r"6 of 6 answers are not kept, and limits.ask is never"):
+        asked(server, tmp_path, "store.sqlite", Limits(ask="never"))
+    assert not server.asked
+
+
+def test_servers_word_on_who_answered_is_kept(server, tmp_path):
+    asked(server, tmp_path, "store.sqlite", Limits())
+    with Store(tmp_path / "store.sqlite") as kept:
+        told = kept._db.execute("SELECT DISTINCT origin FROM responses").fetchall()
+    assert all(set(json.loads(origin)) <= {"model", "fingerprint"} for (origin,) in told)
