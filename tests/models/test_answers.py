@@ -9,7 +9,7 @@ import pytest
 from faulty_server import FaultyServer
 from tomlab.errors import InputError
 from tomlab.models import answers
-from tomlab.models.ask import NotKeptError, ask
+from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
 from tomlab.pipeline.answers import keep, show, take
@@ -18,7 +18,7 @@ from tomlab.pipeline.answers import keep, show, take
 def answer(n: int, text: str = "In the attic.", model: str = "toy") -> dict:
     request = {"model": model, "messages": [{"role": "user", "content": f"Where, {n}?"}]}
     reply = Reply(text, "stop", 7, 3, {"engine": "toy 1.0"})
-    return row(request_key(request), model, request, reply, 0.001, 0.5)
+    return row(request_key(request), model, request, reply, 0.001, 0.5) | {"uses": ""}
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def store(tmp_path):
     with Store(path) as kept:
         rows = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
         kept.take(rows)
-        kept.used([each["key"] for each in rows[:4]], "3_evaluation/bigtom")
-        kept.used([rows[5]["key"]], "1_generation/bigtom")
-        kept.used([each["key"] for each in rows[3:5]], "3_evaluation/simpletom")
+        kept.used(((each["key"], "0-shot") for each in rows[:4]), "3_evaluation/bigtom")
+        kept.used([(rows[5]["key"], "")], "1_generation/bigtom")
+        kept.used(((each["key"], "none") for each in rows[3:5]), "3_evaluation/simpletom")
     return path
 
 
@@ -44,6 +44,8 @@ def test_store_and_files_hold_the_same(store, tmp_path):
     assert take(files, back)[["answers", "other"]].to_numpy().tolist() == [[1, 0], [4, 0], [2, 0]]
     query = "SELECT * FROM responses ORDER BY key"
     with Store(store) as first, Store(back) as second:
+        assert first._db.execute(query).fetchall() == second._db.execute(query).fetchall()
+        query = "SELECT * FROM uses ORDER BY key, stage"
         assert first._db.execute(query).fetchall() == second._db.execute(query).fetchall()
 
 
@@ -63,7 +65,7 @@ def test_another_answer_is_reported_and_neither_is_changed(store, tmp_path):
     before = path.read_bytes()
     with Store(other) as kept:
         kept.take([changed := answer(2, "In the cellar.")])
-        kept.used([changed["key"]], "3_evaluation/bigtom")
+        kept.used([(changed["key"], "0-shot")], "3_evaluation/bigtom")
     assert take([path], other)["other"].tolist() == [1]
     assert keep(other, tmp_path / "kept", ["bigtom"])["other"].tolist() == [1]
     assert path.read_bytes() == before
@@ -112,7 +114,7 @@ def _scores(folder):
 def test_files_say_what_they_hold(store, tmp_path):
     keep(store, tmp_path / "kept", ["bigtom"])
     told = show(tmp_path / "kept").set_index("answers")
-    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0", 40]
+    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0 (4)", 40]
 
 
 # Asking
@@ -148,7 +150,7 @@ def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch
 
 
 def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path):
-    with pytest.raises(NotKeptError, match=r"6 of 6 answers are not kept, and limits.ask is never"):
+    with pytest.raises(InputError, match=r"6 of 6 answers are not kept, and limits.ask is never"):
         asked(server, tmp_path, "store.sqlite", Limits(ask="never"))
     assert not server.asked
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -13,7 +12,7 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls, strange_methods
 from tomlab.errors import InputError, refuse
-from tomlab.models.ask import NotKeptError, ask
+from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, is_sampled
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
@@ -146,6 +145,7 @@ def request(
         shared_prefix=benchmark.shared_prefix(item, method),
         reference=benchmark.reference(item, method, drawn),
         schema=benchmark.schema(method),
+        purpose=" ".join(filter(None, (method, way.name))),
     )
 
 
@@ -176,10 +176,7 @@ async def evaluate(
     requests = [request(benchmark, question, **options) for question in questions]
     if is_sampled(model):
         requests = [_on_its_own(*each) for each in zip(requests, questions, strict=True)]
-    try:
-        responses = await ask(requests, model, store=store, limits=limits)
-    except NotKeptError as error:
-        raise InputError(f"{where}: {error}. By method: {_counted(questions, error)}") from None
+    responses = await ask(requests, model, store=store, limits=limits)
     errors = [r.error for r in responses if r.error is not None]
     if len(errors) > limits.max_error_share * len(responses):
         raise InputError(
@@ -212,13 +209,6 @@ async def evaluate(
         }
         rows.append(row)
     return check(pd.DataFrame(rows), "responses", where)
-
-
-def _counted(questions: Sequence[Question], error: NotKeptError) -> str:
-    """How many answers are missing, by method and, where it is none of the protocol's, variant."""
-    names = [" ".join(filter(None, (q.method, q.variant.name))) for q in questions]
-    lost = Counter(name for name, missing in zip(names, error.missing, strict=True) if missing)
-    return ", ".join(f"{name} {lost[name]} of {of}" for name, of in Counter(names).items())
 
 
 def _on_its_own(asked: Request, question: Question) -> Request:

@@ -2,8 +2,8 @@
 
 One Parquet file a benchmark and model, `<folder>/<benchmark>/<model>.parquet`. A row is an answer
 as the store has it (`store.row`): the key, which is the hash of the whole request, the request, the
-reply, what it cost, when it came and from whom. Rows are in the order of requests, so that like
-ones lie together and pack well.
+reply, what it cost, when it came, from whom, and what for. Rows are in the order of requests, so
+that like ones lie together and pack well.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Reply
 from tomlab.models.store import REPLY, key_of, reply_of
 
-_TEXTS = ("key", "model", "request", "text", "finish_reason", "origin")
+_TEXTS = ("key", "uses", "model", "request", "text", "finish_reason", "origin")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 _REALS = ("cost", "seconds", "created")
 SCHEMA = pa.schema(

@@ -7,6 +7,7 @@ is missing.
 import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -48,8 +49,8 @@ async def ask(
     that fails after the client's retries becomes a `Response` with an `error`, which is not stored,
     so that it is asked again next time.
 
-    Errors: `NotKeptError` where `limits.ask` is never and an answer is missing. `InputError` before
-    anything is spent for a missing key, an unknown model or a server out of reach; and in mid-run
+    Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
+    missing, for a missing key, an unknown model or a server out of reach; and in mid-run
     when the cost limit is reached, the server turns us away for good, or `limits.give_up_after`
     requests fail in a row. What was answered until then is kept, and what is under way then is
     waited for: it is paid. `StoreError` where the store can't be written:
@@ -67,7 +68,7 @@ async def ask(
         }
         run = _Run(model, limits, adapter, kept, total=len(set(keys)), done=len(replies))
         if missing and _is_kept(model) and limits.ask == "never":
-            raise NotKeptError(model.name, [key in missing for key in keys])
+            raise _not_kept(model, requests, [key in missing for key in keys])
         if missing:
             _check_price(model, limits)
             if run.stores:
@@ -78,7 +79,8 @@ async def ask(
             finally:
                 await adapter.close()
         if _is_kept(model):
-            kept.used(keys, stage())
+            purposes = zip(keys, (request.purpose for request in requests), strict=True)
+            kept.used(purposes, stage())
     replies |= run.others
     return [
         Response(key, replies[key], cached=True)
@@ -88,15 +90,15 @@ async def ask(
     ]
 
 
-class NotKeptError(InputError):
-    """Answers are not kept, and `limits.ask` forbids to ask. missing: of each request, whether."""
-
-    def __init__(self, model: str, missing: Sequence[bool]):
-        self.missing = missing
-        super().__init__(
-            f"models.{model}: {sum(missing)} of {len(missing)} answers are not kept, and limits.ask"
-            " is never; `missing` asks for them"
-        )
+def _not_kept(model: ModelSpec, requests: Sequence[Request], lost: Sequence[bool]) -> InputError:
+    """What `limits.ask: never` forbids to ask, counted by purpose."""
+    purposes = Counter(request.purpose for request in requests)
+    missing = Counter(each.purpose for each, gone in zip(requests, lost, strict=True) if gone)
+    told = [f"{name} {missing[name]} of {of}" for name, of in purposes.items() if name]
+    by = f" ({', '.join(told)})" if told else ""
+    where = f"{stage()}, models.{model.name}" if stage() else f"models.{model.name}"
+    count = f"{sum(lost)} of {len(lost)} answers are not kept"
+    return InputError(f"{where}: {count}{by}, and limits.ask is never; `missing` asks for them")
 
 
 @dataclass

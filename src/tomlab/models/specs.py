@@ -79,6 +79,7 @@ class Request:
         earlier messages; engines with a prefix cache work it out once.
     reference: the answers of the baselines by name; never sent to a model.
     schema: the JSON schema that the answer has to fit, for providers that can hold a model to one.
+    purpose: what it is asked for, such as the method; kept with the answer, never sent.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -89,6 +90,7 @@ class Request:
     shared_prefix: str = ""
     reference: Mapping[str, str] = field(default_factory=dict)
     schema: Mapping[str, Any] | None = None
+    purpose: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ class _Spec(params.Section):
     # protocol's: for a small model that does not stop by itself, or None: no limit.
     answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
     price: Price | None = None
+    # The terms under which its answers may be shared, for the cards of kept answers.
+    licence: str = ""
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
         """What of the entry bears on answers; of a benchmark: its groups and limits and the price,

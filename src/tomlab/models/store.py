@@ -32,8 +32,8 @@ REPLY = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
 _TABLES = {
     "responses": _COLUMNS,
     "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
-    # By which stages an answer was asked for.
-    "uses": "key TEXT, stage TEXT, PRIMARY KEY (key, stage)",
+    # By which stages, and what for, an answer was asked.
+    "uses": "key TEXT, stage TEXT, purpose TEXT, PRIMARY KEY (key, stage, purpose)",
 }
 # By the beginning of SQLite's name of a fault: what to do.
 _ADVICE = {
@@ -161,25 +161,42 @@ class Store:
             rows = self._db.execute(query, [json.dumps([*keys])])
             return {key: Reply(*reply) for key, *reply in rows}
 
-    def used(self, keys: Iterable[str], stage: str) -> None:
-        """Note by which stage answers were asked for, such as `3_evaluation/bigtom`."""
-        command = "INSERT OR IGNORE INTO uses SELECT DISTINCT value, ? FROM json_each(?)"
-        with self._told():
-            self._db.execute(command, [stage, json.dumps([*keys])])
+    def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
+        """Note by which stage, such as `3_evaluation/bigtom`, answers were asked.
+
+        purposes: of each the key and what it was asked for.
+        """
+        rows = sorted({(key, stage, purpose) for key, purpose in purposes})
+        with self._told(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
-        """The answers that stages of a benchmark asked for, as `row` makes them."""
+        """The answers that stages of a benchmark asked for, as `row` makes them, with their `uses`:
+        lines of stage and purpose.
+        """
         query = (
-            f"SELECT {', '.join(_NAMES)} FROM responses WHERE key IN"
-            " (SELECT key FROM uses WHERE substr(stage, instr(stage, '/') + 1) = ?)"
+            f"SELECT {', '.join(f'r.{name}' for name in _NAMES)}, u.uses FROM responses r JOIN"
+            " (SELECT key, group_concat(stage || ' ' || purpose, char(10)) uses FROM uses"
+            " WHERE substr(stage, instr(stage, '/') + 1) = ? GROUP BY key) u ON u.key = r.key"
         )
         with self._told():
-            for values in self._db.execute(query, [benchmark]):
-                yield dict(zip(_NAMES, values, strict=True))
+            for *values, uses in self._db.execute(query, [benchmark]):
+                row = dict(zip(_NAMES, values, strict=True))
+                yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere; the keys of those that differ here, which stay as here."""
+        """Store answers from elsewhere; the keys of those that differ here, which stay as here.
+
+        rows: as of `kept`.
+        """
         self._insert(rows)
+        uses = [
+            (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
+        ]
+        with self._told(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
         there = self.replies(row["key"] for row in rows)
         return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
 

@@ -14,7 +14,9 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import file_digest
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
@@ -24,7 +26,9 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.models import answers
 from tomlab.models.store import Store, reply_of
-from tomlab.paths import RESPONSE_STORE, ROOT, user_file
+from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, user_file
+
+CARD = Template(Path(__file__).with_name("card.md").read_text(encoding="utf-8"))
 
 
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
@@ -79,27 +83,78 @@ def show(folder: Path) -> pd.DataFrame:
     """What the files of a folder hold: `file, answers, asked of` (engines, or models by the
     vendor's word), `first, last` (days, UTC), `tokens, cost_usd` and `mb`.
     """
-    told = []
-    for path in answers.files([folder]):
-        columns = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"]
-        table = answers.opened(path).read(columns).to_pandas()
-        days = [
-            datetime.fromtimestamp(when, UTC).date().isoformat()
-            for when in (table["created"].min(), table["created"].max())
-        ]
-        tokens = int(table[["prompt_tokens", "completion_tokens"]].sum().sum())
-        size = path.stat().st_size / 1e6
-        spent = table["cost"].sum()
-        told.append((path, len(table), _origins(table["origin"]), *days, tokens, spent, size))
+    rows = [{"file": path, **_told(path)} for path in answers.files([folder])]
     columns = ["file", "answers", "asked of", "first", "last", "tokens", "cost_usd", "mb"]
-    return pd.DataFrame(told, columns=columns).round({"cost_usd": 2, "mb": 2})
+    return pd.DataFrame(rows, columns=columns).round({"cost_usd": 2, "mb": 2})
 
 
-def _origins(told: pd.Series) -> str:
-    counts = Counter(", ".join(json.loads(origin).values()) or "not told" for origin in told)
-    if len(counts) == 1:
-        return next(iter(counts))
-    return "; ".join(f"{origin} ({n})" for origin, n in counts.items())
+def _told(path: Path) -> dict[str, Any]:
+    columns = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"]
+    table = answers.opened(path).read(columns).to_pandas()
+    days = [
+        datetime.fromtimestamp(when, UTC).date().isoformat()
+        for when in (table["created"].min(), table["created"].max())
+    ]
+    counts = Counter(", ".join(json.loads(told).values()) or "not told" for told in table["origin"])
+    return {
+        "answers": len(table),
+        "asked of": "; ".join(f"{origin} ({n})" for origin, n in counts.most_common()),
+        "first": days[0],
+        "last": days[1],
+        "tokens": int(table[["prompt_tokens", "completion_tokens"]].sum().sum()),
+        "cost_usd": table["cost"].sum(),
+        "mb": path.stat().st_size / 1e6,
+    }
+
+
+# ---- Cards ---------------------------------------------------------------------------------------
+
+
+def card(path: Path, licence: str) -> str:
+    """What a file of answers is, as Markdown: by whom, when, what for, its hash."""
+    told, uses = _told(path), Counter()
+    for lines in answers.opened(path).read(["uses"])["uses"].to_pylist():
+        uses.update(lines.splitlines())
+    named = [(*use.split("/", 1)[0].split("_", 1)[1:], use.split(" ", 1)[1]) for use in uses]
+    rows = [
+        f"| {stage} | {purpose or 'all'} | {n:,} |"
+        for (stage, purpose), n in sorted(zip(named, uses.values(), strict=True))
+    ]
+    return CARD.substitute(
+        model=path.stem,
+        benchmark=path.parent.name,
+        answers=f"{told['answers']:,}",
+        origin=told["asked of"],
+        first=told["first"],
+        last=told["last"],
+        tokens=f"{told['tokens']:,}",
+        cost=f"{told['cost_usd']:.2f}",
+        licence=licence or "not told",
+        sha256=hash_of(path),
+        uses="\n".join(rows),
+    )
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def card_of(path: Path) -> Path:
+    """Where the card of a file of answers is."""
+    return DOCS / "answers" / path.parent.name / f"{path.stem}.md"
+
+
+def changed(files: Sequence[Path]) -> list[str]:
+    """The files that are not those of which their cards tell, a sentence each."""
+    said = []
+    for path in files:
+        if not (kept := card_of(path)).is_file():
+            said.append(f"{path}: has no card, expected {kept}; `keep` writes it")
+        elif hash_of(path) not in kept.read_text(encoding="utf-8"):
+            said.append(f"{path}: its SHA-256 is {hash_of(path)}, which {kept} does not name")
+    return said
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -114,16 +169,20 @@ def main(arguments: list[str] | None = None) -> int:
     into.add_argument("files", type=Path, nargs="+")
     args = parser.parse_args(arguments)
     try:
-        run = params.load()["run"]
+        content = params.load()
+        run = content["run"]
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
         else:
             folder = ROOT / (args.folder or next(iter(run["answers"]), "data/answers"))
-            found = (
-                keep(RESPONSE_STORE, folder, run["benchmarks"])
-                if args.command == "keep"
-                else show(folder)
-            )
+            if args.command == "keep":
+                found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+                for path in found["file"]:
+                    target, entry = card_of(path), content["models"].get(path.stem, {})
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_text(card(path, entry.get("licence", "")), encoding="utf-8")
+            else:
+                found = show(folder)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
