@@ -24,7 +24,7 @@ PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("max_retries", "timeout", "api_key_env"),
+    *("max_retries", "timeout", "api_key_env", "licence"),
 }
 
 
