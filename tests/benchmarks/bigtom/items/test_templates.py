@@ -82,10 +82,10 @@ def complaint(file):
 
 @pytest.mark.skipif(not OURS.is_file(), reason="data/bigtom is missing: `make data` pulls it")
 class TestOurs:
-    def test_there_are_36_templates_with_as_many_agents_and_stories(self, ours):
-        assert len(ours) == 36
-        assert ours["agent"].nunique() == 36
-        assert len(set(stories(ours))) == 36
+    def test_there_are_100_templates_with_as_many_agents_and_stories(self, ours):
+        assert len(ours) == 100
+        assert ours["agent"].nunique() == 100
+        assert len(set(stories(ours))) == 100
 
     def test_every_template_keeps_to_the_structure(self, ours):
         found = {t["template_id"]: structure_problems(t) for t in ours.to_dict("records")}

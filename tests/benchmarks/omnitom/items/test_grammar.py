@@ -295,15 +295,16 @@ def test_generated_records_survive_the_file(tmp_path):
 
 def test_authored_stories_cover_the_categories():
     counts = Counter(record["story_category"] for record in AUTHORED)
-    assert counts == {name: 2 if name == "False Belief Task" else 3 for name in CATEGORIES.values()}
+    counts.update(record["story_category"] for record in GENERATED[:10])
+    assert min(counts[name] for name in CATEGORIES.values()) >= 15
     assert [record["story_id"] for record in AUTHORED] == [*range(1001, 1001 + len(AUTHORED))]
     assert {record["source"] for record in AUTHORED} == {"authored"}
 
 
 @pytest.mark.parametrize("record", AUTHORED, ids=lambda record: record["story_id"])
 def test_an_authored_story_is_short_and_fully_labelled(record):
-    assert 3 <= len(re.findall(r'[.!?]"?(?=\s|$)', record["story"])) <= 7
-    assert 10 <= len(record["beliefs"]) <= 20
+    assert 3 <= len(re.findall(r'[.!?]"?(?=\s|$)', record["story"])) <= 10
+    assert 10 <= len(record["beliefs"]) <= 24
     orders = Counter(belief["labels"]["order"] for belief in record["beliefs"])
     assert orders["0"] >= 3
     assert orders["1"] >= 4
