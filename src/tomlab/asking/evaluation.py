@@ -31,6 +31,10 @@ class Variant:
     prompts: Mapping[str, str] = field(default_factory=dict)
     earlier: int = 0
 
+    def over(self, replaced: Mapping[str, str] | None) -> dict[str, str]:
+        """The files of prompts in this wording, and a user's own for the others."""
+        return {**(replaced or {}), **self.prompts}
+
 
 _PLAIN = Variant()
 
@@ -138,7 +142,7 @@ def request(
     # A baseline that guesses guesses anew.
     drawn = random.Random(f"{seed}/{way.name}").getrandbits(32) if way.name else seed
     return Request(
-        messages=tuple(benchmark.messages(item, method, {**(replaced or {}), **way.prompts})),
+        messages=tuple(benchmark.messages(item, method, way.over(replaced))),
         max_tokens=(max_tokens or {}).get(method, benchmark.METHODS[method].max_tokens),
         sample=question.sample,
         seed=seed,
@@ -186,7 +190,7 @@ async def evaluate(
         )
     hashes = {}
     for key, way in {(q.method, q.variant.name): q.variant for q in questions}.items():
-        own = {**(replaced or {}), **way.prompts}
+        own = way.over(replaced)
         texts = [prompts.load(name, own) for name in benchmark.METHODS[key[0]].prompts]
         hashes[key] = prompts.prompt_hash(*texts)
     rows = []

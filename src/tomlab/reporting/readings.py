@@ -7,6 +7,7 @@ import pandas as pd
 from IPython.display import HTML
 
 from tomlab.reporting.printed import WORDS
+from tomlab.scoring.answers import failed
 
 KEY = ["item_id", "model", "method", "sample"]
 SHOWN = 240  # characters of a text; of an answer, half from its beginning and half from its end
@@ -78,7 +79,7 @@ def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:
 
 def said(answer: Mapping) -> str:
     """A row of `responses` in a few words: what was answered, or why nothing was."""
-    if pd.notna(answer["error"]) or pd.isna(answer["response"]):
+    if failed(answer):
         return f"[no answer: {shortened(str(answer['error']))}]"
     return shortened(answer["response"]) or "[an empty answer]"
 

@@ -83,6 +83,6 @@ def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
     return {"gold": item["answer"], "omniscient": item["reality"], "random": guess}
 
 
-def failed(response: dict) -> bool:
+def failed(response: Mapping) -> bool:
     """Whether there is an error in the place of an answer."""
     return pd.notna(response["error"]) or pd.isna(response["response"])
