@@ -130,6 +130,13 @@ def test_model_may_be_asked_variants_of_a_part_of_its_groups():
         planned(bigtom, model(variants={"bigtom": {"2-shot": 1}}))
 
 
+def test_model_may_be_asked_other_orders_of_all_and_wordings_of_a_part():
+    spec = model("openai", "toy", variants={"bigtom": {"0-shot": {"wordings": 1}}})
+    folder, whole = REWORDED / "bigtom", len(plan(bigtom, ITEMS["bigtom"], spec, ["0-shot"]))
+    questions = plan(bigtom, ITEMS["bigtom"], spec, ["0-shot"], orders=2, wordings=[folder])
+    assert by_variant(questions) == {"": whole, REVERSED: whole, "reworded": 25}
+
+
 def test_samples_have_numbers_of_their_own_and_requests_those_of_the_repeat():
     options = {"samples": 2, "orders": 2, "wordings": [REWORDED / "bigtom"]}
     questions = planned(bigtom, model("openai", "toy"), **options)

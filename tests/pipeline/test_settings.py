@@ -105,6 +105,11 @@ WRONG = [
         {"bigtom": {"2-shot": 1}},
         "gpt-4o.variants.bigtom: no method '2-sh",
     ),
+    (
+        "models/gpt-4o/variants",
+        {"bigtom": {"0-shot": {"reworded": 1}}},
+        "models.gpt-4o: .*'reversed' or 'wordings'",
+    ),
     ("run/resamples", 2000, "run: .*resamples: no such option"),
     ("run/seeds/draw_seed", "text", "draw_seed: .*integer, found 'text'"),
     ("run/seeds/made_seed", -1, "made_seed: .*equal to 0"),

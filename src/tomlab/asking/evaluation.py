@@ -74,7 +74,7 @@ def plan(
     orders: 2 asks what shows two options with these exchanged, too, but for items with `tried`,
     which come in several orders by lot as they are. wordings: folders of other prompts (see
     `prompts.wording`), asked of items whose messages they change; a baseline reads none.
-    A model may declare, as `variants`, of how many of its groups both are asked.
+    A model may declare, as `variants`, of how many of its groups both or either are asked.
     """
     others = [(REVERSED, {})] if orders > 1 else []
     others += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
@@ -92,7 +92,8 @@ def plan(
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
         for item in asked:
-            ways = ways_too if item[benchmark.UNIT] in order[: varied.get(method)] else []
+            group = item[benchmark.UNIT]
+            ways = [way for way in ways_too if group in order[: _groups_of(way, varied, method)]]
             ways = [_PLAIN, *(way for way in ways if _changes(way, benchmark, item, method))]
             questions += [
                 Question(as_shown(item, way.name), method, sample, way)
@@ -104,6 +105,13 @@ def plan(
 def as_asked(questions: Iterable[Question]) -> list[Question]:
     """Those put as the protocol puts them."""
     return [question for question in questions if question.variant.name == AS_ASKED]
+
+
+def _groups_of(way: Variant, varied: Mapping, method: str) -> int | None:
+    """How many groups a model that declares `variants` is asked about in one way, None for all."""
+    declared = varied.get(method)
+    kind = "reversed" if way.name == REVERSED else "wordings"
+    return declared.get(kind) if isinstance(declared, Mapping) else declared
 
 
 def _changes(way: Variant, benchmark: Benchmark, item: Mapping, method: str) -> bool:

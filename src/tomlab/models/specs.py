@@ -51,6 +51,8 @@ _Url = Annotated[
         "a URL without a key or password; keys come from the environment",
     ),
 ]
+_Groups = Annotated[int, Field(ge=0)]
+_Way = Literal["reversed", "wordings"]
 _NO_KEY = "no key or password in it: it is part of every kept request"
 
 
@@ -137,9 +139,10 @@ class _Spec(params.Section):
     model: str
     # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
     # named is asked in full, 0 leaves a method out.
-    groups: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
-    # The same for other orders and wordings, of those groups; what is not named is asked whole.
-    variants: dict[_Benchmark, dict[str, Annotated[int, Field(ge=0)]]] = Field({})
+    groups: dict[_Benchmark, dict[str, _Groups]] = Field({})
+    # The same for other orders and wordings, of those groups, or for either of the two by its name;
+    # what is not named is asked whole.
+    variants: dict[_Benchmark, dict[str, _Groups | dict[_Way, _Groups]]] = Field({})
     # Limits of this model's answers in tokens, by benchmark and method, where they are not the
     # protocol's: for a small model that does not stop by itself, or None: no limit.
     answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
