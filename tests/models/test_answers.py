@@ -12,6 +12,7 @@ from tomlab.models import answers
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
+from tomlab.pipeline import answers as pipeline
 from tomlab.pipeline.answers import keep, show, take
 
 
@@ -114,7 +115,45 @@ def _scores(folder):
 def test_files_say_what_they_hold(store, tmp_path):
     keep(store, tmp_path / "kept", ["bigtom"])
     told = show(tmp_path / "kept").set_index("answers")
-    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0 (4)", 40]
+    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0", 40]
+
+
+# Cards
+
+
+def test_cards_and_their_index_tell_of_each_file(store, tmp_path):
+    folder = tmp_path / "kept"
+    keep(store, folder, ["bigtom", "simpletom"])
+    path = folder / "bigtom/toy.parquet"
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write([rows[0] | {"origin": "{}"}, *rows[1:]], path)
+    pipeline.describe(folder, {"toy": "MIT"})
+    card = (folder / "bigtom/toy.md").read_text()
+    assert "4 answers, given by toy 1.0 (3); an unknown engine (1) between" in card
+    assert "Licence of the answers: MIT" in card
+    assert f"`{pipeline.hash_of(path)}`" in card
+    index = (folder / "answers.md").read_text()
+    assert "| simpletom | [toy](simpletom/toy.md) | 2 | toy 1.0 | 2" in index
+    assert index.count("](") == 3
+    assert pipeline.changed(answers.files([folder])) == []
+
+
+def test_index_of_an_empty_folder_says_so(tmp_path):
+    pipeline.describe(tmp_path, {})
+    assert "none yet" in (tmp_path / "answers.md").read_text()
+
+
+def test_a_changed_file_gets_no_new_card(store, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pipeline, "RESPONSE_STORE", store)
+    folder = tmp_path / "kept"
+    assert pipeline.main(["keep", str(folder)]) == 0
+    path = folder / "bigtom/toy.parquet"
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    assert pipeline.main(["keep", str(folder)]) == 1
+    assert "toy.parquet: its SHA-256 is" in capsys.readouterr().err
+    (folder / "bigtom/toy.md").unlink()
+    assert pipeline.main(["keep", str(folder)]) == 3
 
 
 # Asking

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -84,10 +85,18 @@ def test_the_same_engine_says_the_same_again(kept):
     assert found["outcome"].tolist() == ["identical"] * 3
 
 
-def test_an_answer_changed_by_hand_is_found_when_asked_again(kept, tmp_path):
+def edited(kept, folder, **values):
+    """A copy of a file of answers in which the first says something else."""
     rows = [row for part in answers.read(kept) for row in part]
-    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
-    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    path = folder / "kept/bigtom/smollm2-135m.parquet"
+    answers.write([rows[0] | {"text": "In the cellar."} | values, *rows[1:]], path)
+    return path
+
+
+def test_an_answer_changed_with_its_card_is_found_when_asked_again(kept, tmp_path):
+    path = edited(kept, tmp_path)
+    files.describe(tmp_path / "kept", {})
+    assert files.changed([path]) == []
     found = again(drawn([path], 10, 0), model_spec("smollm2-135m", ENTRIES))
     assert sorted(found["outcome"]) == ["another", "identical", "identical"]
 
@@ -98,16 +107,13 @@ def test_an_entry_that_sends_something_else_is_not_asked(kept):
     assert found["outcome"].tolist() == ["changed entry"] * 3
 
 
-def test_a_changed_file_is_not_that_of_its_card(kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "DOCS", tmp_path)
-    assert "has no card" in files.changed([kept])[0]
-    card = files.card_of(kept)
-    card.parent.mkdir(parents=True)
-    card.write_text(files.card(kept, "Apache-2.0"), encoding="utf-8")
-    assert files.changed([kept]) == []
-    rows = [row for part in answers.read(kept) for row in part]
-    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
-    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+def test_a_changed_file_is_not_that_of_its_card_at_once(kept, tmp_path):
+    path = edited(kept, tmp_path)
+    assert "has no card" in files.changed([path])[0]
+    shutil.copy(kept, path)
+    files.describe(tmp_path / "kept", {})
+    assert files.changed([path]) == []
+    edited(kept, tmp_path)
     assert "its SHA-256 is" in files.changed([path])[0]
 
 
