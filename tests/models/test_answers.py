@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -188,10 +189,24 @@ def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch
     assert [each.cached for each in again] == [True] * 5 + [False]
 
 
-def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path):
-    with pytest.raises(InputError, match=r"6 of 6 answers are not kept, and limits.ask is never"):
-        asked(server, tmp_path, "store.sqlite", Limits(ask="never"))
-    assert not server.asked
+def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypatch):
+    purposes = ["0-shot", "0-shot", "0-shot", "0-shot reversed", "0-shot-cot", "0-shot-cot"]
+    pairs = zip(REQUESTS, purposes, strict=True)
+    monkeypatch.setattr(f"{__name__}.REQUESTS", [replace(r, purpose=p) for r, p in pairs])
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+    asked(server, tmp_path, "store.sqlite", Limits())
+    with Store(tmp_path / "store.sqlite") as kept:
+        rows = [row for row in kept.kept("bigtom") if '"Question 0?"' in row["request"]]
+    answers.write(rows, tmp_path / "kept/bigtom/toy.parquet")
+    before = len(server.headers)
+    told = (
+        r"^3_evaluation/bigtom, models.toy: 5 of 6 answers are not kept \(0-shot 2 of 3, "
+        r"0-shot reversed 1 of 1, 0-shot-cot 2 of 2\), and limits.ask is never; `missing` asks"
+    )
+    with pytest.raises(InputError, match=told):
+        never = Limits(ask="never", answers=(tmp_path / "kept",))
+        asked(server, tmp_path, "empty.sqlite", never)
+    assert len(server.headers) == before  # neither questions nor a list of models
 
 
 def test_servers_word_on_who_answered_is_kept(server, tmp_path):

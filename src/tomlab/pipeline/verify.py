@@ -142,8 +142,8 @@ def moved_verdicts(
     file: Path, was: Mapping[str, Reply], now: Mapping[str, Reply], embedder: specs.ModelSpec
 ) -> dict[str, bool]:
     """By request whether the replies `now` have another outcome or score than those before, as the
-    evaluation scores. Those are left out that the results of a run hold no verdict on: there is no such run,
-    or it asked them for something else than a verdict, such as an item.
+    evaluation scores. Left out are those on which the results of a run hold no verdict: there is
+    no such run, or it asked them for something else, such as an item.
     """
     benchmark, model = file.parent.name, file.stem
     kinds = {"items": None, "responses": model, "scores": model}
