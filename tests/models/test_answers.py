@@ -130,7 +130,7 @@ def test_cards_and_their_index_tell_of_each_file(store, tmp_path):
     answers.write([rows[0] | {"origin": "{}"}, *rows[1:]], path)
     pipeline.describe(folder, {"toy": "MIT"})
     card = (folder / "bigtom/toy.md").read_text()
-    assert "4 answers, given by toy 1.0 (3); an unknown engine (1) between" in card
+    assert "4 answers, given by toy 1.0 (3); an unknown engine (1),\non 2" in card
     assert "Licence of the answers: MIT" in card
     assert f"`{pipeline.hash_of(path)}`" in card
     index = (folder / "answers.md").read_text()

@@ -173,7 +173,7 @@ def test_an_answer_changed_with_its_card_moves_its_verdict(of):
     outcome = scores["outcome"][responses["request_key"] == first[0]["key"]].item()
     change(root, text="I can't say." if outcome in ("correct", "wrong") else "Answer: a)")
     code, said = verify(root)
-    assert "1 files are those of their cards" in said
+    assert "Files by their cards: 1, all as described." in said
     assert "another, other verdict" in said
     assert "1 of 2 known verdicts moved (50.0%)" in said
     assert code == 1

@@ -80,6 +80,15 @@ def kept(tmp_path_factory):
     return folder / "kept/bigtom/smollm2-135m.parquet"
 
 
+def test_engine_and_processor_are_kept_with_an_answer_and_are_not_sent(kept):
+    rows = [row for part in answers.read(kept) for row in part]
+    for row in rows:
+        origin = json.loads(row["origin"])
+        assert origin["engine"].startswith("xllamacpp ")
+        assert origin["processor"]
+        assert not origin.keys() & json.loads(row["request"]).keys()
+
+
 def test_the_same_engine_says_the_same_again(kept):
     found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", ENTRIES))
     assert found["outcome"].tolist() == ["identical"] * 3

@@ -113,6 +113,10 @@ def _told(path: Path) -> dict[str, Any]:
     }
 
 
+def _days(told: Mapping[str, str]) -> str:
+    return " to ".join(dict.fromkeys([told["first"], told["last"]]))
+
+
 # ---- Cards ---------------------------------------------------------------------------------------
 
 
@@ -131,8 +135,7 @@ def card(path: Path, licence: str) -> str:
         benchmark=path.parent.name,
         answers=f"{told['answers']:,}",
         origin=told["asked of"],
-        first=told["first"],
-        last=told["last"],
+        days=_days(told),
         tokens=f"{told['tokens']:,}",
         cost=f"{told['cost_usd']:.2f}",
         licence=licence or "not told",
@@ -162,8 +165,7 @@ def index(folder: Path) -> str:
     """The files of a folder as Markdown, a line each, with links to their cards."""
     rows = [
         f"| {path.parent.name} | [{path.stem}]({path.parent.name}/{path.stem}.md) "
-        f"| {told['answers']:,} | {told['asked of']} | {told['first']} to {told['last']} "
-        f"| {told['mb']:.2f} |"
+        f"| {told['answers']:,} | {told['asked of']} | {_days(told)} | {told['mb']:.2f} |"
         for path in answers.files([folder])
         for told in [_told(path)]
     ]
@@ -222,7 +224,9 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    print(found.to_string(index=False) if len(found) else "No answers.")
+    none = "No answers that a stage asked for and ended with are in the response store."
+    none = "No answers." if args.command == "show" else none
+    print(found.to_string(index=False) if len(found) else none)
     if args.command == "keep" and folder.is_relative_to(DATA):
         print("\n`dvc add data` makes these files the project's; nothing runs before that.")
     if "other" in found and found["other"].any():

@@ -248,7 +248,7 @@ def verify(n: int, seed: int, paid: bool) -> int:
         print(f"No kept answers in {where}; `python -m tomlab.pipeline.answers keep` writes them.")
         return 0
     problems = changed(files)
-    print("\n".join(problems) or f"{len(files)} files are those of their cards.")
+    print("\n".join(problems) or f"Files by their cards: {len(files)}, all as described.")
     by_model, asked = defaultdict(list), {}
     for row in drawn(files, n, seed):
         by_model[row["model"]].append(row)
