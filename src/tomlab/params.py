@@ -100,7 +100,7 @@ ANSWERS = "data/answers"
 
 def _holds_answers(text: str) -> bool:
     """Whether a folder is there and no file of answers lies in it where nobody looks."""
-    folder = there(text)
+    folder = there(text) if text else None  # an empty one would be the whole project
     if folder is None:
         return Path(text) == Path(ANSWERS)
     return folder.is_dir() and {*folder.rglob("*.parquet")} == {*folder.glob("*/*.parquet")}

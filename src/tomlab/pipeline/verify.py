@@ -5,7 +5,8 @@
 The sample is drawn from all files of `run.answers`, from what each was asked for in turn, and asked
 again by the same entries of `models`, with nothing looked up. One seed draws one sample, so that it
 can be repeated. Models that cost are asked with `--paid` alone; without it their cost is named.
-Where a run's results are there, both answers get their verdict, and the share that moved is told.
+Where a run's results are there, both answers get their verdict, and the share that moved is told;
+what another answer would change in later questions that quote it is not followed.
 
 Exits with 1 where a file is not the one that its card describes, and where an embedded model
 answers otherwise than is kept on the same kind of processor. On another kind that is a warning;
