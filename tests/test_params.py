@@ -118,3 +118,27 @@ def test_run_names_models_and_benchmarks_that_there_are():
 def test_limits_and_methods_are_known():
     specs.limits()
     assert set(params.section(params.load(), "bigtom.evaluation")["methods"]) <= set(bigtom.METHODS)
+
+
+# Folders of kept answers
+
+
+def kept_in(file: Path, *folders: str) -> Limits:
+    file.write_text(f"run: {{answers: {[*folders]}}}\n")
+    return specs.limits(file)
+
+
+def test_no_answers_may_be_kept_yet(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("tomlab.paths.ROOT", tmp_path)
+    assert [path.name for path in kept_in(file, params.ANSWERS).answers] == ["answers"]
+    (tmp_path / "empty").mkdir()
+    assert kept_in(file, str(tmp_path / "empty")).answers == (tmp_path / "empty",)
+
+
+@pytest.mark.parametrize("wrong", ["answer", "run/bigtom", "", "run/bigtom/toy.parquet"])
+def test_folder_where_answers_would_not_be_found_is_refused(wrong, file, tmp_path):
+    (tmp_path / "run" / "bigtom").mkdir(parents=True)
+    (tmp_path / "run" / "bigtom" / "toy.parquet").touch()
+    assert kept_in(file, str(tmp_path / "run")).answers == (tmp_path / "run",)
+    with pytest.raises(InputError, match=r"run.answers.*\n.*0: .*expected a folder that is there"):
+        kept_in(file, str(tmp_path / wrong))

@@ -94,6 +94,20 @@ Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of th
 _THERE = "a file or folder that is there, as seen from the repository's root"
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
+# Where answers are kept unless told otherwise; before the first of them there is no such folder.
+ANSWERS = "data/answers"
+
+
+def _holds_answers(text: str) -> bool:
+    """Whether a folder is there and no file of answers lies in it where nobody looks."""
+    folder = there(text) if text else None  # an empty one would be the whole project
+    if folder is None:
+        return Path(text) == Path(ANSWERS)
+    return folder.is_dir() and {*folder.rglob("*.parquet")} == {*folder.glob("*/*.parquet")}
+
+
+_KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.parquet in it"
+Answers = Annotated[str, fits(_holds_answers, _KEPT)]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Folds = Annotated[int, Field(ge=2)]
@@ -161,7 +175,7 @@ class Run(Section):
     # Folders of other wordings of prompts, `<folder>/<benchmark>/<prompt>.txt`.
     wordings: list[GivenPath]
     # Folders of kept answers, in which is looked before a model is asked.
-    answers: list[GivenPath]
+    answers: list[Answers]
 
 
 class _Loader(yaml.SafeLoader):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +13,7 @@ from tomlab.models import answers
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
+from tomlab.pipeline import answers as pipeline
 from tomlab.pipeline.answers import keep, show, take
 
 
@@ -114,7 +116,45 @@ def _scores(folder):
 def test_files_say_what_they_hold(store, tmp_path):
     keep(store, tmp_path / "kept", ["bigtom"])
     told = show(tmp_path / "kept").set_index("answers")
-    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0 (4)", 40]
+    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0", 40]
+
+
+# Cards
+
+
+def test_cards_and_their_index_tell_of_each_file(store, tmp_path):
+    folder = tmp_path / "kept"
+    keep(store, folder, ["bigtom", "simpletom"])
+    path = folder / "bigtom/toy.parquet"
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write([rows[0] | {"origin": "{}"}, *rows[1:]], path)
+    pipeline.describe(folder, {"toy": "MIT"})
+    card = (folder / "bigtom/toy.md").read_text()
+    assert "4 answers, given by toy 1.0 (3); an unknown engine (1),\non 2" in card
+    assert "Licence of the answers: MIT" in card
+    assert f"`{pipeline.hash_of(path)}`" in card
+    index = (folder / "answers.md").read_text()
+    assert "| simpletom | [toy](simpletom/toy.md) | 2 | toy 1.0 | 2" in index
+    assert index.count("](") == 3
+    assert pipeline.changed(answers.files([folder])) == []
+
+
+def test_index_of_an_empty_folder_says_so(tmp_path):
+    pipeline.describe(tmp_path, {})
+    assert "none yet" in (tmp_path / "answers.md").read_text()
+
+
+def test_a_changed_file_gets_no_new_card(store, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pipeline, "RESPONSE_STORE", store)
+    folder = tmp_path / "kept"
+    assert pipeline.main(["keep", str(folder)]) == 0
+    path = folder / "bigtom/toy.parquet"
+    rows = [each for part in answers.read(path) for each in part]
+    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    assert pipeline.main(["keep", str(folder)]) == 1
+    assert "toy.parquet: its SHA-256 is" in capsys.readouterr().err
+    (folder / "bigtom/toy.md").unlink()
+    assert pipeline.main(["keep", str(folder)]) == 3
 
 
 # Asking
@@ -149,10 +189,24 @@ def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch
     assert [each.cached for each in again] == [True] * 5 + [False]
 
 
-def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path):
-    with pytest.raises(InputError, match=r"6 of 6 answers are not kept, and limits.ask is never"):
-        asked(server, tmp_path, "store.sqlite", Limits(ask="never"))
-    assert not server.asked
+def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypatch):
+    purposes = ["0-shot", "0-shot", "0-shot", "0-shot reversed", "0-shot-cot", "0-shot-cot"]
+    pairs = zip(REQUESTS, purposes, strict=True)
+    monkeypatch.setattr(f"{__name__}.REQUESTS", [replace(r, purpose=p) for r, p in pairs])
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+    asked(server, tmp_path, "store.sqlite", Limits())
+    with Store(tmp_path / "store.sqlite") as kept:
+        rows = [row for row in kept.kept("bigtom") if '"Question 0?"' in row["request"]]
+    answers.write(rows, tmp_path / "kept/bigtom/toy.parquet")
+    before = len(server.headers)
+    told = (
+        r"^3_evaluation/bigtom, models.toy: 5 of 6 answers are not kept \(0-shot 2 of 3, "
+        r"0-shot reversed 1 of 1, 0-shot-cot 2 of 2\), and limits.ask is never; `missing` asks"
+    )
+    with pytest.raises(InputError, match=told):
+        never = Limits(ask="never", answers=(tmp_path / "kept",))
+        asked(server, tmp_path, "empty.sqlite", never)
+    assert len(server.headers) == before  # neither questions nor a list of models
 
 
 def test_servers_word_on_who_answered_is_kept(server, tmp_path):

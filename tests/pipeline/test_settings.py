@@ -90,6 +90,9 @@ WRONG = [
     ("run/samples", 0, "samples: .*equal to 1"),
     ("run/orders", 3, "orders: .*less than or equal to 2, found 3"),
     ("run/wordings", ["data/wordings/mine"], "wordings.0: .*expected a file or folder"),
+    ("run/answers", ["data/answer"], "answers.0: .*expected a folder that is there.*data/answer'"),
+    ("run/answers", [""], "answers.0: .*expected a folder that is there"),
+    ("run/answers", ["README.md"], "answers.0: .*expected a folder that is there"),
     (
         "run/wordings",
         ["data/wordings/reworded"] * 2,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -79,15 +80,32 @@ def kept(tmp_path_factory):
     return folder / "kept/bigtom/smollm2-135m.parquet"
 
 
+def test_engine_and_processor_are_kept_with_an_answer_and_are_not_sent(kept):
+    rows = [row for part in answers.read(kept) for row in part]
+    for row in rows:
+        origin = json.loads(row["origin"])
+        assert origin["engine"].startswith("xllamacpp ")
+        assert origin["processor"]
+        assert not origin.keys() & json.loads(row["request"]).keys()
+
+
 def test_the_same_engine_says_the_same_again(kept):
     found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", ENTRIES))
     assert found["outcome"].tolist() == ["identical"] * 3
 
 
-def test_an_answer_changed_by_hand_is_found_when_asked_again(kept, tmp_path):
+def edited(kept, folder, **values):
+    """A copy of a file of answers in which the first says something else."""
     rows = [row for part in answers.read(kept) for row in part]
-    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
-    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    path = folder / "kept/bigtom/smollm2-135m.parquet"
+    answers.write([rows[0] | {"text": "In the cellar."} | values, *rows[1:]], path)
+    return path
+
+
+def test_an_answer_changed_with_its_card_is_found_when_asked_again(kept, tmp_path):
+    path = edited(kept, tmp_path)
+    files.describe(tmp_path / "kept", {})
+    assert files.changed([path]) == []
     found = again(drawn([path], 10, 0), model_spec("smollm2-135m", ENTRIES))
     assert sorted(found["outcome"]) == ["another", "identical", "identical"]
 
@@ -98,16 +116,13 @@ def test_an_entry_that_sends_something_else_is_not_asked(kept):
     assert found["outcome"].tolist() == ["changed entry"] * 3
 
 
-def test_a_changed_file_is_not_that_of_its_card(kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "DOCS", tmp_path)
-    assert "has no card" in files.changed([kept])[0]
-    card = files.card_of(kept)
-    card.parent.mkdir(parents=True)
-    card.write_text(files.card(kept, "Apache-2.0"), encoding="utf-8")
-    assert files.changed([kept]) == []
-    rows = [row for part in answers.read(kept) for row in part]
-    path = tmp_path / "kept/bigtom/smollm2-135m.parquet"
-    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+def test_a_changed_file_is_not_that_of_its_card_at_once(kept, tmp_path):
+    path = edited(kept, tmp_path)
+    assert "has no card" in files.changed([path])[0]
+    shutil.copy(kept, path)
+    files.describe(tmp_path / "kept", {})
+    assert files.changed([path]) == []
+    edited(kept, tmp_path)
     assert "its SHA-256 is" in files.changed([path])[0]
 
 
@@ -137,6 +152,6 @@ def test_sample_is_of_every_file_and_purpose_in_turn(tmp_path):
     answers.write([row(n, "3_evaluation/fantom short") for n in range(200, 205)], other)
     found = drawn([one, other], 12, 0)
     counts = Counter(each["uses"].split(" ")[1] for each in found)
-    assert counts == {"cot": 4, "plain": 4, "short": 4}
+    assert counts in ({"cot": 4, "plain": 3, "short": 5}, {"cot": 3, "plain": 4, "short": 5})
     assert drawn([one, other], 12, 0) == found
     assert drawn([one, other], 12, 1) != found

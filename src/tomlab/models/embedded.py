@@ -47,6 +47,15 @@ def _smollm2() -> Path:
 
 
 @cache
+def origin() -> dict[str, str]:
+    """What answers here: the engine, and the kind of processor, on which the wording may depend.
+    Whose weights the request tells.
+    """
+    kinds = dict.fromkeys(device["description"] for device in xllamacpp.get_device_info())
+    return {"engine": ENGINE, "processor": ", ".join(kinds)}
+
+
+@cache
 def digest(path: Path) -> str:
     """SHA-256 of a weights file: it, not its place on a disk, tells which model answered."""
     with path.open("rb") as file:

@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 
-from tomlab.models.embedded import ENGINE, digest, gguf_path, start_server
+from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
 from tomlab.models.replies import MalformedReplyError, reply
 from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
@@ -81,7 +81,7 @@ class _Engine:
         body = {"cache_prompt": cached}
         create = self.client.chat.completions.create
         answered = _reply(await create(model="embedded", extra_body=body, **arguments))
-        return replace(answered, origin={"engine": ENGINE})  # whose weights the request tells
+        return replace(answered, origin=origin())
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
@@ -146,5 +146,5 @@ def _reply(completion: Any) -> Reply:
     text = refused if refused and not content else "" if content is None else content
     counts = (getattr(usage, f"{what}_tokens", 0) for what in ("prompt", "completion"))
     named = {"model": "model", "fingerprint": "system_fingerprint"}
-    origin = {name: getattr(completion, field, None) for name, field in named.items()}
-    return reply(text, finish, _FINISH, *counts, origin)
+    told = {name: getattr(completion, field, None) for name, field in named.items()}
+    return reply(text, finish, _FINISH, *counts, told)

@@ -99,8 +99,8 @@ class Request:
 class Reply:
     """What a provider made of one request. finish_reason: stop, length, refusal or other.
 
-    origin: who answered, as far as it is told: `engine` with its version, or `model` and
-        `fingerprint` by the vendor's word; kept with the answer, and no part of it.
+    origin: who answered, as far as it is told: `engine` with its version and `processor`, or
+        `model` and `fingerprint` by the vendor's word; kept with the answer, and no part of it.
     """
 
     text: str
@@ -220,6 +220,7 @@ class BaselineModel(_Spec):
 
 
 ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
+_FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
@@ -263,5 +264,7 @@ def limits(path: Path | str = PARAMS) -> Limits:
     """The checked section `limits`, with the folders of kept answers that `run` names."""
     content = params.load(path)
     found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
-    folders = (content.get("run") or {}).get("answers") or ()
-    return found.model_copy(update={"answers": tuple(ROOT / folder for folder in folders)})
+    named = (content.get("run") or {}).get("answers") or []
+    params.checked(_FOLDERS.validate_python, named, f"{path}: run.answers")
+    folders = tuple(ROOT / Path(name).expanduser() for name in named)
+    return found.model_copy(update={"answers": folders})

@@ -5,14 +5,15 @@
     python -m tomlab.pipeline.answers show [FOLDER]   # what the files of a folder hold
 
 FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
-another answer to the same request is reported, and both stay where they are.
+another answer to the same request is reported, and both stay where they are. Each file has a card,
+and the folder an index of them: in docs/answers for the project's own, beside the files elsewhere.
 """
 
 import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
@@ -23,12 +24,16 @@ import pandas as pd
 from tqdm import tqdm
 
 from tomlab import params
-from tomlab.errors import InputError
+from tomlab.errors import InputError, refuse
 from tomlab.models import answers
 from tomlab.models.store import Store, reply_of
-from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, user_file
+from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, user_file
 
-CARD = Template(Path(__file__).with_name("card.md").read_text(encoding="utf-8"))
+UNKNOWN = "an unknown engine"  # of answers that came without a word on it
+CARD, INDEX = (
+    Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    for name in ("card.md", "cards.md")
+)
 
 
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
@@ -95,16 +100,21 @@ def _told(path: Path) -> dict[str, Any]:
         datetime.fromtimestamp(when, UTC).date().isoformat()
         for when in (table["created"].min(), table["created"].max())
     ]
-    counts = Counter(", ".join(json.loads(told).values()) or "not told" for told in table["origin"])
+    counts = Counter(", ".join(json.loads(told).values()) or UNKNOWN for told in table["origin"])
+    origins = [f"{origin} ({n:,})" for origin, n in counts.most_common()]
     return {
         "answers": len(table),
-        "asked of": "; ".join(f"{origin} ({n})" for origin, n in counts.most_common()),
+        "asked of": "; ".join(origins if len(counts) > 1 else counts),
         "first": days[0],
         "last": days[1],
         "tokens": int(table[["prompt_tokens", "completion_tokens"]].sum().sum()),
         "cost_usd": table["cost"].sum(),
         "mb": path.stat().st_size / 1e6,
     }
+
+
+def _days(told: Mapping[str, str]) -> str:
+    return " to ".join(dict.fromkeys([told["first"], told["last"]]))
 
 
 # ---- Cards ---------------------------------------------------------------------------------------
@@ -125,8 +135,7 @@ def card(path: Path, licence: str) -> str:
         benchmark=path.parent.name,
         answers=f"{told['answers']:,}",
         origin=told["asked of"],
-        first=told["first"],
-        last=told["last"],
+        days=_days(told),
         tokens=f"{told['tokens']:,}",
         cost=f"{told['cost_usd']:.2f}",
         licence=licence or "not told",
@@ -141,9 +150,36 @@ def hash_of(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
+def index_of(folder: Path) -> Path:
+    """Where the index of a folder of answers is; elsewhere a README may be somebody's own."""
+    own = folder == ROOT / params.ANSWERS
+    return DOCS / "answers" / "README.md" if own else folder / "answers.md"
+
+
 def card_of(path: Path) -> Path:
     """Where the card of a file of answers is."""
-    return DOCS / "answers" / path.parent.name / f"{path.stem}.md"
+    return index_of(path.parents[1]).parent / path.parent.name / f"{path.stem}.md"
+
+
+def index(folder: Path) -> str:
+    """The files of a folder as Markdown, a line each, with links to their cards."""
+    rows = [
+        f"| {path.parent.name} | [{path.stem}]({path.parent.name}/{path.stem}.md) "
+        f"| {told['answers']:,} | {told['asked of']} | {_days(told)} | {told['mb']:.2f} |"
+        for path in answers.files([folder])
+        for told in [_told(path)]
+    ]
+    return INDEX.substitute(rows="\n".join(rows) or "| none yet | | | | | |")
+
+
+def describe(folder: Path, licences: Mapping[str, str]) -> None:
+    """Write the card of each file of a folder, and their index. licences: of answers, by model."""
+    for path in answers.files([folder]):
+        target = card_of(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(card(path, licences.get(path.stem, "")), encoding="utf-8")
+    index_of(folder).parent.mkdir(parents=True, exist_ok=True)
+    index_of(folder).write_text(index(folder), encoding="utf-8")
 
 
 def changed(files: Sequence[Path]) -> list[str]:
@@ -151,8 +187,8 @@ def changed(files: Sequence[Path]) -> list[str]:
     said = []
     for path in files:
         if not (kept := card_of(path)).is_file():
-            said.append(f"{path}: has no card, expected {kept}; `keep` writes it")
-        elif hash_of(path) not in kept.read_text(encoding="utf-8"):
+            said.append(f"{path}: has no card, expected {kept}, which comes along with it")
+        elif f"`{hash_of(path)}`" not in kept.read_text(encoding="utf-8"):
             said.append(f"{path}: its SHA-256 is {hash_of(path)}, which {kept} does not name")
     return said
 
@@ -174,19 +210,25 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
         else:
-            folder = ROOT / (args.folder or next(iter(run["answers"]), "data/answers"))
+            folder = next(iter(run["answers"]), params.ANSWERS)
+            folder = ROOT / (args.folder or Path(folder)).expanduser()
             if args.command == "keep":
+                # A new card would vouch for what was changed.
+                described = [path for path in answers.files([folder]) if card_of(path).is_file()]
+                refuse(changed(described), "not those of their cards, whose removal vouches anew")
                 found = keep(RESPONSE_STORE, folder, run["benchmarks"])
-                for path in found["file"]:
-                    target, entry = card_of(path), content["models"].get(path.stem, {})
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_text(card(path, entry.get("licence", "")), encoding="utf-8")
+                models = content["models"].items()
+                describe(folder, {name: entry.get("licence", "") for name, entry in models})
             else:
                 found = show(folder)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    print(found.to_string(index=False) if len(found) else "No answers.")
+    none = "No answers that a stage asked for and ended with are in the response store."
+    none = "No answers." if args.command == "show" else none
+    print(found.to_string(index=False) if len(found) else none)
+    if args.command == "keep" and folder.is_relative_to(DATA):
+        print("\n`dvc add data` makes these files the project's; nothing runs before that.")
     if "other" in found and found["other"].any():
         n = found["other"].sum()
         print(f"\n{n} requests have another answer in file and store; neither was changed.")

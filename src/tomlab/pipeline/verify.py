@@ -3,9 +3,14 @@
     python -m tomlab.pipeline.verify [--answers 150] [--seed 0] [--paid]
 
 The sample is drawn from all files of `run.answers`, from what each was asked for in turn, and asked
-again by the same entries of `models`, with nothing looked up. Models that cost are asked with
-`--paid` alone, after the cost is named. Exits with 1 where a file is not the one that its card
-describes, and where an embedded model answers otherwise than is kept.
+again by the same entries of `models`, with nothing looked up. One seed draws one sample, so that it
+can be repeated. Models that cost are asked with `--paid` alone; without it their cost is named.
+Where a run's results are there, both answers get their verdict, and the share that moved is told;
+what another answer would change in later questions that quote it is not followed.
+
+Exits with 1 where a file is not the one that its card describes, and where an embedded model
+answers otherwise than is kept on the same kind of processor. On another kind that is a warning;
+a server's other answer is counted, no more: its vendor promises no two alike.
 """
 
 import argparse
@@ -17,39 +22,52 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from inspect import signature
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tomlab import params
+from tomlab import params, paths
 from tomlab.errors import InputError
-from tomlab.models import answers, specs
+from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
-from tomlab.models.specs import Request
-from tomlab.models.store import request_key
-from tomlab.paths import ROOT
+from tomlab.models.specs import Limits, Reply, Request
+from tomlab.models.store import REPLY, reply_of, request_key
 from tomlab.pipeline.answers import changed
+from tomlab.records import tidy
+
+OUTCOMES = ("identical", "another, same verdict", "another, other verdict")
+OUTCOMES += ("another, verdict not known", "failed", "changed entry")
+_NO_VERDICT = "asked for something else than a verdict, or `make figures` first"
+_WARNED = "another kind of processor may word answers differently, so this is no error"
+_ONE = ["item_id", "method", "sample"]  # what tells the answers of a model apart
 
 
 def drawn(files: Sequence[Path], n: int, seed: int) -> list[dict[str, Any]]:
-    """`n` kept answers with their `file`: of every file and what its answers are for, in turn."""
-    turns = defaultdict(list)
+    """`n` kept answers with their `file`: of the files in turn, and of what each is for in turn."""
+    of_files = []
     for path in files:
+        lot, turns = random.Random(f"verify/{seed}/{path.parent.name}/{path.stem}"), {}
         table = answers.opened(path).read(["key", "uses"]).to_pylist()
         for row in sorted(table, key=lambda row: row["key"]):
-            turns[path, row["uses"]].append((path, row["key"]))
-    for (path, uses), own in turns.items():
-        random.Random(f"verify/{seed}/{path.parent.name}/{path.stem}/{uses}").shuffle(own)
-    chosen = [each for each in chain(*zip_longest(*turns.values())) if each][:n]
-    rows = []
+            turns.setdefault(row["uses"], []).append((path, row["key"]))
+        own = [turns[uses] for uses in sorted(turns)]
+        for each in [*own, own]:
+            lot.shuffle(each)
+        of_files.append(_in_turn(own))
+    chosen, rows = set(_in_turn(of_files)[:n]), []
     for path in files:
-        wanted = {key for file, key in chosen if file == path}
         for part in answers.read(path):
-            rows += [row | {"file": path} for row in part if row["key"] in wanted]
+            rows += [row | {"file": path} for row in part if (path, row["key"]) in chosen]
     return rows
+
+
+def _in_turn(lists: Sequence[Sequence]) -> list:
+    return [each for each in chain(*zip_longest(*lists)) if each]
 
 
 def as_request(sent: Mapping[str, Any]) -> Request:
@@ -75,9 +93,12 @@ def as_request(sent: Mapping[str, Any]) -> Request:
     )
 
 
-def again(rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec) -> pd.DataFrame:
-    """Answers of one model asked again: `file, uses, key, was, now` and `outcome`: identical,
-    another, failed, or changed entry where what `models` has under the name sends something else.
+def again(
+    rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec, limits: Limits | None = None
+) -> pd.DataFrame:
+    """Answers of one model asked again: `model, file, uses, key`, the replies `was, now`, the
+    processors `kept_on, asked_on` ("": not told), and `outcome`, one of `OUTCOMES` but for the
+    verdict; changed entry: what `models` has under the name sends something else.
     """
     adapter, thinking = provider(spec), getattr(spec, "thinking_tokens", 0)
     requests = {}
@@ -88,17 +109,64 @@ def again(rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec) -> pd.DataFr
         if request_key({"provider": spec.provider, **adapter.payload(request)}) == row["key"]:
             requests[row["key"]] = request
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "store.sqlite"
-        replies = asyncio.run(ask([*requests.values()], spec, store=store)) if requests else []
-    now = {each.request_key: each.reply.text for each in replies if each.reply}
+        asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
+        now = {each.request_key: each.reply for each in asyncio.run(asked)}
+    here = embedded.origin()["processor"] if spec.provider == "embedded" else ""
     told = []
     for row in rows:
-        known = {True: "identical", False: "another"}[now.get(row["key"]) == row["text"]]
-        known = known if row["key"] in now else "failed"
-        outcome = known if row["key"] in requests else "changed entry"
-        whose = {name: row[name] for name in ("file", "uses", "key")}
-        told.append(whose | {"was": row["text"], "now": now.get(row["key"]), "outcome": outcome})
+        was, reply = reply_of(row), now.get(row["key"])
+        outcome = "failed" if row["key"] in requests else "changed entry"
+        if reply:
+            same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
+            outcome = "identical" if same else "another"
+        where = json.loads(row["origin"]).get("processor", "")
+        whose = {name: row[name] for name in ("model", "file", "uses", "key")}
+        told.append(whose | {"was": was, "now": reply, "kept_on": where, "asked_on": here})
+        told[-1]["outcome"] = outcome
     return pd.DataFrame(told)
+
+
+def with_verdicts(found: pd.DataFrame, embedder: specs.ModelSpec) -> pd.DataFrame:
+    """What `again` found, with `moved`: whether the verdict did, None where none is known."""
+    moved = {}
+    for file, own in found.dropna(subset="now").groupby("file"):
+        was, now = (dict(zip(own["key"], own[name], strict=True)) for name in ("was", "now"))
+        moved |= {(file, key): one for key, one in moved_verdicts(file, was, now, embedder).items()}
+    whose = zip(found["file"], found["key"], strict=True)
+    found = found.assign(moved=pd.Series(map(moved.get, whose), found.index, dtype=object))
+    said = {True: "other verdict", False: "same verdict", None: "verdict not known"}
+    told = "another, " + found["moved"].map(said.get)
+    return found.assign(outcome=found["outcome"].mask(found["outcome"] == "another", told))
+
+
+def moved_verdicts(
+    file: Path, was: Mapping[str, Reply], now: Mapping[str, Reply], embedder: specs.ModelSpec
+) -> dict[str, bool]:
+    """By request whether the replies `now` have another outcome or score than those before, as the
+    evaluation scores. Left out are those on which the results of a run hold no verdict: there is
+    no such run, or it asked them for something else, such as an item.
+    """
+    benchmark, model = file.parent.name, file.stem
+    kinds = {"items": None, "responses": model, "scores": model}
+    tables = {kind: paths.result(kind, benchmark, whose) for kind, whose in kinds.items()}
+    if not all(path.is_file() for path in tables.values()):
+        return {}
+    items, responses, scores = (tidy.read(kind, path) for kind, path in tables.items())
+    asked = responses[responses["request_key"].isin([*was])].merge(scores[_ONE])
+    if asked.empty:
+        return {}
+    score = import_module(f"tomlab.benchmarks.{benchmark}").score
+    options = {"embedder": embedder} if "embedder" in signature(score).parameters else {}
+
+    def verdicts(replies: Mapping[str, Reply]) -> pd.DataFrame:
+        said = pd.DataFrame(vars(replies[key]) for key in asked["request_key"])
+        said = said[[*REPLY]].rename(columns={"text": "response"})
+        given = asked.assign(**said, error=None)
+        scored = score(items, given, **options).set_index(_ONE)[["outcome", "score"]]
+        return scored.loc[pd.MultiIndex.from_frame(asked[_ONE])].astype(object).fillna(-1)
+
+    differ = (verdicts(was) != verdicts(now)).any(axis=1).to_numpy()
+    return pd.Series(differ).groupby(asked["request_key"].to_numpy()).any().to_dict()
 
 
 def cost(rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec) -> float | None:
@@ -107,8 +175,58 @@ def cost(rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec) -> float | No
     return spec.price.usd(*tokens) if spec.price else None
 
 
+def announced(rows: Sequence[Mapping[str, Any]], spec: specs.ModelSpec, paid: bool) -> bool:
+    """Whether a model is asked; says how many answers, what they cost and how long they take."""
+    price, told = cost(rows, spec), f"{spec.name}: {len(rows)} answers"
+    if spec.provider != "embedded":
+        told += ", no price is declared" if price is None else f", about ${price:.4f}"
+        if not paid:
+            print(f"{told}; not asked: `python -m tomlab.pipeline.verify --paid` asks")
+            return False
+    minutes = sum(row["seconds"] for row in rows) / spec.max_concurrency / 60
+    print(f"{told}, about {minutes:.1f} minutes by how long they took before", flush=True)
+    return True
+
+
+def against(found: pd.DataFrame) -> pd.Series:
+    """Which answers speak against what is kept: of embedded models, which are those that repeat."""
+    another = found["outcome"].str.startswith("another")
+    lost = another & ~_elsewhere(found) | (found["outcome"] == "failed")
+    return lost & (found["asked_on"] != "")
+
+
+def _elsewhere(found: pd.DataFrame) -> pd.Series:
+    """Which answers were kept on another kind of processor than they were asked on again."""
+    return (found["kept_on"] != "") & (found["kept_on"] != found["asked_on"])
+
+
+def report(found: pd.DataFrame) -> str:
+    """What was found, in a table and sentences."""
+    where = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
+    table = pd.crosstab(where.rename("answers of"), found["outcome"])
+    lines = [table[[name for name in OUTCOMES if name in table]].to_string()]
+    for row in found[found["outcome"].str.startswith("another")].head(5).itertuples():
+        lines.append(f"\n{row.file.stem}, {row.uses}: {row.outcome}")
+        lines += [f"  was: {row.was.text[:200]!r}", f"  now: {row.now.text[:200]!r}"]
+    for model, own in found.groupby("model"):
+        same, known = own["outcome"] == "identical", own["moved"].dropna()
+        lines.append(
+            f"\n{model}: {same.mean():.1%} of {len(own)} answers are identical to the byte."
+        )
+        if len(known):
+            share = known.astype(bool).mean()
+            lines.append(f"{known.sum()} of {len(known)} known verdicts moved ({share:.1%}).")
+        if lost := len(own) - len(known):
+            lines.append(f"{lost} have no verdict in {paths.RESULTS}: {_NO_VERDICT}.")
+        other = own[_elsewhere(own)]
+        for (kept_on, asked_on), part in other.groupby(["kept_on", "asked_on"]):
+            count = f"{(part['outcome'] == 'identical').sum()} of {len(part)} are identical"
+            lines.append(f"Kept on {kept_on}, asked again on {asked_on}: {count}; {_WARNED}.")
+    return "\n".join(lines)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if all that was held against the kept answers is the same, else 1."""
+    """The command line: 0 if nothing speaks against the kept answers, else 1."""
     parser = argparse.ArgumentParser(
         prog="python -m tomlab.pipeline.verify", description=__doc__.split("\n", 1)[0]
     )
@@ -117,36 +235,41 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--paid", action="store_true", help="ask models that cost, too")
     args = parser.parse_args(arguments)
     try:
-        files = answers.files(ROOT / folder for folder in params.load()["run"]["answers"])
-        problems = changed(files)
-        print("\n".join(problems) or f"{len(files)} files are those of their cards.")
-        by_model = defaultdict(list)
-        for row in drawn(files, args.answers, args.seed):
-            by_model[row["model"]].append(row)
-        found = []
-        for model, rows in by_model.items():
-            spec = specs.model(model)
-            if spec.provider != "embedded":
-                price = cost(rows, spec)
-                told = "no price is declared" if price is None else f"about ${price:.2f}"
-                print(f"{model}: {len(rows)} answers, {told}{'' if args.paid else '; not asked'}")
-                if not args.paid:
-                    continue
-            found.append(again(rows, spec))
+        return verify(args.answers, args.seed, args.paid)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    if not found:
+
+
+def verify(n: int, seed: int, paid: bool) -> int:
+    """Hold the files against their cards and a sample against what is said again; the exit code."""
+    limits, content = specs.limits(), params.load()
+    if not (files := answers.files(limits.answers)):
+        where = ", ".join(map(str, limits.answers)) or "run.answers"
+        print(f"No kept answers in {where}; `python -m tomlab.pipeline.answers keep` writes them.")
+        return 0
+    problems = changed(files)
+    print("\n".join(problems) or f"Files by their cards: {len(files)}, all as described.")
+    by_model, asked = defaultdict(list), {}
+    for row in drawn(files, n, seed):
+        by_model[row["model"]].append(row)
+    # What all of it costs is said before anything is asked.
+    for model, rows in by_model.items():
+        if model not in content["models"]:
+            print(f"{model}: {len(rows)} answers; not asked: `models` has no such entry")
+            continue
+        spec = specs.model(model)
+        if announced(rows, spec, paid):
+            asked[model] = spec
+    if not asked:
         print("No answer was asked again.")
         return int(bool(problems))
-    table = pd.concat(found, ignore_index=True)
-    where = table["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
-    print(pd.crosstab(where.rename("answers of"), table["outcome"]).to_string())
-    for row in table[table["outcome"] == "another"].head(5).itertuples():
-        print(f"\n{row.file.stem}, {row.uses}\n  was: {row.was[:200]!r}\n  now: {row.now[:200]!r}")
-    same = (table["outcome"] == "identical").mean()
-    print(f"\n{same:.1%} of {len(table)} answers are identical to the byte.")
-    return int(bool(problems) or (table["outcome"] == "another").any())
+    limits = limits.model_copy(update={"ask": "missing", "answers": ()})
+    found = pd.concat([again(by_model[model], asked[model], limits) for model in asked])
+    embedder = specs.model(content["run"]["embedder"])
+    found = with_verdicts(found.reset_index(drop=True), embedder)
+    print(f"\n{report(found)}")
+    return int(bool(problems) or against(found).any())
 
 
 if __name__ == "__main__":
