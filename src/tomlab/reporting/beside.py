@@ -190,6 +190,12 @@ def run_sentences(
     return [about, *printed.unscored(rates, credit)]
 
 
+def grey(points: pd.DataFrame, groups: str) -> list[str]:
+    """One sentence on what a figure draws grey, if anything is, see `printed.is_few`."""
+    label = printed.few(points, groups)
+    return [f"Grey: {label}."] if label else []
+
+
 def failing(
     cells: pd.DataFrame, where: Callable[[pd.DataFrame], Iterable[str]], how: str = "fails a check"
 ) -> list[str]:

@@ -5,7 +5,7 @@ shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch
 colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -17,14 +17,16 @@ import numpy as np
 import pandas as pd
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tomlab.reporting.printed import RUN, WORDS, n_of, share
+from tomlab.reporting.printed import RUN, WORDS, few, is_few, n_of, share
 
 COLOURS, TINTS = WORDS["colours"], WORDS["tints"]
 INK = TINTS["ink"]
+FEW = COLOURS[WORDS["few"]["colour"]]
 DOT = 4.2  # points
 WIDTH = 7.0  # inches: the text width of a page
 ROW_HEIGHT = 0.32  # inches
@@ -133,6 +135,12 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 
 
+def run_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
+    """As `interval_dots`, grey in the same shape what is of too few groups for a finding."""
+    for is_grey, own in points.groupby(is_few(points)):
+        interval_dots(axes, own, replace(look, colour=FEW) if is_grey else look)
+
+
 def count_beside(axes: Axes, y: float, text: str, size: float = COUNT_SIZE) -> None:
     """n and groups in small print, right of a panel."""
     where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
@@ -179,10 +187,22 @@ def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
         reference_line(axes, 0, "solid", "zero")
 
 
-def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least: float) -> None:
+def greyed(look: Look) -> Look:
+    """A part of a bar of too few groups: a shade of grey each, so that parts stay apart."""
+    shade = np.dot(to_rgb(look.colour), [0.299, 0.587, 0.114])  # as bright as the colour
+    return replace(look, colour=to_hex([shade] * 3))
+
+
+def stacked_bars(
+    axes: Axes,
+    shares: pd.DataFrame,
+    looks: dict[str, Look],
+    least: float,
+    grey: Collection[float] = (),
+) -> None:
     """A stacked bar for each row of `shares`, indexed by y; a part for each column of `looks`.
 
-    A part of `least` or more has room for its number.
+    A part of `least` or more has room for its number. Bars at the heights `grey` are `greyed`.
     """
     y, left = shares.index.to_numpy(), np.zeros(len(shares))
     for part, widths in shares.items():
@@ -190,6 +210,8 @@ def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least
         edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
         fill = {"color": look.colour, "hatch": look.hatch, "zorder": 2, "label": part}
         bars = axes.barh(y, widths, 0.8, left, **fill, **edge)
+        for height, bar in zip(y, bars, strict=True):
+            bar.set_facecolor(greyed(look).colour if height in grey else look.colour)
         is_dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
         text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
@@ -241,6 +263,12 @@ def source_handles(
 def count_handle(groups: str) -> dict[str, Line2D]:
     """The legend entry for what stands right of the panels; groups: on which intervals cluster."""
     return {f"n/{groups}": COUNTED}
+
+
+def few_handle(points: pd.DataFrame, groups: str) -> dict[str, Line2D]:
+    """The legend entry for what is drawn grey, if anything is."""
+    label = few(points, groups)
+    return {label: _handle(color=FEW, marker="o", linewidth=1.2)} if label else {}
 
 
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:

@@ -1,5 +1,7 @@
 """What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -89,18 +91,20 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             axes.tick_params(axis="x", bottom=True, length=2.5)
         for judge, look in looks.items():
             own = rows[rows["judge"] == judge]
-            plotting.interval_dots(panels[0], own, look)
+            plotting.run_dots(panels[0], own, look)
+            grey = replace(look, colour=plotting.FEW) if printed.is_few(own).all() else look
             for axes in panels[1:]:
-                plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
+                plotting.dots(axes, own["rank"], own["y"] + look.dodge, grey, f"{judge} rank")
         plotting.counts_beside(panels[0], rows, height)
         handles = plotting.dot_handles(looks) | plotting.count_handle(WORDING.groups)
+        handles |= plotting.few_handle(rows, WORDING.groups)
         plotting.legend_below(figure, handles, columns)
     about = WORDS["sensitivity"].format(
         methods=", ".join(rows["method"].unique()),
         judges=", ".join(looks),
         counted=beside.counted(rows, "outputs a point", "stories"),
     )
-    return figure, f"{about} {_ranking(rows)}"
+    return figure, " ".join([about, _ranking(rows), *beside.grey(rows, WORDING.groups)])
 
 
 def _ranking(rows: pd.DataFrame) -> str:

@@ -52,6 +52,7 @@ def _caption3(points: pd.DataFrame, metrics: pd.DataFrame, method: str, belief: 
     models = points.drop(people.index)
     sentences = [*run_sentences(models, metrics), paper_sentence(models, "table7_models")]
     sentences += [_people_sentence(people), f"Lines: {lines}.", *failing(points)]
+    sentences += beside.grey(points, WORDING.groups)
     return " ".join([WORDS["figure3"].format(**told), *sentences])
 
 
