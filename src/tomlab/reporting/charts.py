@@ -65,9 +65,10 @@ def dots(
             named = {name: plotting.line_handle(dash) for dash, (_, name) in lines.items()}
             legend = plotting.dot_handles(looks) | plotting.source_handles(points) | named
         has_run = points["source"].eq(RUN).any()
-        legend = legend | plotting.few_handle(drawn[drawn[column].isin(titles)], groups)
-        legend |= plotting.count_handle(groups) if has_run else {}
-        plotting.legend_below(figure, legend, legend_columns)
+        few = plotting.few_handle(drawn[drawn[column].isin(titles)], groups)
+        legend = legend | few | (plotting.count_handle(groups) if has_run else {})
+        # The name of what is grey is long.
+        plotting.legend_below(figure, legend, min(legend_columns, 4) if few else legend_columns)
     return figure
 
 
@@ -101,12 +102,19 @@ def bars(
                 plotting.say(axes, y, empty)
             plotting.share_axis(axes, "")
         _name(axis, panels, size)
-        is_all = all(set(parts.index) <= set(grey.get(t, ())) for t, parts in shares.items())
-        named = [plotting.greyed(look) if is_all else look for look in looks.values()]
-        handles = {look.label: plotting.bar_handle(look) for look in named}
+        is_grey = [y in grey.get(title, ()) for title, parts in shares.items() for y in parts.index]
+        handles = _bar_handles(looks, is_grey)
         handles |= plotting.count_handle(groups)
         plotting.legend_below(figure, handles, len(handles))
     return figure
+
+
+def _bar_handles(looks: Mapping[str, Look], is_grey: Collection[bool]) -> dict[str, tuple]:
+    """Legend entries for the parts of bars, in colour, in grey or in both, as they are drawn."""
+    kinds = [looks] if not all(is_grey) else []
+    kinds += [plotting.greyed(looks)] if any(is_grey) else []
+    parts = {part: [plotting.bar_handle(kind[part]) for kind in kinds] for part in looks}
+    return {looks[part].label: tuple(handles) for part, handles in parts.items()}
 
 
 def grey_bars(rows: pd.DataFrame) -> dict[str, set[float]]:

@@ -16,9 +16,11 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from IPython.display import Image, Markdown, display
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -187,10 +189,10 @@ def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
         reference_line(axes, 0, "solid", "zero")
 
 
-def greyed(look: Look) -> Look:
-    """A part of a bar of too few groups: a shade of grey each, so that parts stay apart."""
-    shade = np.dot(to_rgb(look.colour), [0.299, 0.587, 0.114])  # as bright as the colour
-    return replace(look, colour=to_hex([shade] * 3))
+def greyed(looks: Mapping[str, Look]) -> dict[str, Look]:
+    """The parts of bars of too few groups: shades of grey, so that they stay apart."""
+    shades = zip(looks.items(), np.linspace(0.55, 0.95, len(looks)), strict=True)
+    return {part: replace(look, colour=to_hex([shade] * 3)) for (part, look), shade in shades}
 
 
 def stacked_bars(
@@ -204,19 +206,21 @@ def stacked_bars(
 
     A part of `least` or more has room for its number. Bars at the heights `grey` are `greyed`.
     """
-    y, left = shares.index.to_numpy(), np.zeros(len(shares))
+    y, left, greys = shares.index.to_numpy(), np.zeros(len(shares)), greyed(looks)
     for part, widths in shares.items():
         look = looks[part]
         edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
         fill = {"color": look.colour, "hatch": look.hatch, "zorder": 2, "label": part}
         bars = axes.barh(y, widths, 0.8, left, **fill, **edge)
-        for height, bar in zip(y, bars, strict=True):
-            bar.set_facecolor(greyed(look).colour if height in grey else look.colour)
         is_dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
         text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
         numbers = [share(width) if width >= least else "" for width in widths]
-        axes.bar_label(bars, numbers, label_type="center", **text)
+        labels = axes.bar_label(bars, numbers, label_type="center", **text)
+        for height, bar, label in zip(y, bars, labels, strict=True):
+            if height in grey:
+                bar.set_facecolor(greys[part].colour)
+                label.set_color(INK)
         left += widths.to_numpy()
 
 
@@ -298,9 +302,13 @@ def fitting(names: Iterable[str]) -> int:
     return max(1, min(3, 105 // (max(map(len, names)) + 8)))
 
 
-def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:
-    """A legend under all panels, outside them, so that it hides nothing."""
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
+def legend_below(figure: Figure, handles: dict[str, Artist | tuple], columns: int) -> None:
+    """A legend under all panels, outside them, so that it hides nothing; handles of one label stand
+    side by side.
+    """
+    place = {"loc": "outside lower center", "ncols": columns}
+    beside = {tuple: HandlerTuple(ndivide=None)}
+    figure.legend(list(handles.values()), list(handles), handler_map=beside, **place)
 
 
 def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Path]:

@@ -19,8 +19,8 @@ from tomlab.reporting import beside, charts, printed
 from tomlab.reporting.beside import demand_level
 from tomlab.reporting.printed import PAPER
 
-# One item has two options; two items are both right by chance when guessed independently.
-CHANCE = {"dashed": (0.5, "chance, one item (.5)"), "dotted": (0.25, "chance, both items (.25)")}
+ONE, BOTH = WORDS["chance"].values()
+CHANCE = {"dashed": (ONE, "chance, one item (.5)"), "dotted": (BOTH, "chance, both items (.25)")}
 
 
 def figure3(

@@ -18,7 +18,7 @@ from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import NUMBERS, demand_metric
 from tomlab.reporting.plotting import Look
 
-CHANCE = 0.5  # of two options (App. B)
+CHANCE = WORDS["chance"]["belief_choice"]
 BY_SOURCE = {"row_height": 0.24, "extra": 1.6}
 
 

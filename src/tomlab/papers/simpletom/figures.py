@@ -22,7 +22,7 @@ from tomlab.reporting.beside import demand_level, demand_metric
 from tomlab.reporting.plotting import Look
 
 LOOKS, FAILURES, INTERVENTIONS = map(plotting.described, WORDS["looks"].values())
-CHANCE = 0.5  # of two options (Sec. 5.1)
+CHANCE = WORDS["chance"]["accuracy"]
 CHANCE_BY_WORDING = {"three-way": 1 / 3}
 # App. F: with the wordings that it tried, three models were "never exceeding 30% accuracy".
 CEILING = 0.3
