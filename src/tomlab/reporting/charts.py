@@ -111,7 +111,7 @@ def bars(
 
 def _bar_handles(looks: Mapping[str, Look], is_grey: Collection[bool]) -> dict[str, tuple]:
     """Legend entries for the parts of bars, in colour, in grey or in both, as they are drawn."""
-    kinds = [looks] if not all(is_grey) else []
+    kinds = [] if is_grey and all(is_grey) else [looks]
     kinds += [plotting.greyed(looks)] if any(is_grey) else []
     parts = {part: [plotting.bar_handle(kind[part]) for kind in kinds] for part in looks}
     return {looks[part].label: tuple(handles) for part, handles in parts.items()}
