@@ -72,7 +72,9 @@ def test_bars_of_few_groups_are_in_shades_of_grey_that_stay_apart():
     shares = {"one": pd.DataFrame({"a": [0.75, 0.75], "b": [0.25, 0.25]}, index=[0.0, 1.0])}
     n = {"one": pd.Series({0.0: "40/9", 1.0: "40/10"})}
     grey = charts.grey_bars(rows)
-    [axes] = charts.bars(shares, POSITIONS, LOOKS, "Share", n, "stories", grey=grey).axes
+    figure = charts.bars(shares, POSITIONS, LOOKS, "Share", n, "stories", grey=grey)
+    [axes] = figure.axes
+    assert "fewer than 10 stories, no finding" in legend(figure)
     faces = [[bar.get_facecolor()[:3] for bar in part] for part in axes.containers]
     assert [len(set(first)) for first, _ in faces] == [1, 1]
     assert faces[0][0] != faces[1][0]

@@ -192,8 +192,7 @@ def run_sentences(
 
 def grey(points: pd.DataFrame, groups: str) -> list[str]:
     """One sentence on what a figure draws grey, if anything is, see `printed.is_few`."""
-    label = printed.few(points, groups)
-    return [f"Grey: {label}."] if label else []
+    return [f"Grey: {printed.few(groups)}."] if printed.is_few(points).any() else []
 
 
 def failing(

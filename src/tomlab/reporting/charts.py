@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from tomlab.reporting import plotting, printed
 from tomlab.reporting.plotting import Look
@@ -53,7 +54,8 @@ def dots(
             if also:
                 also(axes, shown)
             for value, look in looks.items():
-                plotting.run_dots(axes, shown[shown[key] == value], look)
+                for own, drawn_as in plotting.coloured(shown[shown[key] == value], look):
+                    plotting.interval_dots(axes, own, drawn_as)
             plotting.counts_beside(axes, drawn[drawn[column] == level], row_height)
             for dash, (value, _) in lines.items() if level in (lined or titles) else ():
                 plotting.reference_line(axes, value, dash)
@@ -104,8 +106,11 @@ def bars(
         _name(axis, panels, size)
         is_grey = [y in grey.get(title, ()) for title, parts in shares.items() for y in parts.index]
         handles = _bar_handles(looks, is_grey)
+        if any(is_grey):
+            handles[printed.few(groups)] = Patch(facecolor=plotting.FEW)
         handles |= plotting.count_handle(groups)
-        plotting.legend_below(figure, handles, len(handles))
+        # The name of what is grey is long.
+        plotting.legend_below(figure, handles, -(-len(handles) // (2 if any(is_grey) else 1)))
     return figure
 
 

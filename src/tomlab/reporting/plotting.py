@@ -137,10 +137,10 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 
 
-def run_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
-    """As `interval_dots`, grey in the same shape what is of too few groups for a finding."""
-    for is_grey, own in points.groupby(is_few(points)):
-        interval_dots(axes, own, replace(look, colour=FEW) if is_grey else look)
+def coloured(points: pd.DataFrame, look: Look) -> list[tuple[pd.DataFrame, Look]]:
+    """Points with how they are drawn: grey in the same shape what is of too few groups."""
+    grey = replace(look, colour=FEW)
+    return [(own, grey if few else look) for few, own in points.groupby(is_few(points))]
 
 
 def count_beside(axes: Axes, y: float, text: str, size: float = COUNT_SIZE) -> None:
@@ -191,7 +191,7 @@ def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
 
 def greyed(looks: Mapping[str, Look]) -> dict[str, Look]:
     """The parts of bars of too few groups: shades of grey, so that they stay apart."""
-    shades = zip(looks.items(), np.linspace(0.55, 0.95, len(looks)), strict=True)
+    shades = zip(looks.items(), np.linspace(0.55, 0.86, len(looks)), strict=True)
     return {part: replace(look, colour=to_hex([shade] * 3)) for (part, look), shade in shades}
 
 
@@ -271,8 +271,8 @@ def count_handle(groups: str) -> dict[str, Line2D]:
 
 def few_handle(points: pd.DataFrame, groups: str) -> dict[str, Line2D]:
     """The legend entry for what is drawn grey, if anything is."""
-    label = few(points, groups)
-    return {label: _handle(color=FEW, marker="o", linewidth=1.2)} if label else {}
+    handle = _handle(color=FEW, marker="o", linewidth=1.2)
+    return {few(groups): handle} if is_few(points).any() else {}
 
 
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:

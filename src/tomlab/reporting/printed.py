@@ -111,10 +111,9 @@ def is_few(rows: pd.DataFrame) -> pd.Series:
     return rows["source"].eq(RUN) & rows["n_groups"].lt(GROUPS_FOR_A_FINDING)
 
 
-def few(rows: pd.DataFrame, groups: str) -> str:
-    """How a legend calls those of `is_few`, "" where there are none."""
-    label = WORDS["few"]["label"].format(least=GROUPS_FOR_A_FINDING, groups=groups)
-    return label if is_few(rows).any() else ""
+def few(groups: str) -> str:
+    """How a legend and a caption call what is drawn grey."""
+    return WORDS["few"]["label"].format(least=GROUPS_FOR_A_FINDING, groups=groups)
 
 
 def counts(rows: pd.DataFrame) -> str:

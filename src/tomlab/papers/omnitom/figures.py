@@ -118,6 +118,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
         handles = plotting.dot_handles(looks) | {"paper, computed (see caption)": plotting.HOLLOW}
+        handles |= plotting.few_handle(rows, WORDING.groups)
         handles |= plotting.count_handle(WORDING.groups)
         plotting.legend_below(figure, handles, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
