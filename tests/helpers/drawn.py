@@ -14,9 +14,15 @@ def rows(figure):
 
 
 def dots(axes, gid):
-    """(x, y) of each dot of a series."""
-    [line] = artists(axes, gid)
-    return [(round(float(x), 4), round(float(y), 2)) for x, y in line.get_xydata()]
+    """(x, y) of each dot of a series, those of too few groups, which are grey, last."""
+    lines = artists(axes, gid)
+    assert lines
+    return [(round(float(x), 4), round(float(y), 2)) for one in lines for x, y in one.get_xydata()]
+
+
+def colours(axes, gid):
+    """The colour of each dot of a series, in the order of `dots`."""
+    return [line.get_markeredgecolor() for line in artists(axes, gid) for _ in line.get_xydata()]
 
 
 def by_row(axes, gid):

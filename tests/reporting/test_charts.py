@@ -1,8 +1,9 @@
 """The two charts: what each panel holds, what rows without a number say, where axes are named."""
 
 import pandas as pd
+from matplotlib.colors import to_rgb
 
-from drawn import counts, legend, said
+from drawn import colours, counts, legend, said
 from tomlab.reporting import charts, plotting
 from tomlab.reporting.plotting import COLOURS, INK, Look
 from tomlab.reporting.printed import PAPER, RUN
@@ -40,6 +41,44 @@ def test_a_chance_line_is_drawn_in_its_panels_alone():
 
 def test_the_axis_is_named_under_the_lowest_panels_alone():
     assert [axes.get_xlabel() for axes in drawn(columns=1).axes] == ["", "Share"]
+
+
+def of_groups(*n_groups, source=RUN):
+    """Dots of one series with their intervals, and the figure's legend."""
+    points = pd.DataFrame({"n_groups": n_groups, "panel": "left", "series": "a", "y": 0.0})
+    points = points.assign(value=0.5, ci_low=0.3, ci_high=0.7, mark="", source=source, n=40)
+    shown = ("panel", {"left": "Left"}), ("series", {"a": LOOKS["a"]}), "Share", "stories"
+    figure = charts.dots(points, POSITIONS, *shown)
+    return colours(figure.axes[0], "series a filled"), legend(figure)
+
+
+def test_what_is_of_nine_groups_is_grey_and_of_ten_is_not():
+    drawn, named = of_groups(9, 10)
+    assert drawn == [COLOURS["blue"], COLOURS["grey"]]
+    assert "fewer than 10 stories, no finding" in named
+    drawn, named = of_groups(10, 11)
+    assert drawn == [COLOURS["blue"]] * 2
+    assert not any("no finding" in name for name in named)
+
+
+def test_published_numbers_keep_their_colour_however_few_their_groups():
+    drawn, named = of_groups(3, source=PAPER)
+    assert drawn == [COLOURS["blue"]]
+    assert not any("no finding" in name for name in named)
+
+
+def test_bars_of_few_groups_are_in_shades_of_grey_that_stay_apart():
+    rows = pd.DataFrame({"panel": "one", "y": [0.0, 1.0], "source": RUN, "n_groups": [9, 10]})
+    shares = {"one": pd.DataFrame({"a": [0.75, 0.75], "b": [0.25, 0.25]}, index=[0.0, 1.0])}
+    n = {"one": pd.Series({0.0: "40/9", 1.0: "40/10"})}
+    grey = charts.grey_bars(rows)
+    figure = charts.bars(shares, POSITIONS, LOOKS, "Share", n, "stories", grey=grey)
+    [axes] = figure.axes
+    assert "fewer than 10 stories, no finding" in legend(figure)
+    faces = [[bar.get_facecolor()[:3] for bar in part] for part in axes.containers]
+    assert [len(set(first)) for first, _ in faces] == [1, 1]
+    assert faces[0][0] != faces[1][0]
+    assert [second for _, second in faces] == [to_rgb(LOOKS[name].colour) for name in "ab"]
 
 
 def of_one_row(**series):

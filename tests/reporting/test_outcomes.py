@@ -12,7 +12,7 @@ WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"}, notes={"": "Always."
 
 
 def metrics(*methods):
-    keys = {"benchmark": "demo", "model": "m", "metric": "outcome_rate", "n": 40, "n_groups": 8}
+    keys = {"benchmark": "demo", "model": "m", "metric": "outcome_rate", "n": 40, "n_groups": 12}
     rows = [
         {**keys, "method": method, "condition": outcome, "value": value}
         for method in methods

@@ -70,6 +70,8 @@ def test_figure_has_a_line_a_method_a_ring_where_it_pays_and_named_axes(found):
     for method, line in lines.items():
         assert list(line.get_xdata()) == list(repeats.REPEATS)
         assert line.get_ydata()[0] == found[method].half_width(1)
+        assert line.get_color() == repeats.plotting.FEW  # of six groups
+    assert caption.endswith("Grey: fewer than 10 stories, no finding.")
     rings = [float(ring.get_offsets()[0, 0]) for ring in axes.collections]
     assert rings == [one.pays() for one in found.values()]
     assert "K" in axes.get_xlabel()

@@ -190,6 +190,11 @@ def run_sentences(
     return [about, *printed.unscored(rates, credit)]
 
 
+def grey(points: pd.DataFrame, groups: str) -> list[str]:
+    """One sentence on what a figure draws grey, if anything is, see `printed.is_few`."""
+    return [f"Grey: {printed.few(groups)}."] if printed.is_few(points).any() else []
+
+
 def failing(
     cells: pd.DataFrame, where: Callable[[pd.DataFrame], Iterable[str]], how: str = "fails a check"
 ) -> list[str]:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
-from tomlab.reporting import charts, plotting, printed, readings
+from tomlab.reporting import beside, charts, plotting, printed, readings
 from tomlab.reporting.printed import ABSENT, RUN, WORDS, Table
 from tomlab.scoring import paired, power
 
@@ -63,7 +63,8 @@ def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> t
         empty_x=-0.5,
         row_height=row_height,
     )
-    return shown, WORDS["differences_figure"].format(wording=wording, model=model, mark=HOLDS)
+    told = WORDS["differences_figure"].format(wording=wording, model=model, mark=HOLDS)
+    return shown, " ".join([told, *beside.grey(points, wording.groups)])
 
 
 def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:

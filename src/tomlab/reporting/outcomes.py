@@ -36,7 +36,8 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
     unscored = printed.unscored(rates, wording.credit) if wording.tells_unscored else []
     caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
-    return figure, " ".join([caption, *notes, *unscored])
+    grey = beside.grey(rates, wording.groups)
+    return figure, " ".join([caption, *grey, *notes, *unscored])
 
 
 def _scores(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:
@@ -57,10 +58,12 @@ def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], group
     blocks = {model: beside.known_first(methods, own) for model, own in of_models}
     positions = plotting.row_positions(blocks)
     y = [positions[key] for key in zip(rates["model"], rates["method"], strict=True)]
-    shares = rates.assign(y=y).pivot(index="y", columns="condition", values="value")
+    rates = rates.assign(y=y, panel="")
+    shares = rates.pivot(index="y", columns="condition", values="value")
     shares = shares.reindex(columns=list(looks)).fillna(0)
-    bars = rates.groupby(y)
+    bars = rates.groupby("y")
     n = bars[["n", "n_groups"]].apply(printed.counts) + bars["score"].first()
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
-    size = {"row_height": row_height, "extra": 0.9}
-    return charts.bars({"": shares}, positions, looks, "Share of answers", {"": n}, groups, **size)
+    options = {"grey": charts.grey_bars(rates), "row_height": row_height, "extra": 0.9}
+    shown = {"": shares}, positions, looks, "Share of answers", {"": n}, groups
+    return charts.bars(*shown, **options)

@@ -5,7 +5,7 @@ shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch
 colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -16,15 +16,19 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from IPython.display import Image, Markdown, display
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tomlab.reporting.printed import RUN, WORDS, n_of, share
+from tomlab.reporting.printed import RUN, WORDS, few, is_few, n_of, share
 
 COLOURS, TINTS = WORDS["colours"], WORDS["tints"]
 INK = TINTS["ink"]
+FEW = COLOURS[WORDS["few"]["colour"]]
 DOT = 4.2  # points
 WIDTH = 7.0  # inches: the text width of a page
 ROW_HEIGHT = 0.32  # inches
@@ -133,6 +137,12 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 
 
+def coloured(points: pd.DataFrame, look: Look) -> list[tuple[pd.DataFrame, Look]]:
+    """Points with how they are drawn: grey in the same shape what is of too few groups."""
+    grey = replace(look, colour=FEW)
+    return [(own, grey if few else look) for few, own in points.groupby(is_few(points))]
+
+
 def count_beside(axes: Axes, y: float, text: str, size: float = COUNT_SIZE) -> None:
     """n and groups in small print, right of a panel."""
     where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
@@ -179,12 +189,24 @@ def share_axis(axes: Axes, name: str, is_difference: bool = False) -> None:
         reference_line(axes, 0, "solid", "zero")
 
 
-def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least: float) -> None:
+def greyed(looks: Mapping[str, Look]) -> dict[str, Look]:
+    """The parts of bars of too few groups: shades of grey, so that they stay apart."""
+    shades = zip(looks.items(), np.linspace(0.55, 0.86, len(looks)), strict=True)
+    return {part: replace(look, colour=to_hex([shade] * 3)) for (part, look), shade in shades}
+
+
+def stacked_bars(
+    axes: Axes,
+    shares: pd.DataFrame,
+    looks: dict[str, Look],
+    least: float,
+    grey: Collection[float] = (),
+) -> None:
     """A stacked bar for each row of `shares`, indexed by y; a part for each column of `looks`.
 
-    A part of `least` or more has room for its number.
+    A part of `least` or more has room for its number. Bars at the heights `grey` are `greyed`.
     """
-    y, left = shares.index.to_numpy(), np.zeros(len(shares))
+    y, left, greys = shares.index.to_numpy(), np.zeros(len(shares)), greyed(looks)
     for part, widths in shares.items():
         look = looks[part]
         edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
@@ -194,7 +216,11 @@ def stacked_bars(axes: Axes, shares: pd.DataFrame, looks: dict[str, Look], least
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
         text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
         numbers = [share(width) if width >= least else "" for width in widths]
-        axes.bar_label(bars, numbers, label_type="center", **text)
+        labels = axes.bar_label(bars, numbers, label_type="center", **text)
+        for height, bar, label in zip(y, bars, labels, strict=True):
+            if height in grey:
+                bar.set_facecolor(greys[part].colour)
+                label.set_color(INK)
         left += widths.to_numpy()
 
 
@@ -243,6 +269,12 @@ def count_handle(groups: str) -> dict[str, Line2D]:
     return {f"n/{groups}": COUNTED}
 
 
+def few_handle(points: pd.DataFrame, groups: str) -> dict[str, Line2D]:
+    """The legend entry for what is drawn grey, if anything is."""
+    handle = _handle(color=FEW, marker="o", linewidth=1.2)
+    return {few(groups): handle} if is_few(points).any() else {}
+
+
 def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     """A word in a row that has no point."""
     axes.text(x, y, what, **_CENTRED, color=TINTS["pale ink"], fontsize=7)
@@ -270,9 +302,13 @@ def fitting(names: Iterable[str]) -> int:
     return max(1, min(3, 105 // (max(map(len, names)) + 8)))
 
 
-def legend_below(figure: Figure, handles: dict[str, Line2D | Patch], columns: int) -> None:
-    """A legend under all panels, outside them, so that it hides nothing."""
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
+def legend_below(figure: Figure, handles: dict[str, Artist | tuple], columns: int) -> None:
+    """A legend under all panels, outside them, so that it hides nothing; handles of one label stand
+    side by side.
+    """
+    place = {"loc": "outside lower center", "ncols": columns}
+    beside = {tuple: HandlerTuple(ndivide=None)}
+    figure.legend(list(handles.values()), list(handles), handler_map=beside, **place)
 
 
 def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Path]:

@@ -24,6 +24,8 @@ WORDS = yaml_beside(__file__, "words.yaml")
 PAGE_LINES = 45
 WIDE_COLUMNS = 6
 P_FLOOR = 0.001
+# Of fewer groups no finding is told, and what is drawn of them is grey.
+GROUPS_FOR_A_FINDING = 10
 
 _LATEX = str.maketrans(
     {char: f"\\{char}" for char in "&%$#_{}"}
@@ -102,6 +104,16 @@ def n_of(n: float, n_groups: float) -> str:
     """n of a number, and the groups it is from where they are known: "35/12"; "" without n."""
     known = [f"{count:.0f}" for count in (n, n_groups) if pd.notna(count)]
     return "/".join(known) if pd.notna(n) else ""
+
+
+def is_few(rows: pd.DataFrame) -> pd.Series:
+    """Which numbers of this run are from too few groups for a finding; rows: source, n_groups."""
+    return rows["source"].eq(RUN) & rows["n_groups"].lt(GROUPS_FOR_A_FINDING)
+
+
+def few(groups: str) -> str:
+    """How a legend and a caption call what is drawn grey."""
+    return WORDS["few"]["label"].format(least=GROUPS_FOR_A_FINDING, groups=groups)
 
 
 def counts(rows: pd.DataFrame) -> str:

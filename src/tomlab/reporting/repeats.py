@@ -1,5 +1,7 @@
 """What repeats would bring (`scoring.repeats`), told, tabulated and drawn."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 from IPython.display import Markdown, display
 from matplotlib.figure import Figure
@@ -50,11 +52,19 @@ def figure(found: dict[str, Split], wording: Wording) -> tuple[Figure, str]:
         axes.set(xlim=(0, 21), xticks=REPEATS, xlabel="Answers to each question, K")
         for (method, one), look in zip(found.items(), plotting.looks(found).values(), strict=True):
             label = f"{method} (n = {printed.n_of(one.share.n, one.share.n_groups)})"
-            line = {"color": look.colour, "marker": look.marker, "label": label, "gid": method}
+            colour = plotting.FEW if printed.is_few(_counts([one])).all() else look.colour
+            line = {"color": colour, "marker": look.marker, "label": label, "gid": method}
             axes.plot(REPEATS, [one.half_width(k) for k in REPEATS], **line, ms=plotting.DOT)
-            axes.scatter(k := one.pays(), one.half_width(k), 70, "none", edgecolors=look.colour)
+            axes.scatter(k := one.pays(), one.half_width(k), 70, "none", edgecolors=colour)
         axes.update_datalim([(1, 0)])
         axes.set(ylim=(0, None), ylabel="Half-width of the 95 % interval")
         axes.figure.legend(loc="outside lower center", ncols=2)
-    n = printed.span(pd.Series([one.share.n for one in found.values()]))
-    return axes.figure, printed.WORDS["repeats_figure"].format(wording=wording, n=n)
+    counts = _counts(found.values())
+    told = printed.WORDS["repeats_figure"].format(wording=wording, n=printed.span(counts["n"]))
+    return axes.figure, " ".join([told, *beside.grey(counts, wording.groups)])
+
+
+def _counts(found: Iterable[Split]) -> pd.DataFrame:
+    """n and n_groups of each method of this run."""
+    rows = [(one.share.n, one.share.n_groups) for one in found]
+    return pd.DataFrame(rows, columns=["n", "n_groups"]).assign(source=printed.RUN)

@@ -75,4 +75,5 @@ def figure(found: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
         empty_x=0.5 if chooses else -0.5,
     )
     caption = WORDS["variants_figure" if chooses else "variants_differences"]
-    return drawn, caption.format(wording=wording, n=printed.span(own["n"]))
+    told = caption.format(wording=wording, n=printed.span(own["n"]))
+    return drawn, " ".join([told, *beside.grey(own.assign(source=RUN), wording.groups)])

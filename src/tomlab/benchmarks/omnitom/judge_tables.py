@@ -88,19 +88,20 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
             axes.set_xlabel("Rank (1 = highest F1)")
             axes.tick_params(axis="x", bottom=True, length=2.5)
         for judge, look in looks.items():
-            own = rows[rows["judge"] == judge]
-            plotting.interval_dots(panels[0], own, look)
-            for axes in panels[1:]:
-                plotting.dots(axes, own["rank"], own["y"] + look.dodge, look, f"{judge} rank")
+            for own, drawn in plotting.coloured(rows[rows["judge"] == judge], look):
+                plotting.interval_dots(panels[0], own, drawn)
+                for axes in panels[1:]:
+                    plotting.dots(axes, own["rank"], own["y"] + look.dodge, drawn, f"{judge} rank")
         plotting.counts_beside(panels[0], rows, height)
-        handles = plotting.dot_handles(looks) | plotting.count_handle(WORDING.groups)
+        handles = plotting.dot_handles(looks) | plotting.few_handle(rows, WORDING.groups)
+        handles |= plotting.count_handle(WORDING.groups)
         plotting.legend_below(figure, handles, columns)
     about = WORDS["sensitivity"].format(
         methods=", ".join(rows["method"].unique()),
         judges=", ".join(looks),
         counted=beside.counted(rows, "outputs a point", "stories"),
     )
-    return figure, f"{about} {_ranking(rows)}"
+    return figure, " ".join([about, _ranking(rows), *beside.grey(rows, WORDING.groups)])
 
 
 def _ranking(rows: pd.DataFrame) -> str:

@@ -19,8 +19,8 @@ from tomlab.reporting import beside, charts, printed
 from tomlab.reporting.beside import demand_level
 from tomlab.reporting.printed import PAPER
 
-# One item has two options; two items are both right by chance when guessed independently.
-CHANCE = {"dashed": (0.5, "chance, one item (.5)"), "dotted": (0.25, "chance, both items (.25)")}
+ONE, BOTH = WORDS["chance"].values()
+CHANCE = {"dashed": (ONE, "chance, one item (.5)"), "dotted": (BOTH, "chance, both items (.25)")}
 
 
 def figure3(
@@ -52,6 +52,7 @@ def _caption3(points: pd.DataFrame, metrics: pd.DataFrame, method: str, belief: 
     models = points.drop(people.index)
     sentences = [*run_sentences(models, metrics), paper_sentence(models, "table7_models")]
     sentences += [_people_sentence(people), f"Lines: {lines}.", *failing(points)]
+    sentences += beside.grey(points, WORDING.groups)
     return " ".join([WORDS["figure3"].format(**told), *sentences])
 
 

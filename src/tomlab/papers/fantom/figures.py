@@ -18,7 +18,7 @@ from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import NUMBERS, demand_metric
 from tomlab.reporting.plotting import Look
 
-CHANCE = 0.5  # of two options (App. B)
+CHANCE = WORDS["chance"]["belief_choice"]
 BY_SOURCE = {"row_height": 0.24, "extra": 1.6}
 
 
@@ -72,7 +72,7 @@ def aggregation(metrics: pd.DataFrame) -> tuple[Figure, str]:
     figure = _method_dots(rows, kinds, ("part", looks), "Share of units right")
     about = WORDS["aggregation"].format(parts=", ".join(look.label for look in looks.values()))
     run = numbers.run_sentences(rows, metrics, "sets, parts or conversations a point")
-    return figure, " ".join([about, *run])
+    return figure, " ".join([about, *run, *beside.grey(rows, WORDING.groups)])
 
 
 def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -86,7 +86,9 @@ def scenarios(metrics: pd.DataFrame) -> tuple[Figure, str]:
     figure = _method_dots(rows, kinds, series, axis, lines=lines, lined=kinds[:1])
     sentences = numbers.run_sentences(rows, metrics, "answers a point")
     line = WORDS["chance_alone"].format(chance=chance)
-    return figure, " ".join([WORDS["scenarios"], *sentences, line])
+    return figure, " ".join(
+        [WORDS["scenarios"], *sentences, line, *beside.grey(rows, WORDING.groups)]
+    )
 
 
 # ---- the numbers ---------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ def _errors(name: str, metrics: pd.DataFrame, kind: str, axis: str) -> tuple[Fig
     """Errors as stacked bars, a panel a family; what is no error counts as correct."""
     rows, positions = _in_method_rows(_rows(metrics, f"{kind}_error"))
     looks = _looks(f"{kind}_error")
-    shares, n = {}, {}
+    shares, n, grey = {}, {}, {}
     for family, own in rows.groupby("family", sort=False):
         parts = own.pivot(index=["model", "method", "y"], columns="error", values="value")
         parts = parts.droplevel([0, 1]).reindex(columns=list(looks)).fillna(0)
@@ -141,11 +143,13 @@ def _errors(name: str, metrics: pd.DataFrame, kind: str, axis: str) -> tuple[Fig
         title = METRIC_NAMES[f"{family}_{kind}"]
         shares[title] = parts
         n[title] = own.groupby("y")[["n", "n_groups"]].apply(printed.counts)
+        grey[title] = set(own.loc[printed.is_few(own), "y"])
     drawn = {e: look for e, look in looks.items() if any(p[e].gt(0).any() for p in shares.values())}
     shares = {title: parts[list(drawn)] for title, parts in shares.items()}
-    size = _by_method(positions, 0.24)
-    figure = charts.bars(shares, positions, drawn, axis, n, WORDING.groups, least=0.1, **size)
+    options = _by_method(positions, 0.24) | {"least": 0.1, "grey": grey}
+    figure = charts.bars(shares, positions, drawn, axis, n, WORDING.groups, **options)
     told = numbers.run_sentences(rows, metrics, "questions a bar", "intervals that are not drawn")
+    told += beside.grey(rows, WORDING.groups)
     return figure, " ".join([WORDS[name].format(unprinted=WORDS["unprinted"]), *told])
 
 
@@ -174,4 +178,5 @@ def _connect(axes: Axes, points: pd.DataFrame) -> None:
 
 def _sentences(points: pd.DataFrame, metrics: pd.DataFrame, kinds: Iterable[str]) -> list[str]:
     names = {kind: METRIC_NAMES[kind] for kind in kinds}
-    return [WORDS["hollow"], *numbers.notes(points, metrics, names, "sets or questions a point")]
+    told = numbers.notes(points, metrics, names, "sets or questions a point")
+    return [WORDS["hollow"], *told, *beside.grey(points, WORDING.groups)]

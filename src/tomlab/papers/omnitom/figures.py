@@ -8,6 +8,7 @@ Source: Bawatneh et al. (2026), and `tables`.
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,6 +87,7 @@ def figure5(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     numbers = WORDS["labelling_by_order"]
     told = [f"{names[panel]}, {order}: {printed.share(value)}" for panel, order, value in numbers]
     run = tables.run_sentences(points, metrics, "outputs a point")
+    run += beside.grey(points, WORDING.groups)
     return figure, " ".join([WORDS["figure5"].format(told="; ".join(told)), *run])
 
 
@@ -98,6 +100,9 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
     wide, paper = wide.loc[n.index], volume_of_paper()
     wide.index = [f"{model}, n = {count}" for model, count in n.items()]
     looks = plotting.looks(wide.index)
+    few = rows[printed.is_few(rows)]["model"].unique()
+    few = {name for name, model in zip(wide.index, n.index, strict=True) if model in few}
+    looks |= {name: replace(looks[name], colour=plotting.FEW) for name in few}
     with plotting.style():
         columns = plotting.fitting(looks)
         height = 2.8 + 0.17 * (len(looks) // columns + 1)
@@ -113,10 +118,12 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> tuple[Figure, st
         most = max(wide["ci_high", volume].max(), paper["volume"].max())
         panels[0].set(xlim=(-0.03 * most, 1.05 * most), ylabel="Share")
         handles = plotting.dot_handles(looks) | {"paper, computed (see caption)": plotting.HOLLOW}
+        handles |= plotting.few_handle(rows, WORDING.groups)
         handles |= plotting.count_handle(WORDING.groups)
         plotting.legend_below(figure, handles, columns)
     told = [f"{row.Index} {row.volume:.1f}, {printed.share(row.f1)}" for row in paper.itertuples()]
     run = tables.run_sentences(rows, metrics, "outputs a point")
+    run += beside.grey(rows, WORDING.groups)
     return figure, " ".join([WORDS["figure8"].format(told="; ".join(told)), *run])
 
 
@@ -149,7 +156,7 @@ def beyond_accuracy(metrics: pd.DataFrame, level: str | None = None) -> tuple[Fi
     told = [f"{DIMENSION_NAMES[d]} {'–'.join(dict.fromkeys(ends.loc[d]))}" for d in DIMENSIONS]
     about = WORDS["beyond_accuracy"].format(majority=MAJORITY, told=", ".join(told))
     run = tables.run_sentences(rows.drop(majority.index), metrics, "outputs or beliefs a point")
-    return figure, " ".join([about, *run])
+    return figure, " ".join([about, *run, *beside.grey(rows, WORDING.groups)])
 
 
 # ---- the numbers ---------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tomlab.reporting.beside import demand_level, demand_metric
 from tomlab.reporting.plotting import Look
 
 LOOKS, FAILURES, INTERVENTIONS = map(plotting.described, WORDS["looks"].values())
-CHANCE = 0.5  # of two options (Sec. 5.1)
+CHANCE = WORDS["chance"]["accuracy"]
 CHANCE_BY_WORDING = {"three-way": 1 / 3}
 # App. F: with the wordings that it tried, three models were "never exceeding 30% accuracy".
 CEILING = 0.3
@@ -74,7 +74,8 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> tuple[Figure, str]:
     told = {"questions": ", ".join(look.label for look in looks.values())}
     about = WORDS["figure4"].format(**told, method=METHOD_NAMES.get(method, method))
     run = numbers.run_sentences(rows, metrics, "answers a point")
-    return figure, " ".join([about, *run, f"Dashed line: {chance}."])
+    grey = beside.grey(rows, WORDING.groups)
+    return figure, " ".join([about, *run, f"Dashed line: {chance}.", *grey])
 
 
 def gap(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -120,7 +121,8 @@ def wordings(metrics: pd.DataFrame) -> tuple[Figure, str]:
     run = numbers.run_sentences(rows, metrics, "answers a point")
     told = {"levels": levels, "models": ", ".join(CEILING_MODELS), "ceiling": 100 * CEILING}
     about = WORDS["wordings_figure"].format(wordings=", ".join(labels.values()))
-    return figure, " ".join([about, *run, WORDS["wordings_lines"].format(**told)])
+    grey = beside.grey(rows, WORDING.groups)
+    return figure, " ".join([about, *run, WORDS["wordings_lines"].format(**told), *grey])
 
 
 def interventions(metrics: pd.DataFrame) -> tuple[Figure, str]:
@@ -200,11 +202,12 @@ def _failures(
     n = rows.groupby(["panel", "y"])[["n", "n_groups"]].apply(printed.counts)
     n = {panel: n.loc[panel] for panel in shares}
     shown = "Share of stories", n, WORDING.groups
-    figure = charts.bars(shares, positions, FAILURES, *shown, **size)
+    grey = charts.grey_bars(rows)
+    figure = charts.bars(shares, positions, FAILURES, *shown, grey=grey, **size)
     about = WORDS["failures"].format(**told, method=METHOD_NAMES.get(method, method))
     run = numbers.run_sentences(rows, metrics, "stories a bar", "intervals that are not drawn")
     once = [] if method == "none" else [WORDS["once"]]
-    return figure, " ".join([about, *once, *run])
+    return figure, " ".join([about, *once, *run, *beside.grey(rows, WORDING.groups)])
 
 
 def _differences(
@@ -222,6 +225,7 @@ def _differences(
     unit, interval = "pairs of answers a point", "paired intervals"
     run = numbers.run_sentences(points, metrics, unit, interval)
     marked = numbers.failing(points, "rests on a number that fails a check")
+    marked += beside.grey(points, WORDING.groups)
     return figure, " ".join([*about, *run, numbers.paper_sentence(tables), *marked])
 
 
