@@ -1,5 +1,6 @@
 """A folder in which the pipeline's stages run as they do in the repository."""
 
+import json
 import os
 import shlex
 import shutil
@@ -9,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import yaml
 from dvc.repo import Repo
 from dvc.stage import PipelineStage
 
-from tomlab.paths import ROOT
+from tomlab.paths import DATA, ROOT
 
 
 class Laboratory:
@@ -54,9 +56,13 @@ class Laboratory:
 
 
 def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
-    """The repository's data, notebooks and code, and its parameters changed for a short run."""
-    for name in ("data", "forms", "notebooks", "src"):
+    """The repository's notebooks and code, a part of its items, and its parameters changed for a
+    short run.
+    """
+    for name in ("forms", "notebooks", "src"):
         (root / name).symlink_to(ROOT / name)
+    shutil.copytree(DATA, root / "data", copy_function=os.symlink)
+    _draw_items(root / "data")
     content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     content["run"] |= {"models": ["omniscient"]}
     content["bigtom"]["generation"]["writers"] = ["authored"]
@@ -72,3 +78,27 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
         content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
     change(content)
     return Laboratory(root, content)
+
+
+def _draw_items(data: Path) -> None:
+    """Every third template, three sets of entities a scenario and four stories a category, so that
+    a run's time does not grow with our files.
+    """
+    templates, stories, records = (
+        data / name
+        for name in ("bigtom/templates.csv", "simpletom/stories.csv", "omnitom/stories.jsonl")
+    )
+    drawn = pd.read_csv(templates, dtype=str, keep_default_na=False)[::3]
+    _replace(templates, drawn.to_csv(index=False))
+    table = pd.read_csv(stories, dtype=str, keep_default_na=False)
+    drawn = table[table.groupby("scenario")["set_id"].transform(lambda s: pd.factorize(s)[0]) < 3]
+    _replace(stories, drawn.to_csv(index=False))
+    table = pd.DataFrame({"line": records.read_text(encoding="utf-8").splitlines()})
+    category = table["line"].map(lambda line: json.loads(line)["story_category"])
+    _replace(records, "\n".join(table.groupby(category).head(4)["line"]) + "\n")
+
+
+def _replace(path: Path, text: str) -> None:
+    """A file in the place of the link, which is left alone."""
+    path.unlink()
+    path.write_text(text, encoding="utf-8")

@@ -54,24 +54,31 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     return made
 
 
+@pytest.fixture(scope="module")
+def stories(lab) -> int:
+    """How many stories the lab has, each with one question."""
+    return len(read_records(lab.root / "data" / "omnitom" / "stories.jsonl"))
+
+
 def shown(lab: Laboratory, stage: str) -> str:
     outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
     return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)
 
 
-def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab):
+def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab, stories):
     items = tidy.read("items", lab.root / "results/items/omnitom.parquet")
     linked = items[items["question_type"] == "linked"]
-    assert len(linked) == 20 * 5
-    assert linked["group_id"].nunique() == 20
+    assert len(linked) == stories * 5
+    assert linked["group_id"].nunique() == stories
     tried = [json.loads(one)["written"] for one in linked["tried"]]
     assert {"".join(sorted(written)) for written in tried} == {"AB", "ABCD"}
     assert len(set(tried)) > 5
     assert items.loc[items["question_type"] != "linked", "tried"].isna().all()
 
 
-@pytest.mark.parametrize(("model", "n"), [("smollm2-135m", 2), ("random", 20)])
-def test_linked_accuracy_is_over_questions(lab, model, n):
+@pytest.mark.parametrize(("model", "asked"), [("smollm2-135m", 2), ("random", None)])
+def test_linked_accuracy_is_over_questions(lab, stories, model, asked):
+    n = asked or stories
     metrics = tidy.read("metrics", lab.root / f"results/metrics/omnitom/{model}.parquet")
     own = metrics[metrics["metric"] == "linked_accuracy"].set_index("condition")
     assert own.loc["all", ["n", "n_groups"]].tolist() == [n, n]
@@ -87,7 +94,7 @@ def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
     assert set(metrics["method"]) == {"stage1-L3"}
 
 
-def test_figures_notebook_shows_the_accuracy_with_n(lab):
+def test_figures_notebook_shows_the_accuracy_with_n(lab, stories):
     scores = tidy.read("scores", lab.root / "results/judges/omnitom/scores.parquet")
     assert set(scores["method"]) == {"linked", "stage1-L3"}
     [table] = [
@@ -99,4 +106,4 @@ def test_figures_notebook_shows_the_accuracy_with_n(lab):
     cells = re.findall("<td>(.*?)</td>", table)
     rows = [cells[start : start + 7] for start in range(0, len(cells), 7)]
     every = [(model, n) for model, condition, *_, n, _ in rows if condition == "all"]
-    assert every == [("smollm2-135m", "2"), ("random", "20")]
+    assert every == [("smollm2-135m", "2"), ("random", str(stories))]

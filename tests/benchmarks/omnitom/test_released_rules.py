@@ -90,9 +90,10 @@ def corrupted(gold: list[Row], draw: random.Random) -> str:
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_accuracy_is_that_of_the_released_rules(path):
+    """On every fourth story, each answered in ten corrupted ways."""
     if not path.exists():
         pytest.skip(f"{path.name} is not there")
-    told = records.read_records(path)
+    told = records.read_records(path)[::4]
     items = omnitom.asked(omnitom.compose(told), "stage2-L3")
     golds, draw = [records.rows(record) for record in told], random.Random(0)
     texts = {n: [corrupted(gold, draw) for gold in golds] for n in range(10)}

@@ -38,7 +38,8 @@ from tomlab.paths import DATA, ROOT
 WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
 TOMBENCH = ROOT.parent / "shared" / "datasets" / "tombench"
 needs_worked = pytest.mark.skipif(not WORKED.exists(), reason=f"{WORKED.name} is not there")
-OWN = omnitom_records.read_records(DATA / "omnitom" / "stories.jsonl")
+# A part of ours, of all categories: a table more costs time and shows nothing new.
+OWN = omnitom_records.read_records(DATA / "omnitom" / "stories.jsonl")[::5]
 EXACT = scoring.Judge("exact", 1.0)
 
 
@@ -260,11 +261,12 @@ def test_equal_beliefs_take_their_rows_in_turn():
     assert same_rows(rows, rows[:1]) == [rows[0], None]
 
 
-def test_thirty_tables_with_a_cell_too_many_are_all_usable():
-    items = omnitom.compose([*OWN, *grammar.generate(10, 0)])
+def test_tables_with_a_cell_too_many_are_all_usable():
+    records = [*OWN, *grammar.generate(10, 0)]
+    items = omnitom.compose(records)
     gold = of_baseline(items, "gold", "stage1-L3")
     head = "Actor | Belief | Order"
-    assert len(gold) == 30 and gold["response"].str.startswith(head).all()
+    assert len(gold) == len(records) and gold["response"].str.startswith(head).all()
     remarked = gold["response"].str.replace(
         r"(\| \d)$", r"\1 | stated", regex=True, flags=re.MULTILINE
     )

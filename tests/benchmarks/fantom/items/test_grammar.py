@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 import yaml
@@ -754,8 +754,36 @@ def test_sets_are_read_back_as_they_were_written(drawn, tmp_path):
     assert read_sets(write_sets(sets, tmp_path / "sets.json")) == json.loads(json.dumps(sets))
 
 
-@pytest.mark.skipif(not HERE, reason="data/fantom is missing: `make data` pulls it")
-def test_our_files_have_what_thirty_conversations_need(project_files):
+# Sixty conversations of our files
+
+
+@pytest.fixture(scope="module")
+def sixty(project_files):
+    """(topics, cast, records) of as many conversations as our items have."""
     topics, cast = project_files
-    assert len(topics) >= 5
-    assert len(cast.names) >= 5
+    return topics, cast, records(generate(topics, cast, conversations=60, seed=0))
+
+
+def test_no_cast_comes_twice_and_everybody_gets_a_part(sixty):
+    _, cast, conversations = sixty
+    casts = [frozenset(one["speaker"] for one in r["utterances"]) for r in conversations]
+    assert len(set(casts)) == len(conversations)
+    assert set().union(*casts) == set(cast.names)
+    assert {len(members) for members in casts} == {3, 4, 5}
+
+
+def test_topics_are_as_many_and_as_often_as_can_be(sixty):
+    topics, _, conversations = sixty
+    often = Counter(record["topic"] for record in conversations)
+    assert set(often) == {topic.topic for topic in topics}
+    assert max(often.values()) - min(often.values()) <= 1
+
+
+def test_two_conversations_share_a_third_of_their_lines_at_most(sixty):
+    """Names aside. What they share is what the grammar says again on the same topic."""
+    _, cast, conversations = sixty
+    names = re.compile("|".join(cast.names))
+    said = [{names.sub("X", one["text"]) for one in r["utterances"]} for r in conversations]
+    shared = [len(a & b) / min(len(a), len(b)) for a, b in combinations(said, 2)]
+    assert max(shared) <= 0.35
+    assert sum(shared) / len(shared) < 0.06

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tomlab import params
 from tomlab.benchmarks.omnitom.items.grammar import KINDS, NAMES, attributed, beliefs, generate
 from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
@@ -295,7 +296,8 @@ def test_generated_records_survive_the_file(tmp_path):
 
 def test_authored_stories_cover_the_categories():
     counts = Counter(record["story_category"] for record in AUTHORED)
-    counts.update(record["story_category"] for record in GENERATED[:10])
+    told = params.load()["omnitom"]["generation"]["grammar_stories"]
+    counts.update(record["story_category"] for record in GENERATED[:told])
     assert min(counts[name] for name in CATEGORIES.values()) >= 15
     assert [record["story_id"] for record in AUTHORED] == [*range(1001, 1001 + len(AUTHORED))]
     assert {record["source"] for record in AUTHORED} == {"authored"}

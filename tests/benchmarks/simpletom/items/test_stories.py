@@ -3,6 +3,7 @@
 import csv
 import io
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,6 +79,12 @@ class TestOurs:
         own = ("story_id", "severity", "key_information", "aware_action", "negative_judgment")
         shared = [name for name in COLUMNS if name not in own]
         assert len(ours[shared].drop_duplicates()) == ours["set_id"].nunique()
+
+    def test_nobody_and_no_object_occurs_in_two_sets(self, ours):
+        sets = ours.drop_duplicates("set_id")
+        assert sets["object_z"].is_unique
+        people = pd.concat([sets["person_x"], sets["person_y"]])
+        assert people[people != ""].is_unique
 
 
 def test_story_file_becomes_a_story_table(file):
