@@ -83,6 +83,7 @@ def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
         assert f"[ant] {stage} took " in said
     assert "[pipeline] Running stage 'documents'" in said
     assert said.count("Running stage") == 7
+    assert said.endswith("\n0 answers asked for; what else was used had been kept.\n")
     assert (root / "all").read_text() == "told of ant\ntold of bee\n"
     by_chains = yaml.safe_load((root / "dvc.lock").read_text())
 

@@ -164,6 +164,12 @@ class Store:
             rows = self._db.execute(query, [json.dumps([*keys])])
             return {key: Reply(*reply) for key, *reply in rows}
 
+    def asked_since(self, moment: float) -> int:
+        """How many answers came in since a moment, in seconds as of `time.time`."""
+        query = "SELECT COUNT(*) FROM responses WHERE created >= ?"
+        with self._told():
+            return self._db.execute(query, [moment]).fetchone()[0]
+
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
         """Note by which stage, such as `3_evaluation/bigtom`, answers were asked.
 

@@ -23,7 +23,8 @@ import yaml
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import ROOT
+from tomlab.models.store import Store
+from tomlab.paths import RESPONSE_STORE, ROOT
 
 # How long each chain took, for the order of the next run; git and DVC ignore the folder.
 TIMES = ROOT / ".dvc" / "tmp" / "chains.json"
@@ -124,7 +125,7 @@ def _changed() -> set[str]:
 
 def repro(side_by_side: int, runner: Chains) -> list[str]:
     """Run what is out of date, so many chains at a time; the names of those that failed."""
-    run = params.load()["run"]
+    run, began = params.load()["run"], time.time()
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     changed = _changed()
     if SETTINGS in changed:
@@ -155,6 +156,8 @@ def repro(side_by_side: int, runner: Chains) -> list[str]:
     failed = [name for name, seconds in took.items() if seconds is None]
     if not failed and runner.run("pipeline", []) is None:
         failed = ["pipeline"]
+    with Store(RESPONSE_STORE) as kept:
+        print(f"{kept.asked_since(began):,} answers asked for; what else was used had been kept.")
     return failed
 
 
