@@ -12,8 +12,9 @@ import pytest
 from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
 from tomlab.asking import evaluation
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
-from tomlab.benchmarks import bigtom
+from tomlab.benchmarks import bigtom, simpletom
 from tomlab.benchmarks.bigtom.items.compose import question_text
+from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
 from tomlab.paths import DATA
@@ -92,6 +93,16 @@ def test_groups_of_a_smaller_number_are_among_those_of_a_larger_one(items):
 def test_more_groups_than_there_are_means_all(items):
     questions = plan(bigtom, items, grouped(zero=1000), ["0-shot"])
     assert len(by_group(questions, "0-shot")) == 6
+
+
+def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
+    stories = simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv"))
+    sets, scenarios = stories["group_id"].nunique(), stories["scenario"].nunique()
+    spec = baseline(groups={"simpletom": {"none": sets + scenarios}})
+    drawn = pd.DataFrame(q.item for q in plan(simpletom, stories, spec, ["none"]))
+    drawn = drawn.drop_duplicates("story_id", ignore_index=True)
+    assert sorted(drawn["group_id"].value_counts()) == [1] * (sets - scenarios) + [2] * scenarios
+    assert drawn["scenario"].value_counts().nunique() == 1
 
 
 def test_seed_draws_the_groups_whatever_the_order_of_the_items(items):

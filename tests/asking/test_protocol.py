@@ -62,7 +62,7 @@ def test_declared_parameters_and_their_defaults_are_those_of_the_functions(bench
 
 def test_units_and_strata_are_names_of_columns(benchmark):
     assert isinstance(benchmark.UNIT, str)
-    assert benchmark.STRATUM is None or isinstance(benchmark.STRATUM, str)
+    assert isinstance(benchmark.STRATA, tuple)
 
 
 def test_methods_have_a_limit_and_prompts_that_are_there(benchmark):

@@ -84,7 +84,7 @@ def plan(
     declared = {"groups": allowed, "variants": varied}
     named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in declared.items()}
     refuse(strange_methods(benchmark, named), "params.yaml")
-    order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATUM, seed), []
+    order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATA, seed), []
     for method in methods:
         chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
         asked = benchmark.asked(items[chosen], method).to_dict("records")
@@ -127,14 +127,20 @@ def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy
     return not asked or policy in benchmark.reference(asked[0], method, 0)
 
 
-def _drawn(items: pd.DataFrame, unit: str, stratum: str | None, seed: int) -> list[str]:
-    """All groups in the order in which they are drawn: by `seed`, each stratum in its turn."""
+def _drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
+    """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn.
+
+    What intervals cluster on comes first among the strata, so that n groups are of as many clusters
+    as can be.
+    """
     # Each has its own draw, so that leaving some out does not change the order of the others.
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
-    if stratum is None:
-        return order
-    level = items.drop_duplicates(unit).set_index(unit)[stratum][order]
-    return list(level.groupby(level).cumcount().sort_values(kind="stable").index)
+    levels = items.drop_duplicates(unit).set_index(unit).loc[order, [*strata]]
+    turns = pd.DataFrame(index=levels.index)
+    for stratum in strata:
+        before = [turns[name] for name in turns]
+        turns[stratum] = levels.groupby([*before, levels[stratum]]).cumcount()
+    return list(turns.sort_values([*strata], kind="stable").index) if strata else order
 
 
 def request(

@@ -25,7 +25,7 @@ class Benchmark(Protocol):
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
     UNIT: str  # the column of items whose groups are asked whole: templates, question sets, stories
-    STRATUM: str | None  # the column whose levels give groups in turn; None: drawn from all alike
+    STRATA: tuple[str, ...]  # the columns whose levels give groups in turn, the first before all
     METHODS: Mapping[str, Method]
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:

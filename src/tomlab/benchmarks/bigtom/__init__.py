@@ -5,7 +5,7 @@ from tomlab.benchmarks.bigtom.items.compose import (
     KEYS,
     METHODS,
     NAME,
-    STRATUM,
+    STRATA,
     UNIT,
     asked,
     compose,

@@ -4,7 +4,7 @@ from tomlab.asking.protocol import no_schema as schema
 from tomlab.benchmarks.fantom.items.compose import (
     METHODS,
     NAME,
-    STRATUM,
+    STRATA,
     UNIT,
     asked,
     compose,

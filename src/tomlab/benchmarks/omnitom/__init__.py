@@ -3,7 +3,7 @@
 from tomlab.benchmarks.omnitom.items.compose import (
     METHODS,
     NAME,
-    STRATUM,
+    STRATA,
     UNIT,
     asked,
     compose,

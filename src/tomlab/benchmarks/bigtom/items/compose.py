@@ -15,7 +15,7 @@ from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import key_of, shuffled
 
 NAME = "bigtom"
-UNIT, STRATUM = "group_id", None
+UNIT, STRATA = "group_id", ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
 KEYS = ("a", "b")

@@ -18,7 +18,7 @@ NAME = "fantom"
 LETTERS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set, from either scenario in its turn.
-UNIT, STRATUM = "group_id", "set_scenario"
+UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
 # The fields of the lists and of the yes/no questions of a family.
 FAMILIES = {
     "answerability": ("answerabilityQA_list", "answerabilityQAs_binary"),

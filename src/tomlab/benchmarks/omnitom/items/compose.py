@@ -34,7 +34,7 @@ NAME = "omnitom"
 KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 NEARLY_THE_SAME = 0.7
 # A part of the items is drawn by story, each category in its turn.
-UNIT, STRATUM = "group_id", "category"
+UNIT, STRATA = "group_id", ("family", "category")
 STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
 TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
 LEVELS = ("L1", "L2", "L3", "L4")

@@ -20,7 +20,7 @@ QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN = "main"
 # A part of the items is drawn by story, so that first failures have all their questions, and each
 # scenario has its share. (Intervals cluster on the set of entities that stories share.)
-UNIT, STRATUM = "story_id", "scenario"
+UNIT, STRATA = "story_id", ("group_id", "scenario")
 _SYSTEM, _RESPOND = "simpletom/system", "simpletom/respond"
 _STAR = (_SYSTEM, "simpletom/cot-star")
 
