@@ -42,12 +42,12 @@ def test_table_has_a_row_a_pair_and_a_column_a_headline():
     cell = table.printed.loc[0, "both right"]
     # Six of six: 2^-5; two pairs in two conditions, and two of methods that do not differ at all.
     assert cell.startswith("0.60 [")
-    assert cell.endswith("†\np .031, q .052, n = 10/10, d = 6")
+    assert cell.endswith("†\np .031, q .052\nn = 10/10, d = 6")
     assert table.printed.loc[1, "action"] == printed.ABSENT
     assert len(table.tidy) == len(FOUND)
     assert "all 5 differences" in table.notes[1]
     assert "Demo" in printed.html(table)
-    assert printed.latex(table)
+    assert printed.latex(table, "demo")
 
 
 def test_figure_has_a_dot_a_pair_of_the_model_at_its_difference():

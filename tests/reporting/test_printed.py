@@ -104,21 +104,21 @@ def test_shares_without_a_verdict_are_told_by_model():
 
 
 def test_latex_is_one_table_float_with_caption_label_and_notes():
-    latex = report.latex(table())
+    latex = report.latex(table(), "demo")
     assert environments(latex) == [
         "table",
         "tabular",
         "tabular",
     ]  # the inner one is a two-line cell
-    assert r"\caption{Accuracy, 95 \% \& more}" in latex
-    assert r"\label{tab:small}" in latex
+    assert r"\caption{Accuracy, 95 \% \& more This run: n = 25, from 25 groups.}" in latex
+    assert r"\label{tab:demo-small}" in latex
     assert latex.index(r"\bottomrule") < latex.index(r"n\_items = 25") < latex.index(r"\end{table}")
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert rule in latex
 
 
 def test_latex_escapes_what_latex_reads_as_code():
-    latex = report.latex(table())
+    latex = report.latex(table(), "demo")
     assert r"gpt\_4 \& co" in latex
     assert r".68*\textsuperscript{\dag} .43\textsuperscript{\ddag}" in latex
     assert r"TB $\wedge$ FB" in latex
@@ -129,16 +129,24 @@ def test_latex_escapes_what_latex_reads_as_code():
 
 
 def test_a_table_longer_than_a_page_breaks_over_pages():
-    latex = report.latex(table(pd.concat([PRINTED] * 20)))
+    latex = report.latex(table(pd.concat([PRINTED] * 20)), "demo")
     assert set(environments(latex)) == {"longtable", "tabular"}
-    assert r"\label{tab:small}" in latex
+    assert r"\label{tab:demo-small}" in latex
     assert latex.index(r"\end{longtable}") < latex.index(r"n\_items = 25")
 
 
+def test_a_caption_has_the_n_of_this_run_unless_it_says_so_itself_or_there_is_none():
+    assert report.captioned(table()).endswith("This run: n = 25, from 25 groups.")
+    assert report.captioned(table(caption="Of n = 3")) == "Of n = 3"
+    made = table()
+    assert report.with_n("Theirs", made.tidy.query("source == 'paper'")) == "Theirs"
+    assert report.with_n("Ours", made.tidy.assign(n_groups=None)) == "Ours This run: n = 25."
+
+
 def test_a_rule_stands_above_each_block_only():
-    body = report.latex(table()).split(r"\midrule", 1)[1]
+    body = report.latex(table(), "demo").split(r"\midrule", 1)[1]
     assert body.count(r"\midrule") == 1
-    unrepeated = report.latex(table(PRINTED.iloc[[0, 2]])).split(r"\midrule", 1)[1]
+    unrepeated = report.latex(table(PRINTED.iloc[[0, 2]]), "demo").split(r"\midrule", 1)[1]
     assert unrepeated.count(r"\midrule") == 0
 
 
@@ -158,8 +166,8 @@ def test_show_is_what_jupyter_displays():
 
 
 def test_saved_files_are_the_same_in_every_run(tmp_path):
-    first = report.save(table(), tmp_path / "a")
-    second = report.save(table(), tmp_path / "b")
+    first = report.save(table(), tmp_path / "a/demo")
+    second = report.save(table(), tmp_path / "b/demo")
     assert [path.name for path in first] == ["small.csv", "small.tex", "small.html"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 

@@ -51,7 +51,7 @@ def test_table_has_a_row_a_variant_with_n_and_groups_below_each_number():
     assert first["Same answer"].startswith(".00 [")
     assert len(made.tidy) == len(FOUND)
     assert "over templates" in made.notes[0]
-    assert printed.latex(made) and "Demo" in printed.html(made)
+    assert printed.latex(made, "demo") and "Demo" in printed.html(made)
 
 
 def test_figure_shows_how_often_the_first_option_is_chosen_and_what_stays_the_same():

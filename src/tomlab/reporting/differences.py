@@ -32,7 +32,7 @@ def table(found: pd.DataFrame, named: Named, wording: Wording) -> Table:
     tidy = found.assign(source=RUN, value=found["difference"], mark=_marks(found))
     told = {"wording": wording, "rows": len(found), "few": paired.FEW}
     notes = WORDS["differences_notes"] if len(found) else [f"{WORDS['differences_none']}."]
-    caption = WORDS["differences"].format(**told)
+    caption = printed.with_n(WORDS["differences"].format(**told), own.assign(source=RUN))
     notes = [note.format(**told) for note in notes]
     return Table("differences", tidy, printed.once(shown, [["Of"]]), caption, notes)
 
@@ -175,5 +175,5 @@ def _text(row) -> str:
     number = printed.cell(row.difference, row.ci_low, row.ci_high, mark, printed.signed)
     p, q = printed.p_value(row.p_holm), printed.p_value(row.q)
     return (
-        f"{number}\np {p}, q {q}, n = {printed.n_of(row.n, row.n_groups)}, d = {row.n_discordant}"
+        f"{number}\np {p}, q {q}\nn = {printed.n_of(row.n, row.n_groups)}, d = {row.n_discordant}"
     )

@@ -15,26 +15,15 @@ from pandas.io.formats.style import Styler
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import CREDIT
 from tomlab.records.tidy import OUTCOMES
+from tomlab.reporting import tex
 
 PAPER, RUN = "paper", "this run"  # who reports a number
 TIDY_COLUMNS = ("source", "value", "ci_low", "ci_high", "n", "n_groups", "mark")
 ABSENT = "–"
 WORDS = yaml_beside(__file__, "words.yaml")
-# More printed lines than this do not fit on a page, where a `table` float cannot break.
-PAGE_LINES = 45
-WIDE_COLUMNS = 6
 P_FLOOR = 0.001
 # Of fewer groups no finding is told, and what is drawn of them is grey.
 GROUPS_FOR_A_FINDING = 10
-
-_LATEX = str.maketrans(
-    {char: f"\\{char}" for char in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": "$<$", ">": "$>$", "−": "$-$", "×": r"$\times$", "∧": r"$\wedge$"}
-    | {"†": r"\textsuperscript{\dag}", "‡": r"\textsuperscript{\ddag}"}
-    | {"–": "--", "—": "---", "…": r"\dots{}", "§": r"\S{}", "≤": r"$\leq$", "≥": r"$\geq$"}
-)
-_FLOAT = {"position": "tbp", "position_float": "centering"}
 
 
 @dataclass(frozen=True)
@@ -171,11 +160,32 @@ def unscored(rates: pd.DataFrame, credit: str = CREDIT) -> list[str]:
     return [f"{credit}; share of answers that were not scored ({kinds}): {', '.join(told)}."]
 
 
+def with_n(caption: str, rows: pd.DataFrame) -> str:
+    """A caption, and the n and n_groups of this run's numbers in `rows` where they are known."""
+    counts = [rows.loc[rows["source"] == RUN, name] for name in ("n", "n_groups")]
+    told = [
+        kind for kind, known in zip(("n", "groups"), counts, strict=True) if known.notna().any()
+    ]
+    if "n" not in told:
+        return caption
+    n, groups = map(span, counts)
+    return f"{caption} {WORDS['caption'][' '.join(told)].format(n=n, groups=groups)}"
+
+
+def captioned(table: Table) -> str:
+    """The caption of a table with the n of this run, if it has one and does not say so itself."""
+    return table.caption if "n = " in table.caption else with_n(table.caption, table.tidy)
+
+
 def save(table: Table, folder: Path | str) -> list[Path]:
-    """Write `name`.csv (the tidy frame), .tex and .html into `folder`, making it; the paths."""
+    """Write `name`.csv (the tidy frame), .tex and .html into `folder`, making it; the paths.
+
+    A folder is named as the benchmark, and the label in LaTeX begins with its name.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"csv": table.tidy.to_csv(index=False), "tex": latex(table), "html": html(table)}
+    tidy = table.tidy.to_csv(index=False)
+    texts = {"csv": tidy, "tex": latex(table, folder.name), "html": html(table)}
     for suffix, text in texts.items():
         (folder / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
     return [folder / f"{table.name}.{suffix}" for suffix in texts]
@@ -192,46 +202,10 @@ def show(table: Table) -> HTML:
     return HTML(html(table))
 
 
-# ---- LaTeX ---------------------------------------------------------------------------------------
-
-
-def latex(table: Table) -> str:
-    """The table with caption, label and notes, ready to paste; needs booktabs.
-
-    A `table` float, or, when it is longer than a page, a `longtable`, which needs that package too.
-    """
-    cells = table.printed.map(_latex_cell)
-    starts = _block_starts(table.printed)[1:]
-    cells.iloc[starts, 0] = "\\midrule\n" + cells.iloc[starts, 0]
-    heights = table.printed.map(lambda text: text.count("\n") + 1).max(axis=1)
-    long = heights.sum() > PAGE_LINES
-    styler = Styler(cells).hide(axis="index").format_index(_latex_text, axis="columns")
-    about = {"caption": _latex_text(table.caption), "label": f"tab:{table.name}", "hrules": True}
-    kind = {"environment": "longtable"} if long else _FLOAT
-    body = styler.to_latex(column_format="l" * cells.shape[1], **about, **kind)
-    size = r"\scriptsize" if table.printed.shape[1] > WIDE_COLUMNS else r"\small"
-    setting = f"{size}\n\\setlength{{\\tabcolsep}}{{3pt}}\n"
-    notes = "\\par\n".join(_latex_text(note) for note in table.notes)
-    under = f"\\par\\smallskip\n{{\\raggedright\n{notes}\\par}}\n" if notes else ""
-    if long:
-        return f"% needs booktabs, longtable\n{{{setting}{body}{under}}}\n"
-    body = body.replace("\\begin{tabular}", setting + "\\begin{tabular}", 1)
-    return "% needs booktabs\n" + body.replace("\\end{table}", under + "\\end{table}")
-
-
-def _latex_text(text: str) -> str:
-    return text.translate(_LATEX)
-
-
-def _latex_cell(text: str) -> str:
-    lines = _latex_text(text).replace("\n", r" \\ ")
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{lines}\end{{tabular}}" if "\n" in text else lines
-
-
-def _block_starts(printed: pd.DataFrame) -> list[int]:
-    """Rows with a label in the first column; the first alone where no label is ever repeated."""
-    starts = [row for row, text in enumerate(printed.iloc[:, 0]) if text]
-    return starts if len(starts) < len(printed) else starts[:1]
+def latex(table: Table, benchmark: str) -> str:
+    """The table as `tex.table` has it, its label "tab:bigtom-table9"."""
+    label = f"tab:{benchmark}-{table.name}".replace("_", "-")
+    return tex.table(table.printed, captioned(table), table.notes, label)
 
 
 # ---- HTML ----------------------------------------------------------------------------------------
@@ -241,7 +215,7 @@ def html(table: Table) -> str:
     """The table as a fragment that stands alone: its CSS, its caption and its notes."""
     printed = table.printed.reset_index(drop=True)
     classes = printed.map(lambda _: "")
-    classes.iloc[_block_starts(printed)] = "block"
+    classes.iloc[tex.block_starts(printed)] = "block"
     body = (
         Styler(printed, uuid=table.name, cell_ids=False)
         .hide(axis="index")
@@ -249,7 +223,7 @@ def html(table: Table) -> str:
         .format_index(escape, axis="columns")
         .set_td_classes(classes)
         .set_table_styles(WORDS["css"]["table"])
-        .set_caption(escape(table.caption))
+        .set_caption(escape(captioned(table)))
         .to_html()
     )
     notes = "".join(f"<li>{escape(note)}</li>\n" for note in table.notes)

@@ -497,7 +497,7 @@ def test_counts_of_the_run_stand_beside_the_papers_and_the_releases():
 
 @pytest.mark.parametrize("name", ["table1", "table2", "table3", "table4", "table9"])
 def test_latex_is_balanced_and_without_symbols(name, two):
-    latex = report.latex(getattr(printed, name)(two))
+    latex = report.latex(getattr(printed, name)(two), "fantom")
     assert latex.count("{") == latex.count("}")
     for environment in set(findall(r"\\begin\{(\w+)\}", latex)):
         opened, closed = (latex.count(f"\\{end}{{{environment}}}") for end in ("begin", "end"))

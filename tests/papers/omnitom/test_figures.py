@@ -678,7 +678,7 @@ def every_table(run):
 
 def test_latex_is_balanced_and_without_symbols(two):
     for table in every_table(two):
-        latex = report.latex(table)
+        latex = report.latex(table, "omnitom")
         assert latex.count("{") == latex.count("}")
         for environment in set(findall(r"\\begin\{(\w+)\}", latex)):
             opened, closed = (latex.count(f"\\{end}{{{environment}}}") for end in ("begin", "end"))

@@ -351,7 +351,7 @@ def test_table8_sets_the_counts_of_this_run_under_the_papers():
 
 @pytest.mark.parametrize("name", ["table2", "table3", "table4", "table5", "tokens"])
 def test_latex_is_balanced_and_without_symbols(name, few):
-    latex = report.latex(getattr(printed, name)(few))
+    latex = report.latex(getattr(printed, name)(few), "simpletom")
     assert latex.count("{") == latex.count("}")
     for environment in set(findall(r"\\begin\{(\w+)\}", latex)):
         opened, closed = (latex.count(f"\\{end}{{{environment}}}") for end in ("begin", "end"))
