@@ -110,7 +110,7 @@ def test_latex_is_one_table_float_with_caption_label_and_notes():
         "tabular",
         "tabular",
     ]  # the inner one is a two-line cell
-    assert r"\caption{Accuracy, 95 \% \& more This run: n = 25, from 25 groups.}" in latex
+    assert r"\caption{Accuracy, 95 \% \& more This run: n~=~25, from 25 groups.}" in latex
     assert r"\label{tab:demo-small}" in latex
     assert latex.index(r"\bottomrule") < latex.index(r"n\_items = 25") < latex.index(r"\end{table}")
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):

@@ -46,6 +46,7 @@ def test_text_has_no_bare_character_that_latex_reads_as_code(text):
     [
         ("50 % of A&B_1", r"50 \% of A\&B\_1"),
         (".68*† – §4", r".68*\textsuperscript{\dag} -- \S{}4"),
+        ("n = 3", "n~=~3"),
         ("TB ∧ FB ≥ −1", r"TB $\wedge$ FB $\geq$ $-$1"),
         ("“a” é 心", "``a'' é U+5FC3"),
         ("e\u0301", "é"),

@@ -65,6 +65,7 @@ def table(printed: pd.DataFrame, caption: str, notes: list[str], label: str) -> 
         for part, count, name in zip(parts, counted, labels, strict=True)
     ]
     body = "\\addtocounter{table}{-1}\n".join(bodies)  # the parts of a table share its number
+    needs += "% in a document of two columns: \\onecolumn before, \\twocolumn after\n"
     whole = f"{{{setting}{body}{under}}}\n"
     return needs + (f"\\begin{{landscape}}\n{whole}\\end{{landscape}}\n" if is_turned else whole)
 
@@ -72,7 +73,7 @@ def table(printed: pd.DataFrame, caption: str, notes: list[str], label: str) -> 
 def text(words: str) -> str:
     """Words as LaTeX reads them; a character that pdflatex has no letter for as "U+4E2D"."""
     known = _UNKNOWN.sub(lambda char: f"U+{ord(char[0]):04X}", normalize("NFC", words))
-    return known.translate(str.maketrans(_TEXT))
+    return known.translate(str.maketrans(_TEXT)).replace("n = ", "n~=~")  # not over two lines
 
 
 def block_starts(printed: pd.DataFrame) -> list[int]:
