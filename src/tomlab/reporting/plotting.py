@@ -119,7 +119,8 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
     """One series as dots: filled on a bar from ci_low to ci_high, hollow where these are unknown.
 
     `points` has y, value, ci_low, ci_high and mark, and one row a dot. A mark is written beside
-    its dot, on the inner side near the right edge. The artists' `gid`s begin with the look's label.
+    its dot or its interval, on the inner side near the right edge. The artists' `gid`s begin with
+    the look's label.
     """
     with_bar = points[points["ci_low"].notna()]
     hollow = points[points["ci_low"].isna()]
@@ -132,7 +133,8 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         dot["in_layout"] = not part.empty
         axes.plot(part["value"], part["y"] + look.dodge, look.marker, **dot)
     for point in points[points["mark"] != ""].itertuples():
-        at, beside = (point.value, point.y + look.dodge), (-6 if point.value > 0.9 else 6, -1.5)
+        end = point.value if pd.isna(point.ci_high) else point.ci_high
+        at, beside = (end, point.y + look.dodge), (-6 if 0.9 < end <= 1 else 6, -1.5)
         text = {"fontsize": 10, "color": INK, "gid": f"{look.label} mark"}
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 

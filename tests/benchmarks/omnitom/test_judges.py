@@ -7,7 +7,7 @@ import pytest
 from omnitom_extraction import EXACT, RECORDS, extraction_scores
 from tomlab import params
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import calibration, judges, scoring
+from tomlab.benchmarks.omnitom import alignment, calibration, judges, scoring
 from tomlab.benchmarks.omnitom.alignment import precision_recall_f1
 from tomlab.errors import InputError
 from tomlab.judging import agreement as judging
@@ -138,3 +138,22 @@ def test_a_language_model_that_won_judges_the_tables_of_the_run():
     scores = omnitom.score(items, responses, judge=EXACT, judged=judged)
     assert scores["score"].tolist() == [0, 0, 0]
     assert scores["judge"].tolist() == ["llm", "exact", "llm"]
+
+
+def test_the_papers_worked_example_is_read_with_its_counts():
+    example = judges.printed_example()
+    assert example.mc_predicted == (1, 1, 1, 1, 1, 1)
+    assert example.mc_gold == (1, 1, 2, 1, 1)
+    assert example.gold[2].actor == "Xiao Hong"
+    assert example.gold[2].belief == "Xiao Hong needs the bigger office that Xiao Li occupies"
+    assert example.story.startswith("Xiao Hong wants to change to a bigger office, but")
+
+
+def test_word_for_word_only_the_world_of_the_worked_example_matches():
+    example = judges.printed_example()
+    exact = alignment.align(example.predicted, example.gold, "exact", 1.0)
+    found = judges.worked(example, {"exact": exact, "llm": None})
+    counts = found.groupby(["judge", "side"])["matchcount"].agg(list)
+    assert counts["exact", "predicted"] == [1, 1, 0, 0, 0, 0]
+    assert counts["exact", "gold"] == [1, 1, 0, 0, 0]
+    assert found.query("judge == 'llm'")["matchcount"].isna().sum() == 11

@@ -8,9 +8,10 @@ from matplotlib.colors import same_color
 
 from bigtom_metrics import METHODS, metrics
 from drawn import artists, dots, legend, rows, said
+from tomlab.benchmarks.bigtom.metrics import by_source
 from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
-from tomlab.papers.bigtom import figures
+from tomlab.papers.bigtom import figures, item_tables
 from tomlab.papers.bigtom import tables as bigtom
 from tomlab.records import tidy
 from tomlab.reporting import outcomes, plotting
@@ -281,3 +282,117 @@ def test_without_a_regression_the_notes_say_what_it_needs():
     table = bigtom.table_circularity("it needs items from two data sources and two models")
     assert list(table.printed["b"]) == ["1.07", "−0.13"]
     assert "two data sources and two models" in table.notes[1]
+
+
+# Who wrote the items, and what people think of them
+
+
+def answers(*sources):
+    """Right answers on two cells of ten templates of each source, and wrong ones on a control."""
+    rows = [
+        {"source": source, "group_id": f"{source}{i}", "condition": condition, "score": score}
+        for source in sources
+        for i in range(10)
+        for condition, score in [("true_belief", 1), ("false_belief", i % 2), ("true_control", 0)]
+    ]
+    return pd.DataFrame(rows).assign(model="gpt-4", variable="forward_belief", method="0-shot")
+
+
+def test_table10_has_a_column_for_each_source_of_items(one):
+    table = bigtom.table10(by_source(answers("authored", "llm:x")), one)
+    assert list(table.printed) == [
+        *("Model", "BigToM-Claude", "BigToM-gpt4", "authored", "llm:x", "Source")
+    ]
+    claude, gpt4, own = table.printed.to_numpy().tolist()
+    assert claude == ["claude-2", "0.675", "0.708*", "–", "–", "paper"]
+    assert gpt4 == ["gpt-4", "0.858", "0.861", "–", "–", "paper"]
+    assert own[:3] == ["gpt-4", "–", "–"]
+    assert own[3].startswith(".75 [") and own[3].endswith("]\nn = 20/10")
+    assert "claude-2, BigToM-gpt4" in table.notes[-1]
+
+
+def test_table10_of_a_run_without_0_shot_answers_is_the_papers_alone(one):
+    table = bigtom.table10(by_source(answers("authored").assign(method="1-shot")), one)
+    assert list(table.printed["Source"]) == ["paper"] * 2
+    assert "This run has no such answers." in table.notes
+
+
+def test_table11_is_of_thirty_templates_and_of_this_runs_items_by_a_model(one):
+    alone = bigtom.table11()
+    assert set(alone.printed["Source"]) == {"paper"}
+    assert cell(alone, "paper", "claude-2", "Fwd. Action", "FB", "0-shot-cot") == ".54† .78*‡"
+    assert cell(alone, "paper", "gpt-4", "Bwd. Belief", "TB ∧ FB", "1-shot-cot") == ".87† .70‡"
+    assert set(alone.tidy["n"]) == {30}
+    assert "its 30 templates (App. F)" in alone.notes[0]
+    assert "This run has no items that a model wrote." in alone.notes
+    both = bigtom.table11(one)
+    run = cell(both, "this run", "smollm2-135m", "Fwd. Action", "FB", "0-shot")
+    assert run == ".40 [.30, .50]†\n.40 [.30, .50]‡\nn = 25/25"
+
+
+def test_table3_prints_each_contrast_with_its_interval():
+    table = item_tables.table3()
+    assert table.printed.to_numpy().tolist()[0] == [
+        "Understandability",
+        "0.503 [0.424, 0.581]",
+        "0.248 [0.168, 0.321]",
+        "−0.254 [−0.346, −0.156]*",
+        "paper",
+    ]
+    assert table.printed.iloc[3, 1] == "1.152 [1.066, 1.244]"  # of the final version
+    assert "n = 200 participants" in table.notes[0]
+    assert "This run has no such ratings" in table.notes[1]
+    assert "-0.1561" in table.notes[2] and "Understandability, socialIQa-Expert" in table.notes[2]
+
+
+def test_table4_says_how_many_items_of_each_source_were_rated():
+    table = item_tables.table4()
+    assert table.printed.to_numpy().tolist() == [
+        ["Dodell-Feder", "4.087", "0.907", "–", "paper"],
+        ["Kosinski", "4.419", "0.763", "21", "paper"],
+        ["Ullman", "3.812", "0.867", "9", "paper"],
+    ]
+    assert "does not print the items of Dodell-Feder; of 50 in all" in table.notes[1]
+
+
+def test_figure2b_draws_the_contrasts_on_their_printed_intervals():
+    figure, caption = figures.figure2b()
+    [axes] = figure.axes
+    y = dict(rows(figure))
+    assert list(y) == [
+        *("paper", "Understandability", "Coherent question & answer", "Unambiguous", "Aggregate")
+    ]
+    assert (1.152, y["Aggregate"] - 0.27) in dots(axes, "BigToM − socialIQa filled")
+    [bars] = artists(axes, "socialIQa − expert intervals")
+    low, high = bars.get_segments()[-1]
+    assert (low[0], high[0]) == (-1.0, -0.782)
+    assert axes.get_xlim()[0] < -1.378 and axes.get_xlim()[1] > 1.675
+    [mark] = artists(axes, "socialIQa − expert mark")
+    assert mark.xy == pytest.approx((-0.1561, y["Understandability"] + 0.27))  # beside the interval
+    assert "paper, 95 % credible interval" in legend(figure)
+    assert len(caption.split()) <= 60
+    assert "n = 200 participants" in caption and "This run has no such ratings." in caption
+
+
+def kinds(**labelled_by):
+    rows = [("authored", name, 30, 36, 0, who) for name, who in labelled_by.items()]
+    columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_table12_sets_the_kinds_of_this_run_beside_the_papers():
+    table = item_tables.table12(kinds(state="authors", mechanism="authors", medium="rule"))
+    assert table.printed.to_numpy().tolist() == [
+        ["BigToM-gpt4", "154", "76", "7", "200", "paper"],
+        ["authored", "30", "30", "30", "36", "this run"],
+    ]
+    assert "authored: state by authors, mechanism by authors, medium by rule" in table.notes[1]
+
+
+def test_kinds_that_nobody_labelled_are_not_told_as_none():
+    found = kinds(state="nobody", mechanism="authors", medium="rule")
+    found.loc[0, ["distinct", "unlabelled"]] = 0, 36
+    [own] = item_tables.table12(found).printed.query("Source == 'this run'").to_numpy().tolist()
+    assert own[1:5] == ["–", "30", "30", "0, 36"]
+    with pytest.raises(InputError, match="dimension: found 'smell', expected one of: state"):
+        item_tables.table12(kinds(smell="rule"))

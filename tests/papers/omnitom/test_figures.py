@@ -14,7 +14,10 @@ from matplotlib.colors import same_color
 from drawn import artists, by_row, legend, rows, said
 from omnitom_metrics import EVERY_METHOD, METHODS, NAMES, metrics, sensitivity
 from tomlab.benchmarks.omnitom import judge_tables as calibrated
+from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, statistics
+from tomlab.benchmarks.omnitom.judges import printed_example
+from tomlab.benchmarks.omnitom.judges import worked as of_judges
 from tomlab.benchmarks.omnitom.metrics import metrics as metrics_of
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
@@ -600,6 +603,43 @@ def test_table10_has_a_block_a_dimension_with_the_paper_first(two):
     assert text.startswith(f"{number:.1f}\n[")
 
 
+def worked():
+    """A judge that matches the world alone, and one that said nothing of the last gold row."""
+    example = printed_example()
+    world = [int(row.actor == "world") for row in example.predicted]
+    mute = Alignment([1] * 6, [1, 1, 2, 1, None], [])
+    return of_judges(example, {"strict": Alignment(world, world[:5], []), "mute": mute})
+
+
+def test_table2_has_the_papers_counts_beside_those_of_this_runs_judges():
+    table = judges.table2(worked(), "strict")
+    assert list(table.printed) == ["Table", "Actor", "Belief", "paper", "strict (in use)", "mute"]
+    rows = table.printed.to_numpy().tolist()
+    assert rows[0][:2] == ["Predicted", "world"] and rows[6][:2] == ["Gold", "world"]
+    first, *_, last = rows[6:]
+    assert first[2:] == ["Xiao Hong wants to change to a bigger office", "1", "1", "1"]
+    assert rows[8][1:4] == [
+        *("Xiao Hong", "Xiao Hong needs the bigger office that Xiao Li occupies", "2")
+    ]
+    assert last[2:] == ["Xiao Li may swap offices if Xiao Hong persuades him", "1", "0", "–"]
+    assert table.tidy.query("source == 'paper'")["value"].tolist() == [1] * 8 + [2, 1, 1]
+
+
+def test_table2_tells_what_the_counts_make_of_the_story():
+    _, scores, alike = judges.table2(worked(), "strict").notes
+    assert "paper 1.00, 1.00, 1.00; strict .33, .40, .36; mute 1.00, 1.00, 1.00." in scores
+    assert "n = 11 rows: strict 4, mute 10." in alike
+
+
+def test_a_worked_example_that_is_not_the_papers_is_refused():
+    with pytest.raises(InputError, match="'mute': found other rows than the paper's 11"):
+        judges.table2(worked().iloc[:-1], "strict")
+    with pytest.raises(InputError, match="column 'matchcount' is missing"):
+        judges.table2(worked().drop(columns="matchcount"), "strict")
+    with pytest.raises(InputError, match="side: found 'left', expected one of: predicted, gold"):
+        judges.table2(worked().replace({"side": {"gold": "left"}}), "strict")
+
+
 def test_table11_has_the_papers_counts_beside_shares(one):
     table = judges.table11(one)
     assert cell(table, "paper", "Gemma-3 27B", "MC 1") == "72.15 (9,880)"
@@ -674,6 +714,7 @@ def every_table(run):
     yield from (printed.table3(run), printed.table10(run), judges.table5(run), judges.table6())
     yield from (judges.table9(run), judges.table11(run), judges.table12(run))
     yield calibrated.judge_agreement(agreements())
+    yield judges.table2(worked(), "strict")
 
 
 def test_latex_is_balanced_and_without_symbols(two):

@@ -1,4 +1,4 @@
-"""BigToM's numbers: accuracy by condition, TB ∧ FB (Sec. 4.1), App. F's regression."""
+"""BigToM's numbers: accuracy by condition, TB ∧ FB (Sec. 4.1), App. F's by data source."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pandas as pd
 from scipy.special import stdtr
 
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
-from tomlab.records.tidy import check
+from tomlab.records.tidy import METRICS, check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 from tomlab.scoring.variants import protocol
 
@@ -47,6 +47,19 @@ def _series(part: pd.DataFrame) -> Iterator[Series]:
     yield from over_all(part)
 
 
+def by_source(scores: pd.DataFrame) -> pd.DataFrame:
+    """Table 10: accuracy on the 0-shot 12 cells by who wrote the items, which is the condition.
+
+    Columns as in the metrics table; no rows where nothing was asked 0-shot.
+    """
+    cells = _main_cells(scores).groupby(["model", "source"], sort=False)
+    told = (
+        (model, "0-shot", Series("accuracy", source, own["score"], own["group_id"]))
+        for (model, source), own in cells
+    )
+    return table(NAME, told).reindex(columns=list(METRICS.columns))
+
+
 def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     """App. F's logistic regression: correct ~ model x data source, on the 0-shot 12 cells.
 
@@ -56,8 +69,7 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     (`term, b, se, p, n, n_groups`), or the reason why there are none: fewer than two models or data
     sources, or a model that was always right, always wrong or never asked on one source.
     """
-    main = scores["condition"].isin(["true_belief", "false_belief"])
-    data = scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]
+    data = _main_cells(scores)
     if data["model"].nunique() < 2 or data["source"].nunique() < 2:
         return "it needs items from two data sources and two models"
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
@@ -76,6 +88,12 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": p}
     found |= {"n": len(data), "n_groups": n_groups}
     return pd.DataFrame(found).reset_index(drop=True)
+
+
+def _main_cells(scores: pd.DataFrame) -> pd.DataFrame:
+    """The 0-shot answers to true- and false-belief items of the three inferences."""
+    main = scores["condition"].isin(["true_belief", "false_belief"])
+    return scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

@@ -18,6 +18,7 @@ PUBLICATION = Paper(
         "table4_expert_sources": Origin("Table 4", "rating scale points"),
         "human_baseline": Origin("§4.1 and App. B.2", PERCENT),
         "circularity_regression": Origin("App. F", "logistic regression coefficient"),
+        "dataset_counts": Origin("§3.3, §3.4, App. B.1 and App. F", COUNT),
     },
 )
 

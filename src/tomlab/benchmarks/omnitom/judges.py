@@ -17,6 +17,7 @@ from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.metrics import metrics
+from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
 from tomlab.errors import InputError
 from tomlab.models.ask import ask
@@ -24,6 +25,7 @@ from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
 MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
+SIDES = ("predicted", "gold")  # of an alignment
 MISSING_AS_0 = "missing as 0"  # behind the name of a judge: `missing_as_0`
 
 
@@ -150,6 +152,30 @@ def match_counts(
         for name, lists in counts.items()
     }
     return pd.DataFrame(shares).fillna(0.0).sort_index().rename_axis("MatchCount")
+
+
+def printed_example() -> LabelledTable:
+    """The paper's worked example (Table 2): two tables of one story, and what it counts."""
+    rows = PUBLICATION.read("table2_alignment")
+    sides = [rows[rows["side"] == side] for side in SIDES]
+    tables = (tuple(map(Row, own["actor"], own["belief"])) for own in sides)
+    counts = (tuple(own["matchcount"]) for own in sides)
+    place = PUBLICATION.source("table2_alignment")
+    return LabelledTable("table2", "table2", rows["story"].iloc[0], *tables, *counts, (), place)
+
+
+def worked(example: LabelledTable, by_judge: Mapping[str, Alignment | None]) -> pd.DataFrame:
+    """What judges count in an example: judge, side (predicted, gold), row (its place there),
+    matchcount; missing where a judge left it undefined.
+    """
+    rows = []
+    for judge, one in by_judge.items():
+        lengths = len(example.predicted), len(example.gold)
+        sides = (one.mc_predicted, one.mc_gold) if one else ([None] * n for n in lengths)
+        for side, counts in zip(SIDES, sides, strict=True):
+            rows += [(judge, side, row, count) for row, count in enumerate(counts)]
+    found = pd.DataFrame(rows, columns=["judge", "side", "row", "matchcount"])
+    return found.astype({"matchcount": "Int64"})
 
 
 def sensitivity(

@@ -7,6 +7,7 @@ PUBLICATION = Paper(
     name="OmniToM",
     authors_year="Bawatneh et al., 2026",
     tables={
+        "table2_alignment": Origin("Table 2", COUNT),
         "table3_stage1": Origin("Table 3, left", PERCENT),
         "table3_stage2": Origin("Table 3, right", PERCENT),
         "table4_categories": Origin("Table 4", COUNT),

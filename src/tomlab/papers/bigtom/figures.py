@@ -1,9 +1,10 @@
-"""BigToM's Figure 3, with this run beside the paper."""
+"""BigToM's Figure 2b, of the paper alone, and Figure 3, with this run beside the paper."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.benchmarks.bigtom.paper import PUBLICATION, WORDING
+from tomlab.papers.bigtom import item_tables
 from tomlab.papers.bigtom.tables import (
     BELIEF_WORDS,
     LOOKS,
@@ -15,12 +16,33 @@ from tomlab.papers.bigtom.tables import (
     paper_sentence,
     run_sentences,
 )
-from tomlab.reporting import beside, charts, printed
+from tomlab.reporting import beside, charts, plotting, printed
 from tomlab.reporting.beside import demand_level
 from tomlab.reporting.printed import PAPER
 
 ONE, BOTH = WORDS["chance"].values()
 CHANCE = {"dashed": (ONE, "chance, one item (.5)"), "dotted": (BOTH, "chance, both items (.25)")}
+
+
+def figure2b() -> tuple[Figure, str]:
+    """Figure 2b: how people rated the items beside others', as Table 3's contrasts by measure.
+
+    The paper prints no numbers of the mean ratings that it draws. Returns the figure and its
+    caption.
+    """
+    points, positions = beside.in_rows(item_tables.contrasts().assign(panel=""), "name")
+    looks = item_tables.CONTRASTS
+    legend = plotting.dot_handles(looks)
+    legend |= plotting.source_handles(points, run="paper, 95 % credible interval")
+    shown = ("panel", {"": ""}), ("contrast", looks), "Difference of mean ratings (scale points)"
+    size = {"extra": 1.2, "row_height": 0.42, "is_difference": True}
+    figure = charts.dots(points, positions, *shown, WORDING.groups, legend=legend, **size)
+    [axes] = figure.axes
+    ticks = [-1.5, -1, -0.5, 0, 0.5, 1, 1.5]
+    axes.set(xlim=(-1.75, 1.75))
+    axes.set_xticks(ticks, labels=[f"{tick:g}".replace("-", "−") for tick in ticks])
+    about = item_tables.rating_sentence("table3_rating_contrasts", "figure2b")
+    return figure, " ".join([about, *item_tables.failing(points)])
 
 
 def figure3(

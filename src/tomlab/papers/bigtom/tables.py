@@ -1,8 +1,9 @@
-"""BigToM's tables: Tables 2, 7, 8 and 9 and App. F, this run's numbers beside the paper's.
+"""BigToM's tables: Tables 2 and 7 to 11 and App. F, this run's numbers beside the paper's.
 
 Each public `table…` is one table. It takes the metrics table of a run (see `tomlab.records.tidy`;
 InputError: one without BigToM), sets the paper's published numbers beside it, and computes every
-number in its caption and notes. Source: Gandhi et al. (2023); `tomlab.records.published` reads it.
+number in its caption and notes. `item_tables` has the tables of what is asked. Source: Gandhi et
+al. (2023); `tomlab.records.published` reads it.
 """
 
 import re
@@ -18,7 +19,6 @@ from tomlab.reporting import beside, plotting, printed
 from tomlab.reporting.beside import known_first
 from tomlab.reporting.printed import PAPER, RUN
 
-TEMPLATES = 200  # Sec. 3.3; one item of each condition a template, so n of each published number
 WORDS = yaml_beside(__file__, "words.yaml")
 VARIABLES = WORDS["variables"]
 LOOKS = plotting.described(WORDS["looks"])
@@ -59,6 +59,41 @@ def table9(metrics: pd.DataFrame) -> printed.Table:
     return printed.Table("table9", cells, shown, WORDS["table9"], _notes(cells, metrics, published))
 
 
+def table10(by_source: pd.DataFrame, metrics: pd.DataFrame) -> printed.Table:
+    """Table 10: is a model better on items of one data source? Accuracy by who wrote the items.
+
+    `by_source`: this run's, as `benchmarks.bigtom.by_source` has it: rows of a metrics table whose
+    condition is the data source.
+    """
+    name = "table10_claude_vs_gpt4"
+    run = by_source.assign(data_source=by_source["condition"], source=RUN, mark="", reason="")
+    keys = ["model", "data_source", *printed.TIDY_COLUMNS, "ci_method", "reason"]
+    cells = beside.stack(keys, beside.of_paper(PUBLICATION, name, "accuracy"), run)
+    heads = {level: level for level in cells["data_source"].unique()}
+    forms = dict.fromkeys(by_source["condition"], printed.share)
+    shown = beside.layout(
+        cells, {"model": "Model"}, heads, across="data_source", paper=three_decimals, forms=forms
+    )
+    checks = [PUBLICATION.checked(name, f"means_on_bigtom_{each}") for each in ("claude", "gpt4")]
+    counted = beside.counted(run, "answers to items", "templates")
+    rates = beside.rates(metrics, "bigtom", ["0-shot"])
+    notes = [WORDS["no_n"].format(source=PUBLICATION.source(name)), *checks]
+    notes += beside.run_sentences(run, rates, counted)
+    notes += beside.failing(cells, lambda rows: rows["model"] + ", " + rows["data_source"])
+    return printed.Table("table10", cells, shown, WORDS["table10"], notes)
+
+
+def table11(metrics_of_written: pd.DataFrame | None = None) -> printed.Table:
+    """Table 11: each method on items that another model wrote, claude-2 in the paper.
+
+    `metrics_of_written`: the metrics table of this run's answers to items that a model wrote, if
+    it has such items.
+    """
+    name = "table11_bigtom_claude"
+    cells = answered(metrics_of_written, name)
+    return _by_condition("table11", cells, metrics_of_written, name)
+
+
 def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
     """App. F: does the model that wrote the items have an advantage? Paper beside this run.
 
@@ -91,10 +126,14 @@ def table_circularity(regression: pd.DataFrame | str) -> printed.Table:
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
-def answered(metrics: pd.DataFrame) -> pd.DataFrame:
-    """All TB, FB and TB ∧ FB numbers of the three inferences: Table 7's and this run's."""
-    run = _run(metrics).query("variable in @VARIABLES and contingency in @LOOKS")
-    return beside.stack(TIDY, _published("table7_models"), run)
+def answered(metrics: pd.DataFrame | None, table: str = "table7_models") -> pd.DataFrame:
+    """All TB, FB and TB ∧ FB numbers of the three inferences: a published table's and this run's,
+    if it has any.
+    """
+    frames = [_published(table)]
+    if metrics is not None:
+        frames.append(_run(metrics).query("variable in @VARIABLES and contingency in @LOOKS"))
+    return beside.stack(TIDY, *frames)
 
 
 def _run(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -105,8 +144,16 @@ def _run(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _published(table: str) -> pd.DataFrame:
-    rows = beside.of_paper(PUBLICATION, table, "accuracy")
-    return rows.assign(n=TEMPLATES, n_groups=TEMPLATES)
+    rows, n = beside.of_paper(PUBLICATION, table, "accuracy"), _templates(table)["count"]
+    return rows.assign(n=n, n_groups=n)
+
+
+def _templates(table: str) -> pd.Series:
+    """How many templates (count) a published table is of, and the place that says so. There is one
+    item of each condition a template, so that is n of each of its numbers.
+    """
+    counts = PUBLICATION.read("dataset_counts").query("unit == 'templates'").set_index("dataset")
+    return counts.loc["BigToM-Claude" if table == "table11_bigtom_claude" else "BigToM-gpt4"]
 
 
 def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
@@ -122,9 +169,9 @@ def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_condition(
-    name: str, cells: pd.DataFrame, metrics: pd.DataFrame, table: str = "table7_models"
+    name: str, cells: pd.DataFrame, metrics: pd.DataFrame | None, table: str = "table7_models"
 ) -> printed.Table:
-    """The layout of Tables 2, 7 and 8: rows model, condition, contingency; a column a method."""
+    """The layout of Tables 2, 7, 8, 11: rows model, condition, contingency; a column a method."""
     methods = known_first(METHODS, cells["method"])
     rows = []
     for (source, model), of_model in cells.groupby(["source", "model"], sort=False):
@@ -139,6 +186,11 @@ def _by_condition(
     shown = printed.once(pd.DataFrame(rows), [["Source", "Model"], ["Condition"]])
     caption = WORDS[name].format(legend=WORDS["legend"])
     return printed.Table(name, cells, shown, caption, _notes(cells, metrics, table))
+
+
+def three_decimals(value: float) -> str:
+    """A number as Tables 3 and 10 print it: "0.675", "−0.254"."""
+    return f"{value:.3f}".replace("-", "−")
 
 
 def _pair(numbers: pd.DataFrame) -> str:
@@ -165,8 +217,9 @@ def _term(term: str) -> tuple[str, str]:
 # ---- sentences -----------------------------------------------------------------------------------
 
 
-def _notes(cells: pd.DataFrame, metrics: pd.DataFrame, table: str) -> list[str]:
-    return [paper_sentence(cells, table), *run_sentences(cells, metrics), *failing(cells)]
+def _notes(cells: pd.DataFrame, metrics: pd.DataFrame | None, table: str) -> list[str]:
+    run = [WORDS["none_written"]] if metrics is None else run_sentences(cells, metrics)
+    return [paper_sentence(cells, table), *run, *failing(cells)]
 
 
 def paper_sentence(cells: pd.DataFrame, table: str) -> str:
@@ -174,7 +227,8 @@ def paper_sentence(cells: pd.DataFrame, table: str) -> str:
     source = PUBLICATION.source(table)
     if not cells["source"].eq(PAPER).any():
         return f"{source}, has no such numbers."
-    return WORDS["paper"].format(source=source, n=TEMPLATES)
+    known = _templates(table)
+    return WORDS["paper"].format(source=source, n=known["count"], place=known["place"])
 
 
 def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""OmniToM's tables on prompts, annotators and audits: Tables 5, 6, 9, 11, 12.
+"""OmniToM's tables on matches, prompts, annotators and audits: Tables 2, 5, 6, 9, 11, 12.
 
 Each public function is one table, as in `tables`, whose helpers it uses. The paper's labels
 and judges were held against people's; this run's judges are held against alignments known by
@@ -8,6 +8,8 @@ construction. Source: Bawatneh et al. (2026), and `tomlab.records.published` for
 import pandas as pd
 
 from tomlab.benchmarks.omnitom import beside as numbers
+from tomlab.benchmarks.omnitom.alignment import Alignment, precision_recall_f1
+from tomlab.benchmarks.omnitom.judges import SIDES
 from tomlab.benchmarks.omnitom.metrics import MATCH_COUNTS
 from tomlab.benchmarks.omnitom.paper import LEVELS, PUBLICATION
 from tomlab.errors import refuse
@@ -18,6 +20,45 @@ from tomlab.reporting.printed import PAPER, RUN
 
 TASKS = {"stage1": STAGES["stage1"], "judge": "Judge: agreement", "stage2": STAGES["stage2"]}
 RELIABILITY = {"n": "N", "agree": "Agree", "agreement_percent": "Agreement"}
+
+
+def table2(worked: pd.DataFrame, judge: str) -> printed.Table:
+    """Table 2: a worked alignment. Which beliefs match, in the paper and by this run's judges?
+
+    `worked`: this run's on the paper's two tables, as `judges.worked` has it: judge, side, row,
+    matchcount (missing if undefined). `judge`: the one in use. InputError: a missing column, an
+    unknown side, a row twice or other rows than the paper's.
+    """
+    rows = of_paper("table2_alignment", "matchcount")
+    rows = rows.assign(row=rows.groupby("side").cumcount(), judge=PAPER)
+    places = ["side", "row"]
+    beside.demand_columns(worked, ["judge", *places, "matchcount"], "worked example")
+    known = {"judge": None, "side": list(SIDES), "row": None}
+    beside.demand_known(worked, known, "worked example")
+    expected = set(rows[places].itertuples(index=False, name=None))
+    judged = worked.groupby("judge", sort=False)[places]
+    refuse(
+        [
+            f"judge {name!r}: found other rows than the paper's {len(expected)}"
+            for name, own in judged
+            if set(own.itertuples(index=False, name=None)) != expected
+        ],
+        "worked example",
+    )
+    run = worked.rename(columns={"matchcount": "value"}).assign(source=RUN)
+    run = run.merge(rows[[*places, "actor", "belief"]], on=places, sort=False)
+    cells = numbers.stack(["judge", *places, "actor", "belief"], rows, run)
+    both = pd.concat([rows, run]).pivot(index=places, columns="judge", values="value")
+    order = pd.MultiIndex.from_frame(rows[places])
+    counts = both.loc[order, list(cells["judge"].unique())]
+    shown = rows[["side", "actor", "belief"]].replace({"side": WORDS["sides"]})
+    shown = shown.set_axis(["Table", "Actor", "Belief"], axis=1)
+    for name, own in counts.items():
+        head = f"{name} (in use)" if name == judge else name
+        shown[head] = [printed.ABSENT if pd.isna(n) else numbers.count(n) for n in own]
+    shown = printed.once(shown, [["Table"], ["Actor"]])
+    about = WORDS["table2_paper"].format(source=rows["printed_in"].iloc[0], story=rows["story"][0])
+    return printed.Table("table2", cells, shown, WORDS["table2"], [about, *_worked(counts)])
 
 
 def table5(metrics_of_candidates: pd.DataFrame | None = None) -> printed.Table:
@@ -125,6 +166,23 @@ def volume_of_paper() -> pd.DataFrame:
     volume = counts.set_index("model")["count"] / stories.set_index("category")["value"]["total"]
     both = pd.DataFrame({"volume": volume, "f1": f1.set_index("model")["f1"] / 100})
     return both.dropna().sort_values("volume")
+
+
+def _worked(counts: pd.DataFrame) -> list[str]:
+    """What each judge's counts give, and how many rows it takes as the paper does.
+
+    counts: a row each of the example's, indexed by side and row; a column a judge, the paper's
+    first.
+    """
+    given, alike = [], []
+    for name, own in counts.items():
+        sides = ([None if pd.isna(n) else int(n) for n in own.loc[side]] for side in SIDES)
+        scores = precision_recall_f1(Alignment(*sides, []))
+        given.append(f"{name} {', '.join(printed.cell(each, None, None) for each in scores)}")
+        alike.append((name, (own.gt(0) == counts[PAPER].gt(0))[own.notna()].sum()))
+    told = ", ".join(f"{name} {n}" for name, n in alike[1:])
+    scores = WORDS["table2_scores"].format(told="; ".join(given))
+    return [scores, WORDS["table2_alike"].format(n=len(counts), told=told)]
 
 
 def _by_stage(*frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
