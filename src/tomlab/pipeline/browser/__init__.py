@@ -1,0 +1,58 @@
+"""The sample browser: every answer of a run on a static page a benchmark, without a server.
+
+`write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
+beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
+by Tabulator, whose licence lies beside it.
+"""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from string import Template
+
+from tomlab import paths
+from tomlab.pipeline.browser.data import data
+from tomlab.records import tidy
+
+SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
+_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+
+
+def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
+    """Write the pages of these benchmarks for what a run's models answered. Errors: `InputError`
+    where a table of the run is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SHARED:
+        shutil.copyfile(Path(__file__).with_name(name), folder / name)
+    papers = {name: import_module(f"tomlab.benchmarks.{name}.paper") for name in benchmarks}
+    titles = {name: paper.WORDING.name for name, paper in papers.items()}
+    for name, paper in papers.items():
+        tables = [tidy.read("items", paths.result("items", name))]
+        for kind in ("responses", "scores"):
+            tables.append(tidy.read(kind, *(paths.result(kind, name, model) for model in models)))
+        judges = paths.RESULTS / "judges" / name / "scores.parquet"
+        judged = tidy.read("scores", judges) if judges.exists() else None
+        benchmark = import_module(f"tomlab.benchmarks.{name}")
+        found = data(benchmark, paper.WORDING.methods, *tables, judged)
+        (folder / f"{name}.js").write_text(script(found), encoding="utf-8", newline="\n")
+        text = page(name, titles)
+        (folder / f"{name}.html").write_text(text, encoding="utf-8", newline="\n")
+
+
+def page(name: str, titles: Mapping[str, str]) -> str:
+    """The page of one benchmark, with links to those of the others. titles: by benchmark."""
+    links = "\n".join(
+        f'<a href="{other}.html"{" aria-current=page" * (other == name)}>{escape(title)}</a>'
+        for other, title in titles.items()
+    )
+    return _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
+
+
+def script(found: Mapping) -> str:
+    """The data as a script that hands them to `browse`: ASCII alone, whatever was answered."""
+    text = json.dumps(found, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return f"browse({text});\n"
