@@ -25,9 +25,6 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     """Write the pages of these benchmarks for what a run's models answered. Errors: `InputError`
     where a table of the run is missing.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in SHARED:
-        shutil.copyfile(Path(__file__).with_name(name), folder / name)
     papers = {name: import_module(f"tomlab.benchmarks.{name}.paper") for name in benchmarks}
     titles = {name: paper.WORDING.name for name, paper in papers.items()}
     for name, paper in papers.items():
@@ -38,9 +35,16 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
         judged = tidy.read("scores", judges) if judges.exists() else None
         benchmark = import_module(f"tomlab.benchmarks.{name}")
         found = data(benchmark, paper.WORDING.methods, *tables, judged)
-        (folder / f"{name}.js").write_text(script(found), encoding="utf-8", newline="\n")
-        text = page(name, titles)
-        (folder / f"{name}.html").write_text(text, encoding="utf-8", newline="\n")
+        write_page(folder, name, titles, found)
+
+
+def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mapping) -> None:
+    """Write one page, what `data` found for it, and what all pages share. titles: by benchmark."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in SHARED:
+        shutil.copyfile(Path(__file__).with_name(each), folder / each)
+    for suffix, text in {"js": script(found), "html": page(name, titles)}.items():
+        (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8", newline="\n")
 
 
 def page(name: str, titles: Mapping[str, str]) -> str:

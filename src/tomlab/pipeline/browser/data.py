@@ -1,6 +1,7 @@
 """What the sample browser shows of a run: each text, prompt and table once, then its number."""
 
 import json
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ class Numbers(dict):
 
     def of(self, thing: Hashable) -> int | None:
         """Its number, None for nothing."""
-        return None if thing is None or thing != thing else self.setdefault(thing, len(self))
+        return None if _missing(thing) else self.setdefault(thing, len(self))
 
 
 def data(
@@ -52,7 +53,8 @@ def data(
         own = items.set_index("item_id")[name].loc[answers["item_id"]].to_numpy()
         answers[name] = answers[name].where(answers[name].notna(), own)
     facets = _facets(answers, words, methods)
-    by_judge = {} if judged is None else {_key(row): row for row in judged.to_dict("records")}
+    decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
+    by_judge = {_key(row): row for row in decided}
     rows = []
     for answer in answers.to_dict("records"):
         item = as_shown(by_id[answer["item_id"]], answer["asked_as"])
@@ -60,7 +62,7 @@ def data(
         row = {
             "item": known.of(answer["item_id"]),
             "sample": answer["sample"],
-            "score": None if pd.isna(answer["score"]) else round(answer["score"], 4),
+            "score": None if _missing(answer["score"]) else round(answer["score"], 4),
             "prompt": prompts.of(_prompt(answer["messages"], _texts_of(item, words), texts)),
             "answer": texts.of(answer["response"]),
             "error": texts.of(answer["error"]),
@@ -88,6 +90,10 @@ def data(
         "tables": of_numbers,
         "texts": [*texts],
     }
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _key(row: Mapping) -> tuple:
@@ -138,7 +144,7 @@ def _told(row: Mapping, labels: Mapping, texts: Numbers) -> tuple[tuple[int, int
         value = row.get(name)
         if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
             label, value = label["name"], None if value is None else label[bool(value)]
-        if not (value is None or value != value or value == "" or value is False):
+        if not (_missing(value) or value == "" or value is False):
             text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
             found.append((texts.of(label), texts.of(str(text))))
     return tuple(found)

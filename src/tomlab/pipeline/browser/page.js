@@ -195,7 +195,10 @@ function browse(data) {
   table.on("rowClick", (event, row) => {
     if (!event.target.closest("a")) location.hash = address(row.getData());
   });
-  const ready = new Promise((resolve) => table.on("tableBuilt", resolve));
+  const ready = new Promise((resolve) => table.on("tableBuilt", resolve)).then(() => {
+    // Links in the rows take the focus; a grid may hold nothing else that does.
+    $("table").querySelector(".tabulator-tableholder").removeAttribute("tabindex");
+  });
 
   async function refresh() {
     filter();
@@ -206,8 +209,11 @@ function browse(data) {
 
   // ---- One sample: story, prompt, answer, verdict, judge; another answer to the same item beside it
 
-  const block = (text) => make("pre", { tabindex: text.length > 1500 ? "0" : null }, seen(text));
+  // What may need to be scrolled has to be within the keyboard's reach.
+  const isLong = (text) => text.length > 500 || text.split("\n").length > 12;
+  const block = (text) => make("pre", { tabindex: isLong(text) ? "0" : null }, seen(text));
   const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
+  const part = (title, ...children) => make("section", {}, make("h4", {}, title), ...children);
   const pairs = (n) => {
     const told = details[n] ?? [];
     const lines = told.flatMap(([name, value]) => [make("dt", {}, texts[name]), make("dd", {}, seen(texts[value]))]);
@@ -273,8 +279,8 @@ function browse(data) {
   function prompt(row) {
     const messages = prompts[row.prompt];
     const length = messages.flatMap(([, parts]) => parts).reduce((sum, n) => sum + texts[n].length, 0);
-    const shown = messages.flatMap(([role, parts]) => [make("h4", {}, role), block(parts.map((n) => texts[n]).join(""))]);
-    return section("Prompt", make("details", length < 2500 ? { open: "" } : {},
+    const shown = messages.flatMap(([role, parts]) => [make("h5", {}, role), block(parts.map((n) => texts[n]).join(""))]);
+    return part("Prompt", make("details", length < 2500 ? { open: "" } : {},
       make("summary", {}, `${messages.length === 1 ? "1 message" : `${messages.length} messages`}, ${length.toLocaleString("en")} characters`), ...shown));
   }
 
@@ -282,15 +288,15 @@ function browse(data) {
     const item = items[row.item];
     const who = ["model", "method", "asked_as"].map((name) => label(row, name));
     const answer = row.answer === null ? make("p", {}, `No answer: ${texts[row.error] ?? "nothing came"}`) : block(texts[row.answer] || " ");
-    const judged = row.judged_table === null ? [] : detail(row.judged_table, item);
+    const judged = row.judged_table === null || row.judged_table === row.table ? [] : detail(row.judged_table, item);
     return make("article", {},
-      make("h2", {}, [...who, ...(row.sample ? [`no. ${row.sample}`] : [])].join(" · ")),
+      make("h3", {}, [...who, ...(row.sample ? [`no. ${row.sample}`] : [])].join(" · ")),
       prompt(row),
-      section("Answer", answer),
-      section("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(texts[row.rule])}`),
+      part("Answer", answer),
+      part("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(texts[row.rule])}`),
         pairs(row.details), ...(row.table === null ? [] : detail(row.table, item))),
-      section("Judge", make("p", {}, data.judge), pairs(row.judged),
-        judged.length ? make("details", {}, make("summary", {}, "What it matched"), ...judged) : null));
+      part("Judge", make("p", {}, data.judge), pairs(row.judged),
+        judged.length ? make("details", {}, make("summary", {}, "What this judge matched"), ...judged) : null));
   }
 
   function others(row) {
@@ -326,7 +332,7 @@ function browse(data) {
       return made;
     };
     const bar = make("div", { class: "bar" },
-      make("a", { href: address() }, `Link to ${items[state.open.item].id}`),
+      make("h2", {}, make("a", { href: address(), title: "Link to this sample" }, items[state.open.item].id)),
       button("Previous", () => step(-1)), button("Next", () => step(1)), others(state.open),
       button("Close", () => (location.hash = address(null))));
     const both = [state.open, ...(state.beside ? [state.beside] : [])];
@@ -344,7 +350,7 @@ function browse(data) {
     await refresh();
     const row = state.open && table.getRow(state.open.id);
     for (const each of [before, row]) if (each) each.reformat();
-    if (row && row !== before && passes[state.open.id]) table.scrollToRow(row, "nearest", false).catch(() => {});
+    if (row && row !== before && passes[state.open.id]) table.scrollToRow(row, "center", false).catch(() => {});
     before = row;
   }
   drawFacets();

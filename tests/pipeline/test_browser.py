@@ -1,0 +1,318 @@
+"""The sample browser: its data, and its page in a real browser."""
+
+import json
+import shutil
+from importlib.util import module_from_spec, spec_from_file_location
+from types import SimpleNamespace
+from urllib.parse import urlencode
+
+import pandas as pd
+import pytest
+
+from tomlab.benchmarks import bigtom
+from tomlab.paths import ROOT
+from tomlab.pipeline import browser
+from tomlab.pipeline.browser.data import COLUMNS, data
+
+_SPEC = spec_from_file_location("browse_speed", ROOT / "checks" / "browse_speed.py")
+speed = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(speed)
+
+TITLES = {"bigtom": "BigToM", "fantom": "FANToM"}
+METHODS = {"0-shot": "0-shot", "1-shot": "one example"}
+RIGHT, WRONG = "Mei believes that the kettle is full.", "Mei believes that the kettle is empty."
+HOSTILE = (
+    "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+    "\u0000\u0007\u001b[31m\u2028\u2029\u202e'\"`${window.hacked = 1}&lt;"
+)
+LONG = "zebra " * 17_000
+
+
+def item(number: int, condition: str = "true_belief") -> dict:
+    """One BigToM item, in the columns that the browser reads."""
+    story = f"Mei, number {number}, fills the kettle and leaves. A friend empties it. Mei sees it."
+    own = {"group_id": f"g{number}", "variable": "forward_belief", "initial_belief": 0}
+    own |= {"item_id": f"g{number}/{condition}", "condition": condition, "source": "authored"}
+    asked = {"question": "Is the kettle full?", "choices": [RIGHT, WRONG], "answer": RIGHT}
+    return own | asked | {"story": story}
+
+
+def answered(item: dict, response: str | None, **of: str) -> dict:
+    """A row of `responses`: what a model was asked and said."""
+    user = f"Story: {item['story']}\nQuestion: {item['question']}\na){RIGHT}\nb){WRONG}"
+    messages = [{"role": "system", "content": "Answer."}, {"role": "user", "content": user}]
+    row = {"item_id": item["item_id"], "model": "one", "method": "0-shot", "sample": 0}
+    row |= {"asked_as": "", "messages": json.dumps(messages), "response": response}
+    row |= {"finish_reason": "stop", "error": None if response is not None else "no connection"}
+    return row | {"completion_tokens": 3} | of
+
+
+def found(items: list[dict], rows: list[dict]) -> dict:
+    responses = pd.DataFrame(rows)
+    table = pd.DataFrame(items)
+    return data(bigtom, METHODS, table, responses, bigtom.score(table, responses))
+
+
+def row(of: dict, number: int) -> dict:
+    """One row of the data by name, the values of facets as raw."""
+    names = [facet["name"] for facet in of["facets"]]
+    own = dict(zip([*names, *COLUMNS], of["rows"][number], strict=True))
+    return own | {f["name"]: f["keys"][own[f["name"]]] for f in of["facets"]}
+
+
+# ---- The data
+
+
+def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
+    of = found([item(1)], [answered(item(1), f"Answer: b){WRONG}", method="1-shot")])
+    own = row(of, 0)
+    assert (own["model"], own["method"], own["outcome"]) == ("one", "1-shot", "wrong")
+    assert own["score"] == 0
+    assert of["texts"][own["rule"]] == 'leads with the key behind "Answer:"'
+    details = [(of["texts"][a], of["texts"][b]) for a, b in of["details"][own["details"]]]
+    assert details == [
+        ("Ended", "stop"),
+        ("Read as", WRONG),
+        ("By the released rule", "wrong"),
+    ]
+
+
+def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts():
+    of = found([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
+    assert (row(of, 0)["asked_as"], row(of, 0)["outcome"]) == ("reversed", "correct")
+
+
+def test_a_prompt_can_be_put_together_again_and_no_text_stands_twice():
+    items = [item(1), item(1, "false_belief"), item(2)]
+    of = found(items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")])
+    told = [
+        [{"role": role, "content": "".join(of["texts"][n] for n in parts)} for role, parts in one]
+        for one in of["prompts"]
+    ]
+    assert told == [json.loads(answered(each, "")["messages"]) for each in (items[0], items[2])]
+    assert len(set(of["texts"])) == len(of["texts"])
+    assert sum(items[0]["story"] in text for text in of["texts"]) == 1
+    assert len(of["rows"]) == 6
+
+
+def test_values_have_names_and_stand_in_the_order_of_the_names():
+    items = [item(1, "false_belief"), item(1)]
+    of = found(items, [answered(e, "a)", method=m) for m in ("1-shot", "0-shot") for e in items])
+    named = {
+        facet["name"]: dict(zip(facet["keys"], facet["labels"], strict=True))
+        for facet in of["facets"]
+    }
+    assert list(named["condition"].items()) == [
+        ("true_belief", "true belief"),
+        ("false_belief", "false belief"),
+    ]
+    assert list(named["method"].items()) == [*METHODS.items()]
+
+
+def test_a_failed_request_has_its_error_in_the_place_of_an_answer():
+    of = found([item(1)], [answered(item(1), None)])
+    assert row(of, 0)["answer"] is None
+    assert of["texts"][row(of, 0)["error"]] == "no connection"
+
+
+def test_an_answer_without_a_score_has_no_verdict():
+    responses = pd.DataFrame([answered(item(1), "b)"), answered(item(1), "Let me see.", sample=1)])
+    table = pd.DataFrame([item(1)])
+    of = data(bigtom, METHODS, table, responses, bigtom.score(table, responses[:1]))
+    assert [row(of, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
+    assert row(of, 1)["condition"] == "true_belief"
+
+
+def test_the_judge_that_was_chosen_is_told_beside_the_verdict():
+    tables = json.dumps(
+        {"predicted": [["world", "it rains", "0", 1]], "gold": [["world", "rain falls", "0", 1]]}
+    )
+    gold = json.dumps([{"actor": "world", "belief": "rain falls", "labels": {"order": "0"}}])
+    own = item(1) | {
+        "question_type": "extraction",
+        "category": "FBT",
+        "choices": [],
+        "answer": gold,
+    }
+    responses = pd.DataFrame([answered(own, "world | it rains | 0", method="stage1-L3")])
+    key = {name: responses[name][0] for name in ("item_id", "model", "method", "sample")}
+    score = {**key, "question_type": "extraction", "category": "FBT", "source": "authored"}
+    score |= {"outcome": "correct", "score": 1.0, "judge": "embedding", "detail": tables}
+    omnitom = SimpleNamespace(NAME="omnitom", rule=lambda item, answer: "with a match: 1 of 1")
+    scores, judged = pd.DataFrame([score]), pd.DataFrame([score | {"judge": "llm", "score": 0.5}])
+    of = data(omnitom, {}, pd.DataFrame([own]), responses, scores, judged)
+    told = {of["texts"][a]: of["texts"][b] for a, b in of["details"][row(of, 0)["judged"]]}
+    assert told == {"Judge": "llm", "F1": "0.50"}
+    line = of["tables"][row(of, 0)["judged_table"]]["predicted"][0]
+    assert [of["texts"][n] for n in line] == ["world", "it rains", "0", "1"]
+
+
+def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii():
+    text = browser.script(found([item(1)], [answered(item(1), HOSTILE)]))
+    assert text.isascii()
+    assert "<" not in text and "\n" not in text.rstrip("\n") and "\0" not in text
+    told = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
+    assert told["texts"][row(told, 0)["answer"]] == HOSTILE
+
+
+def test_two_runs_write_the_same_bytes(tmp_path):
+    rows = [answered(item(1), "a)"), answered(item(1), "b)", model="two")]
+    for name in ("a", "b"):
+        browser.write_page(tmp_path / name, "bigtom", TITLES, found([item(1)], rows))
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == sorted([*browser.SHARED, "bigtom.html", "bigtom.js"])
+    assert all(
+        (tmp_path / "a" / n).read_bytes() == (tmp_path / "b" / n).read_bytes() for n in names
+    )
+
+
+def test_nothing_comes_from_elsewhere():
+    page = browser.page("bigtom", TITLES)
+    assert "http" not in page and 'src="bigtom.js"' in page and 'href="../index.html"' in page
+    assert '<a href="bigtom.html" aria-current=page>BigToM</a>' in page
+
+
+# ---- The page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A page of 20,000 answers, some of them hostile."""
+    items = [item(n, c) for n in range(1250) for c in ("true_belief", "false_belief")]
+    rows = [
+        answered(
+            each,
+            f"Answer: {letter}) I take it to be number {i} of {model}.",
+            model=model,
+            method=method,
+        )
+        for i, each in enumerate(items)
+        for model, letter in (("one", "ab"[i % 2]), ("two", "a"), ("three", "b"), ("four", "c"))
+        for method in METHODS
+    ]
+    rows[0]["response"], rows[2]["response"] = HOSTILE, f"a) {LONG}"
+    target = tmp_path_factory.mktemp("browse")
+    browser.write_page(target, "bigtom", TITLES, found(items, rows))
+    return target
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if not shutil.which("chromium"):
+        pytest.skip("needs chromium")
+    with playwright.sync_playwright() as driver:
+        yield speed.launched(driver)
+
+
+@pytest.fixture
+def opened(folder, chromium):
+    """Opens the page at an address; fails on any error in its console."""
+    errors, pages = [], []
+
+    def at(width: int = 1280, **address: str | list[str]):
+        own = chromium.new_page(viewport={"width": width, "height": 800})
+        pages.append(own)
+        own.set_default_timeout(120_000)
+        own.on("pageerror", lambda error: errors.append(str(error)))
+        own.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        own.goto(
+            f"file://{folder}/bigtom.html#{urlencode(address, doseq=True)}", wait_until="commit"
+        )
+        own.wait_for_selector(".tabulator-row, .tabulator-placeholder")
+        return own
+
+    yield at
+    for each in pages:
+        each.close()
+    assert errors == []
+
+
+def address(number: int, condition: str, model: str, method: str = "0-shot") -> str:
+    return f"g{number}/{condition}|{model}|{method}|0"
+
+
+def test_filters_narrow_the_rows_and_stand_in_the_address(opened):
+    page = opened()
+    assert page.inner_text("#count") == "20,000 of 20,000 answers"
+    page.get_by_role("checkbox", name="one 5,000").check()
+    page.get_by_role("checkbox", name="wrong").check()
+    assert page.inner_text("#count") == "2,500 of 20,000 answers"
+    page.wait_for_function("location.hash.includes('outcome=wrong')")
+    again = opened(model="one", outcome="wrong")
+    assert again.inner_text("#count") == "2,500 of 20,000 answers"
+    again.get_by_role("button", name="Clear").click()
+    assert again.inner_text("#count") == "20,000 of 20,000 answers"
+
+
+def test_search_finds_words_of_story_and_answer_together(opened):
+    page = opened(q="NUMBER 1249, three")
+    assert page.inner_text("#count") == "4 of 20,000 answers"
+    assert opened(q="nowhere").inner_text("#count") == "0 of 20,000 answers"
+
+
+def test_a_link_opens_its_sample_from_story_to_judge(opened):
+    page = opened(open=address(7, "false_belief", "one", "1-shot"))
+    sample = page.locator("#sample")
+    assert "Mei, number 7, fills the kettle" in sample.inner_text()
+    heads = [head.inner_text() for head in sample.locator("h3").all()]
+    assert heads == ["Story", "Question", "Options", "one · one example · as in the paper"]
+    inner = [head.inner_text() for head in sample.locator("h4").all()]
+    assert inner == ["Prompt", "Answer", "Verdict", "Judge"]
+    assert 'wrong: leads with the key behind "Answer:"' in sample.inner_text()
+    assert sample.locator("li.gold").inner_text() == f"{RIGHT} (right)"
+
+
+def test_a_row_is_opened_by_keyboard_and_closed_again(opened):
+    page = opened()
+    page.locator(".tabulator-row a").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sample h3")
+    assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.url
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#sample", state="hidden")
+
+
+def test_two_models_stand_side_by_side_and_stay_so_at_the_next_item(opened):
+    page = opened(method="0-shot", model=["one"], open=address(1, "true_belief", "one"))
+    page.locator("#beside").select_option(address(1, "true_belief", "two"))
+    page.wait_for_function("document.querySelectorAll('article').length === 2")
+    heads = "[...document.querySelectorAll('article > h3')].map((head) => head.textContent)"
+    both = ["one · 0-shot · as in the paper", "two · 0-shot · as in the paper"]
+    assert page.evaluate(heads) == both
+    left, right = (each.bounding_box() for each in page.locator("article").all())
+    assert left["y"] == right["y"] and left["x"] < right["x"]
+    page.get_by_role("button", name="Next").click()
+    page.wait_for_function("document.querySelector('#sample h2').textContent === 'g1/false_belief'")
+    assert page.evaluate(heads) == both
+
+
+def test_what_a_model_wrote_is_shown_and_never_run(opened):
+    page = opened(open=address(0, "true_belief", "one"), beside=address(0, "true_belief", "two"))
+    page.wait_for_selector("article")
+    answers = page.locator("article pre").all_inner_texts()
+    assert any("</script><script>window.hacked = 1</script><img" in text for text in answers)
+    assert any("⟨U+0000⟩⟨U+0007⟩⟨U+001B⟩[31m⟨U+2028⟩⟨U+2029⟩⟨U+202E⟩" in text for text in answers)
+    assert any(len(text) > 100_000 for text in answers)
+    assert page.evaluate("window.hacked === undefined && document.images.length === 0")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_is_as_wide_as_its_window_and_accessible(opened, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    page = opened(
+        width, open=address(0, "true_belief", "one"), beside=address(0, "true_belief", "two")
+    )
+    page.wait_for_selector("article")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#filters").get_attribute("open") == (None if width == 390 else "")
+    found = axe.Axe().run(page, options={"preload": False}).response["violations"]
+    assert [(each["id"], each["impact"]) for each in found] == []
+
+
+def test_a_keystroke_takes_less_than_a_fifth_of_a_second_of_20_000_rows(opened):
+    page = opened()
+    times = speed.keystrokes(page, "number 12 kettle")
+    assert len(times) == len("number 12 kettle")
+    # The processor's time: what else runs on the machine does not count.
+    assert max(each.busy for each in times) < 200, times
