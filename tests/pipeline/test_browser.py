@@ -12,7 +12,7 @@ import pytest
 from tomlab.benchmarks import bigtom
 from tomlab.paths import ROOT
 from tomlab.pipeline import browser
-from tomlab.pipeline.browser.data import COLUMNS, data
+from tomlab.pipeline.browser.data import data
 
 _SPEC = spec_from_file_location("browse_speed", ROOT / "checks" / "browse_speed.py")
 speed = module_from_spec(_SPEC)
@@ -55,8 +55,8 @@ def found(items: list[dict], rows: list[dict]) -> dict:
 
 def row(of: dict, number: int) -> dict:
     """One row of the data by name, the values of facets as raw."""
-    names = [facet["name"] for facet in of["facets"]]
-    own = dict(zip([*names, *COLUMNS], of["rows"][number], strict=True))
+    columns = of["columns"].items()
+    own = {name: c[number] if isinstance(c, tuple) else c for name, c in columns}
     return own | {f["name"]: f["keys"][own[f["name"]]] for f in of["facets"]}
 
 
@@ -92,7 +92,7 @@ def test_a_prompt_can_be_put_together_again_and_no_text_stands_twice():
     assert told == [json.loads(answered(each, "")["messages"]) for each in (items[0], items[2])]
     assert len(set(of["texts"])) == len(of["texts"])
     assert sum(items[0]["story"] in text for text in of["texts"]) == 1
-    assert len(of["rows"]) == 6
+    assert of["n"] == 6
 
 
 def test_values_have_names_and_stand_in_the_order_of_the_names():
@@ -123,28 +123,49 @@ def test_an_answer_without_a_score_has_no_verdict():
     assert row(of, 1)["condition"] == "true_belief"
 
 
-def test_the_judge_that_was_chosen_is_told_beside_the_verdict():
-    tables = json.dumps(
-        {"predicted": [["world", "it rains", "0", 1]], "gold": [["world", "rain falls", "0", 1]]}
-    )
+def of_omnitom(own: dict, score: dict, judged: dict | None = None) -> dict:
+    """The data of one answer to one OmniToM item whose gold table is one belief."""
     gold = json.dumps([{"actor": "world", "belief": "rain falls", "labels": {"order": "0"}}])
-    own = item(1) | {
-        "question_type": "extraction",
-        "category": "FBT",
-        "choices": [],
-        "answer": gold,
-    }
-    responses = pd.DataFrame([answered(own, "world | it rains | 0", method="stage1-L3")])
+    one = item(1) | {"category": "FBT", "choices": [], "answer": gold} | own
+    responses = pd.DataFrame([answered(one, "world | it rains | 0", method="stage1-L3")])
     key = {name: responses[name][0] for name in ("item_id", "model", "method", "sample")}
-    score = {**key, "question_type": "extraction", "category": "FBT", "source": "authored"}
-    score |= {"outcome": "correct", "score": 1.0, "judge": "embedding", "detail": tables}
-    omnitom = SimpleNamespace(NAME="omnitom", rule=lambda item, answer: "with a match: 1 of 1")
-    scores, judged = pd.DataFrame([score]), pd.DataFrame([score | {"judge": "llm", "score": 0.5}])
-    of = data(omnitom, {}, pd.DataFrame([own]), responses, scores, judged)
+    key |= {name: one[name] for name in ("question_type", "category", "source")}
+    scores = pd.DataFrame([key | score])
+    judges = None if judged is None else pd.DataFrame([key | judged])
+    benchmark = SimpleNamespace(NAME="omnitom", rule=lambda item, answer: "with a match: 1 of 1")
+    return data(benchmark, {}, pd.DataFrame([one]), responses, scores, judges)
+
+
+ALIGNED = {"predicted": [["world", "it rains", "0", 1]], "gold": [["world", "rain falls", "0", 2]]}
+EXTRACTED = {
+    "outcome": "correct",
+    "score": 1.0,
+    "judge": "embedding",
+    "detail": json.dumps(ALIGNED),
+}
+LABELS = [["0", {"order": ["0", "1", "2"]}]]
+LABELLED = {"outcome": "wrong", "score": 0.0, "judge": "", "detail": json.dumps(LABELS)}
+
+
+def test_the_judge_that_was_chosen_is_told_beside_the_verdict():
+    of = of_omnitom(
+        {"question_type": "extraction"}, EXTRACTED, EXTRACTED | {"judge": "llm", "score": 0.5}
+    )
     told = {of["texts"][a]: of["texts"][b] for a, b in of["details"][row(of, 0)["judged"]]}
     assert told == {"Judge": "llm", "F1": "0.50"}
-    line = of["tables"][row(of, 0)["judged_table"]]["predicted"][0]
-    assert [of["texts"][n] for n in line] == ["world", "it rains", "0", "1"]
+    table = of["tables"][row(of, 0)["judged_table"]]
+    assert [[of["texts"][n] for n in line] for line in table["predicted"]] == [
+        ["world", "it rains", "0", "1"]
+    ]
+    assert [of["texts"][n] for n in table["gold"]] == ["2"]
+
+
+def test_of_labels_those_given_are_kept_and_no_judge_is_told_where_none_decided():
+    of = of_omnitom({"question_type": "labelling"}, LABELLED, LABELLED)
+    table = of["tables"][row(of, 0)["table"]]
+    named = [[of["texts"][n] for n in line] for line in (table["names"], table["given"][0])]
+    assert named == [["order"], ["1"]]
+    assert of["details"][row(of, 0)["judged"]] == ()
 
 
 def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii():
@@ -193,6 +214,9 @@ def folder(tmp_path_factory):
     rows[0]["response"], rows[2]["response"] = HOSTILE, f"a) {LONG}"
     target = tmp_path_factory.mktemp("browse")
     browser.write_page(target, "bigtom", TITLES, found(items, rows))
+    for name, score in {"extraction": EXTRACTED, "labelling": LABELLED}.items():
+        of = of_omnitom({"question_type": name}, score)
+        browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, of)
     return target
 
 
@@ -210,14 +234,14 @@ def opened(folder, chromium):
     """Opens the page at an address; fails on any error in its console."""
     errors, pages = [], []
 
-    def at(width: int = 1280, **address: str | list[str]):
+    def at(width: int = 1280, name: str = "bigtom", **address: str | list[str]):
         own = chromium.new_page(viewport={"width": width, "height": 800})
         pages.append(own)
         own.set_default_timeout(120_000)
         own.on("pageerror", lambda error: errors.append(str(error)))
         own.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         own.goto(
-            f"file://{folder}/bigtom.html#{urlencode(address, doseq=True)}", wait_until="commit"
+            f"file://{folder}/{name}.html#{urlencode(address, doseq=True)}", wait_until="commit"
         )
         own.wait_for_selector(".tabulator-row, .tabulator-placeholder")
         return own
@@ -295,6 +319,20 @@ def test_what_a_model_wrote_is_shown_and_never_run(opened):
     assert any("⟨U+0000⟩⟨U+0007⟩⟨U+001B⟩[31m⟨U+2028⟩⟨U+2029⟩⟨U+202E⟩" in text for text in answers)
     assert any(len(text) > 100_000 for text in answers)
     assert page.evaluate("window.hacked === undefined && document.images.length === 0")
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [
+        ("extraction", ["world it rains 0 1", "world rain falls 0 2"]),
+        ("labelling", ["rain falls ✗ 1 (0)"]),
+    ],
+)
+def test_tables_of_beliefs_show_what_was_made_of_them(opened, stage, told):
+    page = opened(name=f"{stage}/omnitom", open="g1/true_belief|one|stage1-L3|0")
+    page.wait_for_selector("article")
+    lines = page.locator("article tbody tr").all_inner_texts()
+    assert [" ".join(line.split()) for line in lines] == told
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -39,9 +39,9 @@ def data(
     """All that a page shows, ready for JSON.
 
     methods: their names in print; judged: scores by the judge that a calibration chose. `facets`
-    are what rows are filtered by, each with the raw and the shown names of its values; `rows`: an
-    answer each, the number of its value by facet, then `COLUMNS`; `prompts`: of each message its
-    role and the texts that it is made of.
+    are what rows are filtered by, each with the raw and the shown names of its values; `columns`:
+    the rows, an answer each, by facet the number of its value, then `COLUMNS`, where all are alike
+    one value for all; `prompts`: of each message its role and the texts that it is made of.
     """
     words = WORDS[benchmark.NAME]
     texts, prompts, details, tables, known = (Numbers() for _ in range(5))
@@ -62,7 +62,7 @@ def data(
         row = {
             "item": known.of(answer["item_id"]),
             "sample": answer["sample"],
-            "score": None if _missing(answer["score"]) else round(answer["score"], 4),
+            "score": _rounded(answer["score"]),
             "prompt": prompts.of(_prompt(answer["messages"], _texts_of(item, words), texts)),
             "answer": texts.of(answer["response"]),
             "error": texts.of(answer["error"]),
@@ -74,17 +74,19 @@ def data(
         }
         own = [facet["keys"].index(str(answer[facet["name"]])) for facet in facets]
         rows.append([*own, *(row[name] for name in COLUMNS)])
+    names = [*(facet["name"] for facet in facets), *COLUMNS]
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     shown = [_item(by_id[name], words, texts, tables) for name in known]
-    of_numbers = [_numbered(json.loads(table), texts) for table in tables]
+    of_numbers = [_numbered(_short(json.loads(table)), texts) for table in tables]
     looks = {"": {"colour": "grey"}, "scored": {"colour": "sky"}, **REPORTED["looks"]["outcomes"]}
     palette = REPORTED["colours"] | REPORTED["tints"]
     return {
         "facets": facets,
-        "columns": COLUMNS,
+        "n": len(rows),
+        "columns": {n: c if len(set(c)) > 1 else c[0] for n, c in columns.items()},
         "colours": {name: palette[look["colour"]] for name, look in looks.items()},
         **{name: words[name] for name in ("letters", "judge")},
         "items": shown,
-        "rows": rows,
         "prompts": [*prompts],
         "details": [*details],
         "tables": of_numbers,
@@ -94,6 +96,12 @@ def data(
 
 def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _rounded(score: float) -> float | None:
+    if _missing(score):
+        return None
+    return int(score) if score in (0, 1) else round(score, 2)
 
 
 def _key(row: Mapping) -> tuple:
@@ -150,6 +158,19 @@ def _told(row: Mapping, labels: Mapping, texts: Numbers) -> tuple[tuple[int, int
     return tuple(found)
 
 
+def _short(detail: Any) -> Any:
+    """A verdict's `detail` without what the gold table says: of its beliefs how often each was
+    matched, or the labels that they were given; all else as it is.
+    """
+    if isinstance(detail, Mapping) and "gold" in detail:
+        return {**detail, "gold": [count for *_, count in detail["gold"]]}
+    if isinstance(detail, list) and isinstance(detail[0], list):
+        names = [*detail[0][1]]
+        given = [[labels[name][1] for name in names] for _, labels in detail]
+        return {"names": names, "given": given}
+    return detail
+
+
 def _numbered(table: Any, texts: Numbers) -> Any:
     """A table from JSON with numbers of texts in the place of texts and of counts."""
     if isinstance(table, Mapping):
@@ -162,7 +183,7 @@ def _numbered(table: Any, texts: Numbers) -> Any:
 def _item(item: Mapping, words: Mapping, texts: Numbers, tables: Numbers) -> dict[str, Any]:
     """What a page shows of an item, as numbers of texts; of a gold table that of the table."""
     gold, more = item["answer"], {words["items"][name]: item[name] for name in words["items"]}
-    is_table = words["gold"] == "table"
+    is_table = words["gold"] == "table" and not len(item["choices"])
     return {
         "id": item["item_id"],
         "stories": [texts.of(item[name]) for name in ("story", *words["stories"])],

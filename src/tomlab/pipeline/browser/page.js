@@ -22,12 +22,10 @@ function make(tag, attributes = {}, ...children) {
 
 function browse(data) {
   const { facets, items, prompts, texts, details, tables } = data;
-  const columns = [...facets.map((facet) => facet.name), ...data.columns];
-  const rows = data.rows.map((values, id) => {
-    const row = { id };
-    columns.forEach((name, i) => (row[name] = values[i]));
-    return row;
-  });
+  const rows = Array.from({ length: data.n }, (_, id) => ({ id }));
+  for (const [name, values] of Object.entries(data.columns)) {
+    for (const row of rows) row[name] = Array.isArray(values) ? values[row.id] : values;
+  }
   const facet = Object.fromEntries(facets.map((each) => [each.name, each]));
   const label = (row, name) => facet[name].labels[row[name]];
   const raw = (row, name) => facet[name].keys[row[name]];
@@ -240,16 +238,21 @@ function browse(data) {
   /** What was made of an answer in OmniToM: matches of beliefs, or labels beside the right ones. */
   function detail(n, item) {
     const own = tables[n];
+    const known = tables[item.gold_table];
     if (own.predicted) {
-      return ["predicted", "gold"].map((side) =>
-        grid(["Actor", "Belief", "Order", "Matches"], own[side].map((line) => line.map(text)),
-          side === "gold" ? "Gold beliefs, and how many of the answer's match" : "Beliefs of the answer, and how many of the gold ones match"));
+      const gold = known.map((line, i) => [line.actor, line.belief, line.labels.order, own.gold[i]]);
+      const head = ["Actor", "Belief", "Order", "Matches"];
+      return [
+        grid(head, own.predicted.map((line) => line.map(text)),
+          "Beliefs of the answer, and how many of the gold ones match"),
+        grid(head, gold.map((line) => line.map(text)), "Gold beliefs, and how many of the answer's match"),
+      ];
     }
-    if (!Array.isArray(own)) return [];
-    const names = Object.keys(own[0]?.[1] ?? {});
-    const lines = own.map(([, labels], i) => [text(tables[item.gold_table][i].belief), ...names.map((name) => {
-      const [right, given] = labels[name];
-      return right === given ? `✓ ${text(given)}` : `✗ ${given === null ? "–" : texts[given] || "–"} (${text(right)})`;
+    if (!own.given) return [];
+    const names = own.names.map((name) => texts[name]);
+    const lines = own.given.map((labels, i) => [text(known[i].belief), ...labels.map((given, j) => {
+      const right = known[i].labels[names[j]];
+      return right === given ? `✓ ${text(given)}` : `✗ ${(given !== null && texts[given]) || "–"} (${text(right)})`;
     })]);
     return [grid(["Belief", ...names.map((name) => name.replace("_", " "))], lines,
       "Labels as given; behind a wrong one, in brackets, the right one")];
