@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -28,6 +29,17 @@ class Numbers(dict):
         return None if _missing(thing) else self.setdefault(thing, len(self))
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What stands in the data once; items by id, tables as JSON."""
+
+    items: Numbers = field(default_factory=Numbers)
+    texts: Numbers = field(default_factory=Numbers)
+    prompts: Numbers = field(default_factory=Numbers)
+    details: Numbers = field(default_factory=Numbers)
+    tables: Numbers = field(default_factory=Numbers)
+
+
 def data(
     benchmark: Benchmark,
     methods: Mapping[str, str],
@@ -43,41 +55,21 @@ def data(
     the rows, an answer each, by facet the number of its value, then `COLUMNS`, where all are alike
     one value for all; `prompts`: of each message its role and the texts that it is made of.
     """
-    words = WORDS[benchmark.NAME]
-    texts, prompts, details, tables, known = (Numbers() for _ in range(5))
+    words, kept = WORDS[benchmark.NAME], Kept()
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
-    added = [*KEY, *scores.columns.difference(responses.columns)]
-    answers = responses.merge(scores[added], on=KEY, how="left")
-    answers["outcome"] = answers["outcome"].fillna("")
-    for name in words["facets"]:  # of what has no score: a first call of two
-        own = items.set_index("item_id")[name].loc[answers["item_id"]].to_numpy()
-        answers[name] = answers[name].where(answers[name].notna(), own)
+    answers = _with_verdicts(responses, scores, items, [*words["facets"]])
     facets = _facets(answers, words, methods)
     decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
     by_judge = {_key(row): row for row in decided}
     rows = []
     for answer in answers.to_dict("records"):
         item = as_shown(by_id[answer["item_id"]], answer["asked_as"])
-        judge = by_judge.get(_key(answer), {})
-        row = {
-            "item": known.of(answer["item_id"]),
-            "sample": answer["sample"],
-            "score": _rounded(answer["score"]),
-            "prompt": prompts.of(_prompt(answer["messages"], _texts_of(item, words), texts)),
-            "answer": texts.of(answer["response"]),
-            "error": texts.of(answer["error"]),
-            "rule": texts.of(benchmark.rule(item, answer)) if answer["outcome"] else None,
-            "details": details.of(_told(answer, WORDS["details"] | words["details"], texts)),
-            "table": tables.of(answer.get("detail")),
-            "judged": details.of(_told(judge, words.get("judged", {}), texts)),
-            "judged_table": tables.of(judge.get("detail")),
-        }
+        rule = benchmark.rule(item, answer) if answer["outcome"] else None
         own = [facet["keys"].index(str(answer[facet["name"]])) for facet in facets]
-        rows.append([*own, *(row[name] for name in COLUMNS)])
+        told = _row(item, answer, by_judge.get(_key(answer), {}), words, kept)
+        rows.append([*own, *({**told, "rule": kept.texts.of(rule)}[name] for name in COLUMNS)])
     names = [*(facet["name"] for facet in facets), *COLUMNS]
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    shown = [_item(by_id[name], words, texts, tables) for name in known]
-    of_numbers = [_numbered(_short(json.loads(table)), texts) for table in tables]
     looks = {"": {"colour": "grey"}, "scored": {"colour": "sky"}, **REPORTED["looks"]["outcomes"]}
     palette = REPORTED["colours"] | REPORTED["tints"]
     return {
@@ -86,11 +78,44 @@ def data(
         "columns": {n: c if len(set(c)) > 1 else c[0] for n, c in columns.items()},
         "colours": {name: palette[look["colour"]] for name, look in looks.items()},
         **{name: words[name] for name in ("letters", "judge")},
-        "items": shown,
-        "prompts": [*prompts],
-        "details": [*details],
-        "tables": of_numbers,
-        "texts": [*texts],
+        "items": [_item(by_id[name], words, kept) for name in kept.items],
+        "prompts": [*kept.prompts],
+        "details": [*kept.details],
+        "tables": [_numbered(_short(json.loads(table)), kept.texts) for table in kept.tables],
+        "texts": [*kept.texts],
+    }
+
+
+def _with_verdicts(
+    responses: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame, conditions: list[str]
+) -> pd.DataFrame:
+    """Each response with its score. A first call of two has none: its outcome is "", its conditions
+    are those of its item.
+    """
+    added = [*KEY, *scores.columns.difference(responses.columns)]
+    answers = responses.merge(scores[added], on=KEY, how="left")
+    of_items = items.set_index("item_id").loc[answers["item_id"], conditions]
+    own = {
+        name: answers[name].where(answers[name].notna(), of_items[name].to_numpy())
+        for name in conditions
+    }
+    return answers.assign(outcome=answers["outcome"].fillna(""), **own)
+
+
+def _row(item: Mapping, answer: Mapping, judge: Mapping, words: Mapping, kept: Kept) -> dict:
+    """One answer by `COLUMNS`, but for its rule. judge: its row of a judge's scores, if any."""
+    labels = WORDS["details"] | words["details"]
+    return {
+        "item": kept.items.of(answer["item_id"]),
+        "sample": answer["sample"],
+        "score": _rounded(answer["score"]),
+        "prompt": kept.prompts.of(_prompt(answer["messages"], _texts_of(item, words), kept.texts)),
+        "answer": kept.texts.of(answer["response"]),
+        "error": kept.texts.of(answer["error"]),
+        "details": kept.details.of(_told(answer, labels, kept.texts)),
+        "table": kept.tables.of(answer.get("detail")),
+        "judged": kept.details.of(_told(judge, words.get("judged", {}), kept.texts)),
+        "judged_table": kept.tables.of(judge.get("detail")),
     }
 
 
@@ -180,16 +205,17 @@ def _numbered(table: Any, texts: Numbers) -> Any:
     return None if table is None else texts.of(str(table))
 
 
-def _item(item: Mapping, words: Mapping, texts: Numbers, tables: Numbers) -> dict[str, Any]:
+def _item(item: Mapping, words: Mapping, kept: Kept) -> dict[str, Any]:
     """What a page shows of an item, as numbers of texts; of a gold table that of the table."""
-    gold, more = item["answer"], {words["items"][name]: item[name] for name in words["items"]}
+    number, gold = kept.texts.of, item["answer"]
+    more = {label: item[name] for name, label in words["items"].items()}
     is_table = words["gold"] == "table" and not len(item["choices"])
     return {
         "id": item["item_id"],
-        "stories": [texts.of(item[name]) for name in ("story", *words["stories"])],
-        "question": texts.of(item["question"]),
-        "choices": [texts.of(choice) for choice in item["choices"]],
-        "gold": None if is_table else texts.of(gold if isinstance(gold, str) else ", ".join(gold)),
-        "gold_table": tables.of(gold) if is_table else None,
-        "more": [(texts.of(label), texts.of(text)) for label, text in more.items() if text],
+        "stories": [number(item[name]) for name in ("story", *words["stories"])],
+        "question": number(item["question"]),
+        "choices": [number(choice) for choice in item["choices"]],
+        "gold": None if is_table else number(gold if isinstance(gold, str) else ", ".join(gold)),
+        "gold_table": kept.tables.of(gold) if is_table else None,
+        "more": [(number(label), number(text)) for label, text in more.items() if text],
     }

@@ -220,7 +220,7 @@ function browse(data) {
 
   function grid(head, lines, caption) {
     const cells = (tag, line) => make("tr", {}, ...line.map((each) => make(tag, {}, each)));
-    const own = make("table", {}, make("caption", {}, caption), make("thead", {}, cells("th", head)),
+    const own = make("table", { class: head.length > 4 ? "many" : null }, make("caption", {}, caption), make("thead", {}, cells("th", head)),
       make("tbody", {}, ...lines.map((line) => cells("td", line))));
     return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, own);
   }
