@@ -280,7 +280,7 @@ def test_a_link_opens_its_sample_from_story_to_judge(opened):
     sample = page.locator("#sample")
     assert "Mei, number 7, fills the kettle" in sample.inner_text()
     heads = [head.inner_text() for head in sample.locator("h3").all()]
-    assert heads == ["Story", "Question", "Options", "one · one example · as in the paper"]
+    assert heads == ["Story", "Question", "Options", "one · one example · by the protocol"]
     inner = [head.inner_text() for head in sample.locator("h4").all()]
     assert inner == ["Prompt", "Answer", "Verdict", "Judge"]
     assert 'wrong: leads with the key behind "Answer:"' in sample.inner_text()
@@ -302,7 +302,7 @@ def test_two_models_stand_side_by_side_and_stay_so_at_the_next_item(opened):
     page.locator("#beside").select_option(address(1, "true_belief", "two"))
     page.wait_for_function("document.querySelectorAll('article').length === 2")
     heads = "[...document.querySelectorAll('article > h3')].map((head) => head.textContent)"
-    both = ["one · 0-shot · as in the paper", "two · 0-shot · as in the paper"]
+    both = ["one · 0-shot · by the protocol", "two · 0-shot · by the protocol"]
     assert page.evaluate(heads) == both
     left, right = (each.bounding_box() for each in page.locator("article").all())
     assert left["y"] == right["y"] and left["x"] < right["x"]
