@@ -1,6 +1,6 @@
 """Forms in Jupyter: `write` new items together with a model, `annotate` items and answers."""
 
-from tomlab.forms.annotate import annotate
-from tomlab.forms.write import write
+from tomlab.forms.desk import write
+from tomlab.forms.questions import annotate
 
 __all__ = ["annotate", "write"]

@@ -189,13 +189,14 @@ def agreement(sheet: Sheet, level: str) -> pd.DataFrame:
     group = "group" if "group" in people else next(n for n in sheet.key if n not in sheet.by)
     unit, rows = [*dict.fromkeys([group, *sheet.key]), "nth"], []
     for name in sheet.asked:
-        said = people[people[name] != ""]
-        for value, part in said.groupby(sheet.by, sort=False) if sheet.by else [((name,), said)]:
+        said = people[people[name] != ""].assign(asked=name)
+        for value, part in said.groupby(sheet.by or "asked", sort=False):
             order = list(dict.fromkeys(one for row in sheet.allowed[name] for one in row))
             codes = part.assign(code=part[name].map(order.index))
             wide = codes.pivot(index=unit, columns=sheet.person, values="code")
             found = stats.agreement(wide, level)
             ends = stats.alpha_interval(wide, level, wide.index.get_level_values(group))
-            rows.append((value[0], wide.shape[1], *found.values(), *ends))
+            what = value[0] if sheet.by else value
+            rows.append((what, wide.shape[1], *found.values(), *ends))
     columns = ["question", "annotators", "n", "same", "alpha", "ci_low", "ci_high"]
     return pd.DataFrame(rows, columns=columns)

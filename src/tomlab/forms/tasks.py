@@ -26,14 +26,23 @@ FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 def sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
-    form, place = FORMS[name], params.load()
-    for part in form["file"].split("."):
-        place = place[part]
-    module, schema = form["schema"].split(":")
-    schema = getattr(import_module(f"tomlab.{module}"), schema)
+    form = FORMS[name]
     tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]))
-    schema = schema if isinstance(schema, pa.DataFrameSchema) else schema()
-    return Sheet(paths.user_file(place), schema, tasks, who, form.get("whole", ()))
+    path = paths.user_file(file(name, params.load()))
+    return Sheet(path, schema(name), tasks, who, form.get("whole", ()))
+
+
+def file(name: str, content: dict[str, Any]) -> str:
+    """The file of a form by what `params.load` gave."""
+    section, _, option = FORMS[name]["file"].rpartition(".")
+    return params.section(content, section)[option]
+
+
+def schema(name: str) -> pa.DataFrameSchema:
+    """The schema of a form's file, of whatever is judged."""
+    module, found = FORMS[name]["schema"].split(":")
+    found = getattr(import_module(f"tomlab.{module}"), found)
+    return found if isinstance(found, pa.DataFrameSchema) else found()
 
 
 def templates(path: Path) -> pd.DataFrame:

@@ -193,6 +193,16 @@ def test_ratings_are_read_as_numbers(ratings_file):
     assert table["rater_kind"].tolist() == ["human", "llm:gpt-4"]
 
 
+def test_what_is_not_rated_counts_in_no_mean(ratings_file):
+    table = read_ratings(ratings_file("t1,ann,human,1,", "t2,ann,human,,4"), KNOWN)
+    assert table["tests_behavior"].isna().tolist() == [True, False]
+    report = rating_report(table).query("rater == 'ann'")
+    assert report[["question", "mean", "n"]].to_numpy().tolist() == [
+        ["follows_structure", 1.0, 1],
+        ["tests_behavior", 4.0, 1],
+    ]
+
+
 def test_header_alone_is_no_ratings_and_no_error(ratings_file):
     table = read_ratings(ratings_file(), KNOWN)
     assert table.empty

@@ -30,6 +30,7 @@ def generation_requests(
     replaced: Mapping[str, str] | None = None,
     instruction: str = "",
     temperature: float = TEMPERATURE,
+    max_tokens: int = MAX_TOKENS,
 ) -> list[Request]:
     """`count` requests for one new template each, with three examples drawn by `examples_seed`.
 
@@ -48,7 +49,7 @@ def generation_requests(
     # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
     options = {"seed": seed, "shared_prefix": asked["content"]}
     messages = (*turns, asked)
-    return [Request(messages, MAX_TOKENS, temperature, sample=i, **options) for i in range(count)]
+    return [Request(messages, max_tokens, temperature, sample=i, **options) for i in range(count)]
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:

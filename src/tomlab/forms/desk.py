@@ -12,7 +12,7 @@ from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items import templates, writing
 from tomlab.errors import InputError
 from tomlab.forms import sheet
-from tomlab.forms.annotate import Keys, bad, row
+from tomlab.forms.questions import Keys, bad, row
 from tomlab.models import specs
 from tomlab.models.ask import ask
 
@@ -39,6 +39,8 @@ class Desk:
         self.warmth = widgets.BoundedFloatText(writing.TEMPERATURE, min=0, max=2, step=0.1)
         self.warmth.description = "Temperature"
         self.count = widgets.BoundedIntText(1, min=1, max=20, description="How many")
+        self.limit = widgets.BoundedIntText(writing.MAX_TOKENS, min=1, max=9999)
+        self.limit.description = "Tokens at most"
         self.draft = widgets.Dropdown(description="Draft")
         self.author = widgets.Text(description="Your name")
         self.fields = {
@@ -58,7 +60,7 @@ class Desk:
             field.observe(lambda _: self._check(), "value")
         grid = widgets.VBox([*self.fields.values()])
         grid.add_class("tomlab-fields")
-        settings = row(self.writer, self.about, self.warmth, self.count, generate)
+        settings = row(self.writer, self.about, self.warmth, self.limit, self.count, generate)
         below = row(self.author, save)
         parts = [settings, self.draft, grid, self.faults, below, self.said, Keys()]
         self.view = widgets.VBox(parts)
@@ -118,6 +120,7 @@ class Desk:
                 replaced=self.prompts,
                 instruction=self.about.value.strip(),
                 temperature=self.warmth.value,
+                max_tokens=self.limit.value,
             )[first:]
             model = specs.model(self.writer.value)
             answers = await ask(requests, model, limits=specs.limits(), progress=False)
