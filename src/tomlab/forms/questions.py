@@ -74,8 +74,7 @@ class Questions:
         self._show()
 
     def _show(self) -> None:
-        sheet, self.by_key = self.sheet, {}
-        self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
+        sheet, self.by_key, before = self.sheet, {}, self.answers.children
         if sheet.at is None:
             self.ask.value, self.text.value = "Everything is answered.", self._agreement()
             self.answers.children = ()
@@ -96,15 +95,17 @@ class Questions:
             for button, choice in zip(buttons, choices, strict=True):
                 button.button_style = "info" if choice == chosen else ""
             self.answers.children = buttons
+        for button in before:  # a page would keep thousands
+            button.close()
         self.keys.known = [*self.by_key, *MOVES]
         self.keys.turn += 1
+        self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
 
     def _agreement(self) -> str:
         found = agreement(self.sheet, self.form["level"])
         if found["annotators"].max() < 2:
             return "Nobody else has answered so far; with two, their agreement stands here."
-        asked = {**self.form["ask"]}
-        found["question"] = found["question"].map(asked)
+        found["question"] = found["question"].map(self.form["ask"])
         ends = found.pop("ci_low").map("{:.2f}".format), found.pop("ci_high").map("{:.2f}".format)
         found["95 % interval"] = [
             "not to be had" if "nan" in pair else " to ".join(pair)

@@ -135,6 +135,7 @@ class Sheet:
         others = (self.person, self.kind, *self.asked)
         given = [n for n in self.there if n in self.rows and n not in others]
         self.key = [n for n in self.schema.unique or given if n != self.person]
+        self.number = {key: row for row, key in enumerate(_keys(self.rows, self.key))}
         self.saved = self._own()
         self.rows[self.asked] = ""
         for row in self.saved.to_dict("records"):
@@ -146,8 +147,7 @@ class Sheet:
     def _own(self) -> pd.DataFrame:
         """The file's rows of this person about the tasks; `place`: the number of each in `rows`."""
         mine = self.there[self.there[self.person] == self.who]
-        number = {key: row for row, key in enumerate(_keys(self.rows, self.key))}
-        places = [number.get(key) for key in _keys(mine, self.key)]
+        places = [self.number.get(key) for key in _keys(mine, self.key)]
         known = mine.assign(place=pd.Series(places, mine.index, dtype=float)).dropna(subset="place")
         return known.astype({"place": int})
 

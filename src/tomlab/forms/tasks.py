@@ -13,7 +13,7 @@ from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items import templates as bigtom
 from tomlab.benchmarks.bigtom.items.writing import templates_of
 from tomlab.benchmarks.fantom.items.sets import read_sets
-from tomlab.benchmarks.omnitom.items.records import read_records
+from tomlab.benchmarks.omnitom.items.records import WORLD, read_records
 from tomlab.benchmarks.simpletom.items.stories import story_text
 from tomlab.benchmarks.simpletom.items.writing import stories_of
 from tomlab.errors import InputError
@@ -86,12 +86,13 @@ def stories(path: Path) -> pd.DataFrame:
 
 def beliefs(path: Path) -> pd.DataFrame:
     """OmniToM's beliefs, each with its story."""
-    return pd.DataFrame(
-        {"story_id": str(one["story_id"]), "belief": str(number)}
-        | {"shown": [("Story", one["story"]), (f"{said['actor']} believes", said["belief"])]}
-        for one in read_records(path)
-        for number, said in enumerate(one["beliefs"], start=1)
-    )
+    rows = []
+    for one in read_records(path):
+        for number, said in enumerate(one["beliefs"], start=1):
+            who = "A fact of the world" if said["actor"] == WORLD else f"{said['actor']} believes"
+            shown = [("Story", one["story"]), (who, said["belief"])]
+            rows.append({"story_id": str(one["story_id"]), "belief": str(number), "shown": shown})
+    return pd.DataFrame(rows)
 
 
 def _to_label(path: Path, *open_: str) -> pd.DataFrame:
