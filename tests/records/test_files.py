@@ -10,18 +10,14 @@ from tomlab.records import files
 FORM = pa.DataFrameSchema(
     {
         "unit": files.known({"u1", "u2"}, "unit"),
-        "who": files.text(),
+        "who": files.person("who_kind"),
         "who_kind": files.person_kind(),
         "aspect": files.one_of(("taste", "size")),
-        "mark": pa.Column(str),
+        "mark": files.one_of_each("aspect", {"taste": ("good", "bad"), "size": range(1, 4)}),
         "note": files.text(".*", required=False),
     },
     unique=["who", "unit", "aspect"],
     strict="filter",
-)
-CHECKS = (
-    files.one_kind("who", "who_kind"),
-    files.fitting("mark", "aspect", {"taste": ("good", "bad"), "size": range(1, 4)}),
 )
 HEADER = "unit,who,who_kind,aspect,mark"
 
@@ -38,7 +34,7 @@ def form(tmp_path):
 
 def complaint(path):
     with pytest.raises(InputError) as caught:
-        files.read_form(path, FORM, *CHECKS)
+        files.read_form(path, FORM)
     return str(caught.value)
 
 
@@ -50,7 +46,7 @@ def test_rows_are_texts_by_their_line(form):
 
 
 def test_header_alone_is_an_empty_form(form):
-    assert files.read_form(form(), FORM, *CHECKS).columns.tolist() == HEADER.split(",")
+    assert files.read_form(form(), FORM).columns.tolist() == HEADER.split(",")
 
 
 def test_columns_come_in_the_order_of_the_form_and_others_are_left_out(form):

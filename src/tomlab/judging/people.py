@@ -39,26 +39,31 @@ def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]
     return form.assign(**{name: form[name].map(_one_line) for name in texts})
 
 
-def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the form that are filled in: `item_id, model, method, sample, answer, annotator`
-    and `means`, the text of an option or none. Errors: `InputError` that names every row and field
-    at fault.
-    """
-    form = pa.DataFrameSchema(
+def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of the form. item_ids: of the questions that may stand in it; any without."""
+    return pa.DataFrameSchema(
         {
-            "item_id": files.known(list(items["item_id"]), "question"),
+            "item_id": files.known(item_ids, "question"),
             "model": files.text(),
             "method": files.text(),
             "sample": files.text("[0-9]{1,9}", "a whole number"),
             "option_a": files.text(),
             "option_b": files.text(),
             "answer": files.text(),
-            "meaning": files.text("a|b|none|", "a, b, none or, if nobody said, nothing"),
-            "annotator": files.text(".*"),
+            "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
+            "annotator": files.person(pattern=".*"),
         },
         strict="filter",
         unique=[*KEY, "annotator"],
     )
+
+
+def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the form that are filled in: `item_id, model, method, sample, answer, annotator`
+    and `means`, the text of an option or none. Errors: `InputError` that names every row and field
+    at fault.
+    """
+    form = labels_form(list(items["item_id"]))
     choices = dict(zip(items["item_id"], items["choices"], strict=True))
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:

@@ -88,10 +88,12 @@ def _read_table(path: Path | str, required: Sequence[str]) -> tuple[pd.DataFrame
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
-    form: columns as `text`, `one_of`, `known` and `person_kind` make them; `unique` names what may
-    stand once; `strict="filter"` leaves other columns out. checks: what one column does not show,
-    as row, field and what was expected. Errors: `InputError` with all rows and fields at fault.
+    form: columns as `text`, `one_of`, `one_of_each`, `known`, `person` and `person_kind` make them;
+    `unique` names what may stand once; `strict="filter"` leaves other columns out. checks: what no
+    column shows, as row, field and what was expected. Errors: `InputError` with all rows and fields
+    at fault.
     """
+    checks = (*checks, *_of_two_columns(form))
     required = [name for name, column in form.columns.items() if column.required]
     table, problems = _read_table(path, required)
     others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
@@ -133,10 +135,18 @@ def text(
     return pa.Column(str, fits, required=required)
 
 
-def one_of(allowed: Collection) -> pa.Column:
-    """A column of some texts or numbers."""
-    texts = {str(value) for value in allowed}
-    return pa.Column(str, pa.Check(lambda column: column.isin(texts), error=_listed(allowed)))
+def one_of(allowed: Collection, *, open_: str = "") -> pa.Column:
+    """A column of some texts or numbers, or of nothing where `open_` says what that means."""
+    texts = [str(value) for value in allowed]
+    fits = {*texts, ""} if open_ else {*texts}
+    said = _listed(allowed) + (f" or, {open_}, nothing" if open_ else "")
+    check = pa.Check(lambda column: column.isin(fits), error=said)
+    return pa.Column(str, check, metadata={"allowed": texts})
+
+
+def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
+    """A column of what is allowed for the value of the column `by` of its row."""
+    return pa.Column(str, metadata={"allowed": allowed, "by": by})
 
 
 def known(
@@ -151,9 +161,28 @@ def known(
     return column
 
 
+def person(kind: str = "", pattern: str = "(?s).+") -> pa.Column:
+    """A column of names of those who fill in the form, each of one kind, as the column `kind` says
+    where there is one.
+    """
+    column = text(pattern)
+    column.metadata = {"kind": kind}
+    return column
+
+
 def person_kind() -> pa.Column:
     """A column that says of whoever filled in the form whether that is a person: never assumed."""
     return text(r"human|llm:\S+", "human or llm:<model>")
+
+
+def _of_two_columns(form: pa.DataFrameSchema) -> Iterator[Check]:
+    """The checks that columns of `person` and `one_of_each` stand for."""
+    for name, column in form.columns.items():
+        told = column.metadata or {}
+        if told.get("kind"):
+            yield one_kind(name, told["kind"])
+        if "by" in told:
+            yield fitting(name, told["by"], told["allowed"])
 
 
 def one_kind(name: str, kind: str) -> Check:

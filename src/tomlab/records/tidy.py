@@ -36,7 +36,7 @@ def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
     return {name: pa.Column(int, checks=pa.Check.ge(least)) for name in names}
 
 
-_SOURCES = pa.Check.str_matches(r"^(authored|grammar|llm:.+|released:.+)$")
+_SOURCES = pa.Check.str_matches(r"^(authored|grammar|(llm|edited|released):.+)$")
 _FINITE = pa.Check(np.isfinite, error="a finite number")
 _ANSWER = ["item_id", "model", "method", "sample"]
 _METRIC = ["benchmark", "model", "method", "metric", "condition"]

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, GradedAnswers, Section, Share
+from tomlab.params import Count, Distinct, Evaluation, GivenPath, GradedAnswers, Section, Share
 
 
 class Generation(Section):
     writers: Distinct[Literal["authored", "llm"]]
     llm_templates: Count
+    own: GivenPath
 
 
 class Filtering(Section):

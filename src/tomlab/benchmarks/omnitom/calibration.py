@@ -255,14 +255,14 @@ class _Story:
 
 _SIDES = ("prediction", "gold")
 _TABLE = ["story_id", "annotator", "system"]
-_FORM = pa.DataFrameSchema(
+ALIGNMENTS_FORM = pa.DataFrameSchema(
     {
         "story_id": files.text(),
         "table": files.one_of(_SIDES),
         "actor": files.text(),
         "belief": files.text(),
         "match_count": files.text("[0-9]{0,9}", "a whole number or nothing"),
-        "annotator": files.text(),
+        "annotator": files.person(),
         "system": files.text(".*", required=False),
     },
     strict="filter",
@@ -278,7 +278,7 @@ def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> li
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
-    for part in _parts(files.read_form(path, _FORM, _above_the_other_table)):
+    for part in _parts(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
         story_id, annotator, system = part.iloc[0][_TABLE]
         table_id = "/".join(filter(None, (story_id, system, annotator)))
         sides = [part[part["table"] == side] for side in _SIDES]

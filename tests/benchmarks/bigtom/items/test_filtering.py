@@ -193,6 +193,16 @@ def test_ratings_are_read_as_numbers(ratings_file):
     assert table["rater_kind"].tolist() == ["human", "llm:gpt-4"]
 
 
+def test_what_is_not_rated_counts_in_no_mean(ratings_file):
+    table = read_ratings(ratings_file("t1,ann,human,1,", "t2,ann,human,,4"), KNOWN)
+    assert table["tests_behavior"].isna().tolist() == [True, False]
+    report = rating_report(table).query("rater == 'ann'")
+    assert report[["question", "mean", "n"]].to_numpy().tolist() == [
+        ["follows_structure", 1.0, 1],
+        ["tests_behavior", 4.0, 1],
+    ]
+
+
 def test_header_alone_is_no_ratings_and_no_error(ratings_file):
     table = read_ratings(ratings_file(), KNOWN)
     assert table.empty
@@ -227,7 +237,6 @@ def test_byte_order_mark_and_empty_lines_are_let_pass(ratings_file):
         ("t1,ann,human,yes,5", "field follows_structure: found 'yes', expected 0 to 1"),
         ("t1,ann,human,1,0", "field tests_behavior: found '0', expected 1 to 5"),
         ("t1,ann,human,1,4.5", "field tests_behavior: found '4.5', expected 1 to 5"),
-        ("t1,ann,human,1,", "field tests_behavior: found nothing, expected 1 to 5"),
         ("t1,ann,human,1", "row 2: found 4 fields, expected 5"),
         ("t1,ann,human,1,5,5", "row 2: found 6 fields, expected 5"),
     ],

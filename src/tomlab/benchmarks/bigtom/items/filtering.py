@@ -74,23 +74,33 @@ def _lost(gone: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
     return counts.reindex(table.index, fill_value=0)
 
 
+def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of an expert ratings file. known: ids of templates; any without."""
+    scales = {
+        name: files.one_of(scale, open_="if not rated")
+        for name, (scale, _) in RATING_SCALES.items()
+    }
+    return pa.DataFrameSchema(
+        {
+            "template_id": files.known(known, "template"),
+            "rater": files.person("rater_kind"),
+            "rater_kind": files.person_kind(),
+            **scales,
+        },
+        unique=["rater", "template_id"],
+    )
+
+
 def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
-    """An expert ratings file: CSV with `RATING_COLUMNS`, one row a template and rater.
+    """An expert ratings file: CSV with `RATING_COLUMNS`, one row a template and rater; what is not
+    rated is missing.
 
     rater_kind: `human` or `llm:<model>`, said by the file, never assumed. known: ids of templates.
     Errors: `InputError` with all bad rows at once, by line number.
     """
-    form = pa.DataFrameSchema(
-        {
-            "template_id": files.known(known, "template"),
-            "rater": files.text(),
-            "rater_kind": files.person_kind(),
-            **{name: files.one_of(scale) for name, (scale, _) in RATING_SCALES.items()},
-        },
-        unique=["rater", "template_id"],
-    )
-    table = files.read_form(path, form, files.one_kind("rater", "rater_kind"))
-    return table.astype(dict.fromkeys(RATING_SCALES, int))
+    table = files.read_form(path, ratings_form(known))
+    rated = {name: pd.to_numeric(table[name]).astype("Int64") for name in RATING_SCALES}
+    return table.assign(**rated)
 
 
 def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +109,8 @@ def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for question, (scale, level) in RATING_SCALES.items():
-        for (rater, kind), part in ratings.groupby(["rater", "rater_kind"], sort=True):
+        rated = ratings.dropna(subset=question).astype({question: int})
+        for (rater, kind), part in rated.groupby(["rater", "rater_kind"], sort=True):
             bounds = (float(min(scale)), float(max(scale)))
             found = cluster_interval(part[question], part["template_id"], bounds=bounds)
             row = {"question": question, "rater": rater, "rater_kind": kind, "mean": found.value}
@@ -107,7 +118,7 @@ def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
             row |= {"median": part[question].median()}
             rows.append(row | {"n": len(part)})
         # People and models are never pooled.
-        for kind, part in ratings.groupby(ratings["rater_kind"].str.split(":").str[0], sort=True):
+        for kind, part in rated.groupby(rated["rater_kind"].str.split(":").str[0], sort=True):
             wide = part.pivot(index="template_id", columns="rater", values=question)
             together = agreement(wide, level)
             who = {"question": question, "rater": "all", "rater_kind": kind}

@@ -28,6 +28,23 @@ _AUTHORED = pa.DataFrameSchema(
 )
 
 
+# A user's own templates: of their own, or by a model, as it wrote them or edited.
+_WRITERS = files.text(r"authored|(llm|edited):\S+", "authored, llm:<model> or edited:<model>")
+OWN_FORM = pa.DataFrameSchema(
+    {"template_id": files.text(), "source": _WRITERS, "agent": files.text()}
+    | {name: files.text() for name in (*FIELDS, "author")},
+    unique=["template_id"],
+    strict="filter",
+)
+
+
+def read_own(path: Path | str) -> pd.DataFrame:
+    """A file of `OWN_FORM`, such as the form for writing makes, as a template table; it may have no
+    row. Errors: `InputError` that names every row and field at fault.
+    """
+    return template_table(files.read_form(path, OWN_FORM).to_dict("records"))
+
+
 def read_templates(path: Path | str) -> pd.DataFrame:
     """Read a template file: ours (comma-separated, with a header) or a released `bigtom.csv`.
 
@@ -106,13 +123,18 @@ def parse_generation(text: str) -> dict[str, str] | Unparsed:
     labels and numbers before them do not matter. Text before the first label and after the last
     line is not part of the template and is let pass.
     """
-    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
-    labels = [label(name) for name in FIELDS]
-    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
-    found = [(head, value) for head, value in found if head in labels]
+    found, labels = labelled(text), [label(name) for name in FIELDS]
     if fault := label_fault(found, labels, "variables"):
         return Unparsed(fault)
     return {name: value for name, (_, value) in zip(FIELDS, found, strict=True)}
+
+
+def labelled(text: str) -> list[tuple[str, str]]:
+    """The lines of a text that begin with a label of `FIELDS`: the label, and the rest."""
+    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
+    labels = [label(name) for name in FIELDS]
+    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
+    return [(head, value) for head, value in found if head in labels]
 
 
 def sentences(text: str) -> int:

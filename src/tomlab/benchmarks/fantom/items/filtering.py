@@ -203,16 +203,12 @@ def _words(text: str) -> list[str]:
     return [re.sub(r"['’]s$", "", word) for word in found]
 
 
-def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
-
-    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human` or
-    `llm:<model>`, never assumed. Errors: `InputError` with all bad rows at once, by line number.
-    """
-    form = pa.DataFrameSchema(
+def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of a file of flags. known_set_ids: ids that may stand in it; any without."""
+    return pa.DataFrameSchema(
         {
             "set_id": files.known(known_set_ids, "set"),
-            "annotator": files.text(),
+            "annotator": files.person("annotator_type"),
             "kind": files.one_of(KINDS),
             "verdict": files.one_of(("yes", "no")),
             "annotator_type": files.person_kind(),
@@ -220,7 +216,15 @@ def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame
         unique=["annotator", "kind", "set_id"],
         strict="filter",
     )
-    return files.read_form(path, form, files.one_kind("annotator", "annotator_type"))
+
+
+def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
+    """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
+
+    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human` or
+    `llm:<model>`, never assumed. Errors: `InputError` with all bad rows at once, by line number.
+    """
+    return files.read_form(path, flags_form(known_set_ids))
 
 
 def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:

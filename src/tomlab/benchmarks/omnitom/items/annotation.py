@@ -33,17 +33,28 @@ def read_reviews(path: Path | str, records: Sequence[Mapping] | None = None) -> 
     Errors: `InputError` with all bad rows at once, by line number.
     """
     columns = {"story_id": _story(records), "actor": files.text(), "belief": files.text()}
-    columns |= {"remark": pa.Column(str), "reviewer": files.text()}
+    columns |= {"remark": pa.Column(str), "reviewer": files.person("reviewer_type")}
     columns["reviewer_type"] = files.person_kind()
     once = ["reviewer", "story_id", "actor", "belief"]
     form = pa.DataFrameSchema(columns, unique=once, strict="filter")
-    table = files.read_form(path, form, files.one_kind("reviewer", "reviewer_type"))
+    table = files.read_form(path, form)
     return table.astype({"story_id": "int64"})
 
 
 def _story(records: Sequence[Mapping] | None) -> pa.Column:
     known = None if records is None else {str(record["story_id"]) for record in records}
     return files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer")
+
+
+def annotations_form(records: Sequence[Mapping] | None = None) -> pa.DataFrameSchema:
+    """The schema of a file of labels. records: of which it may be; any without."""
+    number = files.text(r"[1-9][0-9]{0,8}", "a number from 1")
+    columns = {"story_id": _story(records), "belief": number}
+    columns |= {"annotator": files.person("annotator_type"), "annotator_type": files.person_kind()}
+    columns["dimension"] = files.one_of(DIMENSIONS)
+    columns["label"] = files.one_of_each("dimension", DIMENSIONS)
+    once = ["annotator", "story_id", "belief", "dimension"]
+    return pa.DataFrameSchema(columns, unique=once, strict="filter")
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
@@ -53,17 +64,9 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     its legal labels, spelled so. The rest is as in `read_reviews`; with records, every belief has
     to stand in its table.
     """
-    number = files.text(r"[1-9][0-9]{0,8}", "a number from 1")
-    columns = {"story_id": _story(records), "belief": number}
-    columns |= {"annotator": files.text(), "annotator_type": files.person_kind()}
-    columns |= {"dimension": files.one_of(DIMENSIONS), "label": pa.Column(str)}
-    once = ["annotator", "story_id", "belief", "dimension"]
-    form = pa.DataFrameSchema(columns, unique=once, strict="filter")
     numbers = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
-    kind = files.one_kind("annotator", "annotator_type")
     belief = files.fitting("belief", "story_id", numbers)
-    label = files.fitting("label", "dimension", DIMENSIONS)
-    table = files.read_form(path, form, kind, belief, label)
+    table = files.read_form(path, annotations_form(records), belief)
     return table.astype({"story_id": "int64", "belief": "int64"})
 
 

@@ -36,6 +36,21 @@ _KEY = pa.DataFrameSchema(
 )
 
 
+def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of an annotations file. known_stories: ids that may stand in it; any without."""
+    return pa.DataFrameSchema(
+        {
+            "story_id": files.known(known_stories, "story"),
+            "annotator": files.person("annotator_kind"),
+            "annotator_kind": files.person_kind(),
+            "question": files.one_of(QUESTIONS),
+            "answer": files.one_of_each("question", QUESTIONS),
+        },
+        unique=["annotator", "story_id", "question"],
+        strict="filter",
+    )
+
+
 def read_annotations(path: Path | str, known_stories: set[str] | None = None) -> pd.DataFrame:
     """An annotations file: CSV with `ANNOTATION_COLUMNS`, one row an answer; it may have no row.
 
@@ -43,19 +58,7 @@ def read_annotations(path: Path | str, known_stories: set[str] | None = None) ->
     said by the file, never assumed.
     Errors: `InputError` with all bad rows at once, by line number.
     """
-    form = pa.DataFrameSchema(
-        {
-            "story_id": files.known(known_stories, "story"),
-            "annotator": files.text(),
-            "annotator_kind": files.person_kind(),
-            "question": files.one_of(QUESTIONS),
-            "answer": pa.Column(str),
-        },
-        unique=["annotator", "story_id", "question"],
-        strict="filter",
-    )
-    one_kind = files.one_kind("annotator", "annotator_kind")
-    return files.read_form(path, form, one_kind, files.fitting("answer", "question", QUESTIONS))
+    return files.read_form(path, annotations_form(known_stories))
 
 
 def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:

@@ -1,0 +1,145 @@
+"""The form in which people judge items and answers, by keys or buttons."""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+from IPython.display import display
+
+from tomlab.errors import InputError
+from tomlab.forms import tasks
+from tomlab.forms.sheet import Sheet, agreement
+
+MOVES = {"arrowleft": "← back", "arrowright": "skip →", "u": "undo (u)"}
+
+
+class Keys(anywidget.AnyWidget):
+    """Keys pressed in the form around it, as messages."""
+
+    _esm = Path(__file__).with_name("form.js")
+    _css = Path(__file__).with_name("form.css")
+    known = traitlets.List().tag(sync=True)
+    turn = traitlets.Int(0).tag(sync=True)
+
+
+def texts(pairs: list[tuple[str, str]]) -> str:
+    """Headings and texts, whatever stands in them, as HTML."""
+    lines = (f"<dt>{escape(head)}</dt><dd>{escape(text)}</dd>" for head, text in pairs)
+    return f"<dl tabindex=0>{''.join(lines)}</dl>"
+
+
+def bad(error: Exception) -> str:
+    """A complaint as HTML."""
+    return f"<div class=tomlab-bad role=alert>{escape(str(error))}</div>"
+
+
+class Questions:
+    """A sheet's questions, one after the other, and at the end how far people agree."""
+
+    def __init__(self, name: str, sheet: Sheet) -> None:
+        self.form, self.sheet, self.keys = tasks.FORMS[name], sheet, Keys()
+        self.bar = widgets.IntProgress(max=len(sheet.questions), layout={"width": "60%"})
+        self.count, self.said, self.ask, self.text = (widgets.HTML() for _ in range(4))
+        self.ask.add_class("tomlab-ask"), self.text.add_class("tomlab-text")
+        self.answers, moves = row(), row(*(self._button(key, MOVES[key]) for key in MOVES))
+        above = row(self.bar, self.count)
+        parts = [self.keys, above, self.text, self.ask, self.answers, moves, self.said]
+        self.view = widgets.VBox(parts)
+        self.keys.on_msg(lambda _, message, __: self._pressed(message))
+        self._show()
+
+    def _button(self, key: str, label: str) -> widgets.Button:
+        button = widgets.Button(description=label)
+        button.on_click(lambda _: self._do(key))
+        return button
+
+    def _pressed(self, message: dict[str, Any]) -> None:
+        if message["turn"] == self.keys.turn:
+            self._do(message["key"])
+
+    def _do(self, key: str) -> None:
+        self.said.value = ""
+        try:
+            if key in self.by_key:
+                self.sheet.answer(self.by_key[key])
+            elif key == "u":
+                self.sheet.undo()
+            else:
+                self.sheet.move(1 if key == "arrowright" else -1)
+        except InputError as error:
+            self.said.value = bad(error)
+        self._show()
+
+    def _show(self) -> None:
+        sheet, self.by_key, before = self.sheet, {}, self.answers.children
+        if sheet.at is None:
+            self.ask.value, self.text.value = "Everything is answered.", self._agreement()
+            self.answers.children = ()
+        else:
+            (place, name), choices = sheet.questions[sheet.at], sheet.choices()
+            about, chosen = sheet.rows.loc[place], sheet.rows.at[place, name]
+            what = about[sheet.by[0]] if sheet.by else name
+            means = self.form.get("means", {}).get(what, {})
+            self.text.value = texts(about["shown"])
+            self.ask.value = escape(self.form["ask"][what])
+            digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
+            self.by_key = {c if digits else str(n): c for n, c in enumerate(choices, 1)}
+            labels = {c: f"{c}: {means[c]}" if c in means else c for c in choices}
+            buttons = [
+                self._button(key, labels[c] if digits else f"{key}  {labels[c]}")
+                for key, c in self.by_key.items()
+            ]
+            for button, choice in zip(buttons, choices, strict=True):
+                button.button_style = "info" if choice == chosen else ""
+            self.answers.children = buttons
+        for button in before:  # a page would keep thousands
+            button.close()
+        self.keys.known = [*self.by_key, *MOVES]
+        self.keys.turn += 1
+        self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
+
+    def _agreement(self) -> str:
+        found = agreement(self.sheet, self.form["level"])
+        if found["annotators"].max() < 2:
+            return "Nobody else has answered so far; with two, their agreement stands here."
+        found["question"] = found["question"].map(self.form["ask"])
+        ends = found.pop("ci_low").map("{:.2f}".format), found.pop("ci_high").map("{:.2f}".format)
+        found["95 % interval"] = [
+            "not to be had" if "nan" in pair else " to ".join(pair)
+            for pair in zip(*ends, strict=True)
+        ]
+        table = found.rename(columns={"n": "judged by two or more", "same": "all agree"})
+        return table.to_html(index=False, float_format="{:.2f}".format, na_rep="–", border=0)
+
+
+def row(*parts: widgets.Widget) -> widgets.HBox:
+    """Widgets side by side, in several lines where it is narrow."""
+    box = widgets.HBox(parts)
+    box.add_class("tomlab-row")
+    return box
+
+
+def annotate(results: Path | str = "results") -> None:
+    """Show the form: choose what to judge, say who you are, and go on where you stopped.
+
+    Every answer goes into the file that `params.yaml` names. results: what the stages wrote.
+    """
+    titles = [(form["title"], name) for name, form in tasks.FORMS.items()]
+    what = widgets.Dropdown(options=titles, description="Judge")
+    who = widgets.Text(description="Your name", placeholder="as it shall stand in the file")
+    start, place = widgets.Button(description="Start"), widgets.VBox()
+
+    def begin(_: Any) -> None:
+        try:
+            questions = Questions(what.value, tasks.sheet(what.value, who.value, results))
+            place.children = (questions.view,)
+        except InputError as error:
+            place.children = (widgets.HTML(bad(error)),)
+
+    start.on_click(begin)
+    form = widgets.VBox([row(what, who, start), place])
+    form.add_class("tomlab-form")
+    display(form)

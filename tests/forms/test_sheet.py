@@ -1,0 +1,348 @@
+"""Answers of people: what is asked by a schema, what stands in the file, and what may go wrong."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tomlab import params, paths
+from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
+from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
+from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
+from tomlab.benchmarks.omnitom.items.annotation import annotations_form, read_annotations
+from tomlab.benchmarks.simpletom.items import filtering as simpletom
+from tomlab.errors import InputError
+from tomlab.forms import tasks
+from tomlab.forms.sheet import Sheet, agreement
+from tomlab.judging import people
+
+RATINGS = "template_id,rater,rater_kind,follows_structure,tests_behavior"
+FLAGS = "set_id,annotator,kind,verdict,annotator_type"
+ANNOTATIONS = "story_id,annotator,annotator_kind,question,answer"
+LABELS = "story_id,belief,annotator,annotator_type,dimension,label"
+ALIGNMENTS = "story_id,table,actor,belief,match_count,annotator"
+TWO = pd.DataFrame({"template_id": ["t1", "t2"]})
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(header, *lines, name="form.csv"):
+        path = tmp_path / name
+        path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def ratings(file):
+    path = file(RATINGS)
+    return lambda who="Ana": Sheet(path, ratings_form(), TWO, who)
+
+
+def lines(sheet):
+    return sheet.path.read_text(encoding="utf-8").splitlines()[1:]
+
+
+def complaint(call, *arguments):
+    with pytest.raises(InputError) as caught:
+        call(*arguments)
+    return str(caught.value)
+
+
+# What is asked
+
+
+def test_each_column_is_asked_of_each_template(ratings):
+    sheet = ratings()
+    asked = [(sheet.rows.at[row, "template_id"], column) for row, column in sheet.questions]
+    columns = ("follows_structure", "tests_behavior")
+    assert asked == [(name, column) for name in ("t1", "t2") for column in columns]
+    assert sheet.choices() == ["0", "1"]
+    sheet.answer("1")
+    assert sheet.choices() == ["1", "2", "3", "4", "5"]
+
+
+def test_each_kind_of_fault_is_asked_of_each_set(file):
+    sheet = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana")
+    assert sheet.rows["kind"].tolist() == ["coherence", "safety", "answer"]
+    assert sheet.choices() == ["yes", "no"]
+
+
+def test_what_may_be_answered_goes_by_the_question(file):
+    stories = pd.DataFrame({"story_id": ["s1"]})
+    sheet = Sheet(file(ANNOTATIONS), simpletom.annotations_form(), stories, "Ana")
+    allowed = {}
+    while sheet.at is not None:
+        allowed[sheet.rows.at[sheet.questions[sheet.at][0], "question"]] = tuple(sheet.choices())
+        sheet.answer("yes")
+    assert allowed == simpletom.QUESTIONS
+
+
+@pytest.mark.parametrize("name", tasks.FORMS)
+def test_every_form_has_a_file_a_schema_and_words_for_all_it_asks(name, tmp_path):
+    form = tasks.FORMS[name]
+    schema = tasks.schema(name)
+    tasks_of = pd.DataFrame({column: ["1"] for column in schema.columns})
+    open_ = {"verdict", "answer", "label", "meaning", "match_count", *form["ask"]}
+    if name.endswith("labels"):
+        open_.remove("answer")
+    given = tasks_of.drop(columns=[*open_, "kind", "dimension"], errors="ignore")
+    given = given if name != "simpletom/annotations" else given.drop(columns="question")
+    given = given.assign(match_count=[["0", "1"]]) if "match_count" in schema.columns else given
+    path = tmp_path / "form.csv"
+    path.write_text(paths.user_file(tasks.file(name, params.load())).read_text())
+    sheet = Sheet(path, schema, given, "Ana", form.get("whole", ()))
+    asked = sheet.rows[sheet.by[0]] if sheet.by else sheet.asked
+    assert list(form["ask"]) == list(asked)
+
+
+# What stands in the file
+
+
+def test_answers_are_in_the_file_at_once_as_filtering_reads_them(ratings):
+    sheet = ratings()
+    sheet.answer("1")
+    assert lines(sheet) == ["t1,Ana,human,1,"]
+    sheet.answer("4")
+    assert read_ratings(sheet.path, {"t1", "t2"}).to_dict("records") == [
+        {"template_id": "t1", "rater": "Ana", "rater_kind": "human"}
+        | {"follows_structure": 1, "tests_behavior": 4}
+    ]
+
+
+def test_undo_takes_answers_back_one_by_one(ratings):
+    sheet = ratings()
+    sheet.answer("1"), sheet.answer("4")
+    sheet.undo()
+    assert (lines(sheet), sheet.at) == (["t1,Ana,human,1,"], 1)
+    sheet.undo()
+    assert (lines(sheet), sheet.at) == ([], 0)
+    sheet.undo()
+    assert (lines(sheet), sheet.at) == ([], 0)
+
+
+def test_who_comes_back_goes_on_where_they_stopped_and_can_undo(ratings):
+    sheet = ratings()
+    sheet.answer("1"), sheet.answer("4"), sheet.answer("0")
+    again = ratings("  Ana ")
+    assert (again.at, len(again.done)) == (3, 3)
+    again.undo()
+    assert lines(again) == ["t1,Ana,human,1,4"]
+
+
+def test_what_is_skipped_comes_again_after_the_last(ratings):
+    sheet = ratings()
+    sheet.move(1)
+    for answer in ("5", "1", "5"):
+        sheet.answer(answer)
+    assert sheet.at == 0
+    sheet.answer("0")
+    assert sheet.at is None
+    assert lines(sheet) == ["t1,Ana,human,0,5", "t2,Ana,human,1,5"]
+    sheet.move(-1)
+    sheet.answer("1")
+    assert lines(sheet)[1] == "t2,Ana,human,1,1"
+
+
+def test_moving_past_either_end_stays_among_the_questions(ratings):
+    sheet = ratings()
+    sheet.move(-1)
+    assert sheet.at == 0
+    for _ in range(4):
+        sheet.move(1)
+    assert sheet.at == 0
+
+
+def test_two_people_at_once_lose_nothing_of_each_other(ratings):
+    ana, ben = ratings("Ana"), ratings("Ben")
+    for one, two in zip(("1", "5", "0", "2"), ("0", "4", "0", "3"), strict=True):
+        ana.answer(one), ben.answer(two)
+    found = {tuple(line.split(",")) for line in lines(ana)}
+    assert found == {
+        ("t1", "Ana", "human", "1", "5"),
+        ("t2", "Ana", "human", "0", "2"),
+        ("t1", "Ben", "human", "0", "4"),
+        ("t2", "Ben", "human", "0", "3"),
+    }
+
+
+def test_rows_of_models_and_of_former_templates_stay(file):
+    kept = ["gone,Ana,human,1,3", "t1,gpt,llm:gpt-4,1,5"]
+    sheet = Sheet(file(RATINGS, *kept), ratings_form(), TWO, "Ana")
+    sheet.answer("0")
+    assert lines(sheet) == [*kept, "t1,Ana,human,0,"]
+
+
+def test_flags_and_labels_are_read_by_filtering(file):
+    flags = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana")
+    flags.answer("no"), flags.answer("yes")
+    table = read_flags(flags.path, {"0-0-0"})
+    assert dict(zip(table["kind"], table["verdict"], strict=True)) == {
+        "coherence": "no",
+        "safety": "yes",
+    }
+    beliefs = pd.DataFrame({"story_id": ["7"], "belief": ["1"]})
+    labels = Sheet(file(LABELS, name="labels.csv"), annotations_form(), beliefs, "Ana")
+    labels.answer("0"), labels.answer("True")
+    told = read_annotations(labels.path)[["dimension", "label"]].to_numpy().tolist()
+    assert told == [["order", "0"], ["truth_status", "True"]]
+
+
+def test_tables_stand_whole_in_the_file_with_beliefs_that_repeat(file):
+    rows = [("prediction", "Ana", "It rains"), ("prediction", "Ana", "It rains")]
+    rows += [("gold", "Ana", "It is raining")]
+    given = pd.DataFrame(rows, columns=["table", "actor", "belief"])
+    given = pd.concat([given.assign(story_id="1", system=name) for name in ("x", "y")])
+    given["match_count"] = [["0", "1", "2"]] * len(given)
+    path, whole = file(ALIGNMENTS), ["story_id", "system"]
+    sheet = Sheet(path, ALIGNMENTS_FORM, given, "Ben", whole)
+    sheet.answer("0"), sheet.answer("1")
+    [table] = read_human(path)
+    assert (table.table_id, table.truth) == ("1/x/Ben", "human:Ben")
+    assert (table.mc_predicted, table.mc_gold) == ((0, 1), (None,))
+    assert Sheet(path, ALIGNMENTS_FORM, given, "Ben", whole).at == 2
+
+
+def test_an_answer_to_what_now_reads_otherwise_is_asked_again(file, tmp_path):
+    given = dict.fromkeys(people.FORM[:-2], "x") | {"sample": "0", "answer": "it is a"}
+    path = file(",".join(people.FORM))
+    sheet = Sheet(path, people.labels_form(), pd.DataFrame([given]), "Ana")
+    sheet.answer("a")
+    other = pd.DataFrame([given | {"answer": "it is b"}])
+    again = Sheet(path, people.labels_form(), other, "Ana")
+    assert again.at == 0
+    again.answer("b")
+    assert lines(again) == ["x,x,x,x,0,x,x,x,it is b,b,Ana"]
+
+
+# What may go wrong
+
+
+HOSTILE = 'O"Neil, <b>Ana</b> $x$; =1+1'
+
+
+def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
+    texts = ["a,b", 'say "no"', "=1+1", "<script>alert(1)</script>", "é\u2028x", "t'); --"]
+    path = file(RATINGS)
+    sheet = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE)
+    while sheet.at is not None:
+        sheet.answer(sheet.choices()[-1])
+    table = read_ratings(path, set(texts))
+    assert table["template_id"].tolist() == texts
+    assert set(table["rater"]) == {HOSTILE}
+    assert Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE).at is None
+
+
+def test_a_name_over_two_lines_is_one_name(ratings):
+    sheet = ratings("Ana\n Ruiz")
+    sheet.answer("1")
+    assert lines(sheet) == ["t1,Ana Ruiz,human,1,"]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "gpt"])
+def test_a_name_that_is_nobodys_or_a_models_is_refused(file, name):
+    path = file(RATINGS, "t1,gpt,llm:gpt-4,1,5")
+    said = complaint(Sheet, path, ratings_form(), TWO, name)
+    assert said == f"name: found {name.strip()!r}, expected the name of a person"
+
+
+def test_an_answer_that_is_none_of_the_choices_is_refused(ratings):
+    sheet = ratings()
+    assert complaint(sheet.answer, "2") == "found '2', expected 0, 1"
+    assert lines(sheet) == []
+
+
+def test_nothing_to_judge_is_said(file):
+    path = file(RATINGS)
+    said = complaint(Sheet, path, ratings_form(), TWO.iloc[:0], "Ana")
+    assert said == f"{path}: found nothing to judge; run the stages before it"
+
+
+def test_what_others_wrote_meanwhile_stays(ratings):
+    sheet = ratings()
+    sheet.answer("1")
+    with sheet.path.open("a", encoding="utf-8") as file:
+        file.write("t2,Ben,human,0,2\n")
+    sheet.answer("5")
+    assert lines(sheet) == ["t2,Ben,human,0,2", "t1,Ana,human,1,5"]
+
+
+def test_own_answers_that_changed_meanwhile_are_not_overwritten(ratings):
+    sheet, elsewhere = ratings(), ratings()
+    elsewhere.answer("0"), elsewhere.answer("3")
+    said = complaint(sheet.answer, "1")
+    assert f"{sheet.path}: changed meanwhile: found other answers of Ana" in said
+    assert lines(sheet) == ["t1,Ana,human,0,3"]
+    assert sheet.at == 0
+    sheet.answer("1")
+    assert lines(sheet) == ["t1,Ana,human,1,3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (f"{RATINGS}\nt1,Ben,human,9,2\n", "row 2, field follows_structure: found '9', expected"),
+        ("rater\nBen\n", "row 1: missing columns template_id, rater_kind"),
+        (f'{RATINGS}\nt1,"Ben,human', "row 2: cannot be read as CSV"),
+        (None, "cannot be read (No such file or directory)"),
+    ],
+    ids=["value", "header", "quote", "gone"],
+)
+def test_a_file_spoilt_meanwhile_is_named_and_left_as_it_is(ratings, content, told):
+    sheet = ratings()
+    sheet.answer("1")
+    good = sheet.path.read_bytes()
+    sheet.path.unlink() if content is None else sheet.path.write_text(content, encoding="utf-8")
+    said = complaint(sheet.answer, "5")
+    assert str(sheet.path) in said
+    assert told in said
+    assert (sheet.path.read_text(encoding="utf-8") if content else None) == content
+    assert sheet.at == 1
+    sheet.path.write_bytes(good)
+    sheet.answer("5")
+    assert lines(sheet) == ["t1,Ana,human,1,5"]
+
+
+def test_a_full_disk_loses_no_answer_before(ratings, monkeypatch):
+    sheet = ratings()
+    sheet.answer("1")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        assert "cannot be written (No space left on device)" in complaint(sheet.answer, "5")
+        assert "cannot be written" in complaint(sheet.undo)
+    assert lines(sheet) == ["t1,Ana,human,1,"]
+    assert (sheet.at, len(sheet.done)) == (1, 1)
+    sheet.answer("5")
+    assert lines(sheet) == ["t1,Ana,human,1,5"]
+
+
+# Agreement
+
+
+def test_agreement_of_two_is_that_of_filtering_and_leaves_models_out(file):
+    marks = {"Ana": "1100", "Ben": "1101"}
+    rows = [f"t{i},{who},human,{m}," for who, ms in marks.items() for i, m in enumerate(ms)]
+    rows += [f"t{i},gpt,llm:gpt-4,0,1" for i in range(4)]
+    path = file(RATINGS, *rows)
+    given = pd.DataFrame({"template_id": [f"t{i}" for i in range(4)]})
+    found = agreement(Sheet(path, ratings_form(), given, "Ana"), "nominal").set_index("question")
+    one = found.loc["follows_structure"]
+    assert (one["annotators"], one["n"], one["same"]) == (2, 4, 0.75)
+    # Krippendorff: 1 - 7 * 2 / (2 * 5 * 3), of 8 values in one differing pair.
+    assert one["alpha"] == pytest.approx(1 - 7 * 2 / (2 * 5 * 3))
+    assert one["ci_low"] < one["alpha"] < one["ci_high"]
+    assert "tests_behavior" not in found.index
+
+
+def test_one_alone_has_no_agreement(ratings):
+    sheet = ratings()
+    sheet.answer("1")
+    [row] = agreement(sheet, "ordinal").to_dict("records")
+    assert (row["annotators"], row["n"]) == (1, 0)
+    assert math.isnan(row["alpha"])
