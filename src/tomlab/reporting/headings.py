@@ -31,7 +31,7 @@ def title(points: pd.DataFrame, even: float, says: Mapping[str, str], **told: st
         for k, what in count.groupby(count, sort=False).groups.items():
             who = models[0] if len(models) == 1 else f"{k} of {len(models)} models"
             parts.append(says[side].format(who=who, what=listed(what), **told))
-    who = models[0] if len(models) == 1 else f"none of {len(models)} models"
+    who = models[0] if len(models) == 1 else f"{len(models)} models"
     return "; ".join(parts) or says["none"].format(who=who, **told)
 
 
@@ -52,6 +52,14 @@ def said(
         "run": f"{'; '.join(own)}." if own else f"{WORDS['not_run']}.",
         "not shown": limits,
     }
+
+
+def counted(caption: str, points: pd.DataFrame, groups: str) -> str:
+    """A caption with n and groups of this run's points, where it has any."""
+    run = points[points["source"] == RUN]
+    n, of = (printed.span(run[name]) for name in ("n", "n_groups"))
+    told = WORDS["figure_n"].format(n=n, of=of, groups=groups)
+    return caption if run.empty else f"{caption} {told}"
 
 
 def listed(names: list[str]) -> str:

@@ -33,7 +33,7 @@ ROW_HEIGHT = 0.32  # inches
 COUNT_SIZE = 6  # points: of n beside a panel
 LINE_GAP = 0.6  # inches between two lines of panels, for the upper's x axis and the lower's title
 TITLE_LINE = 0.2  # inches
-TITLE_WIDTH = 82  # characters
+TITLE_WIDTH = 88  # characters
 MARK = "*"
 
 _CENTRED = {"ha": "center", "va": "center"}
@@ -267,7 +267,7 @@ def source_handles(
     """Legend entries for what is drawn of `points`: hollow, with an interval, marked."""
     is_hollow, is_marked = points["ci_low"].isna(), points["mark"].ne("")
     present = [(paper, HOLLOW, is_hollow), (run, INTERVAL, ~is_hollow)]
-    present += [("fails a check, see caption", MARKED, is_marked)]
+    present += [("fails a check, see notes", MARKED, is_marked)]
     return {name: handle for name, handle, is_drawn in present if is_drawn.any()}
 
 
