@@ -12,8 +12,8 @@ from tomlab.reporting.printed import WORDS
 WHITE = seaborn.axes_style("white")
 # Set otherwise on purpose, or (the colour map) not used.
 OWN = {"axes.edgecolor", "axes.spines.right", "axes.spines.top", "font.sans-serif", "image.cmap"}
-# Unscored outcomes, and answers of no kind, are tints; "1" to "3" are a user's methods.
-UNNAMED = {"unparsed", "truncated", "refused", "error", "irrelevant", "1", "2", "3"}
+# Unscored outcomes, and answers of no kind, are tints.
+UNNAMED = {"unparsed", "truncated", "refused", "error", "irrelevant"}
 
 
 @pytest.mark.parametrize("colour", plotting.COLOURS)

@@ -13,11 +13,14 @@ from tomlab.reporting.findings import BASELINES, standing
 from tomlab.reporting.printed import PAPER, RUN, WORDS
 
 
-def title(points: pd.DataFrame, even: float, says: Mapping[str, str], **told: str) -> str:
+def title(
+    points: pd.DataFrame, even: float, says: Mapping[str, str], many: str = "", **told: str
+) -> str:
     """Which models of this run lie above, and which below, the level `even`, and on what.
 
-    says: templates by "above" and "below", which name {who} and {what}; "none", where no number
-    lies apart from the level; "few", where none is from enough groups. Baselines have no say.
+    says: templates by "above", "below" or both, which name {who} and {what}; "none", where no
+    number lies apart from the level; "few", where none is from enough groups. Baselines have no
+    say. many: how more than three kinds are called, else each is named.
     """
     run = _models(points)
     enough = run[~printed.is_few(run)]
@@ -25,12 +28,12 @@ def title(points: pd.DataFrame, even: float, says: Mapping[str, str], **told: st
         return says["few"].format(**told)
     sides = enough.assign(side=[standing(row, even) for row in enough.itertuples()])
     models, parts = list(run["model"].unique()), []
-    for side in ("above", "below"):
+    for side in [side for side in ("above", "below") if side in says]:
         own = sides[sides["side"] == side]
         count = own.groupby("what", sort=False)["model"].nunique()
         for k, what in count.groupby(count, sort=False).groups.items():
             who = models[0] if len(models) == 1 else f"{k} of {len(models)} models"
-            parts.append(says[side].format(who=who, what=listed(what), **told))
+            parts.append(says[side].format(who=who, what=_kinds(what, many), **told))
     who = models[0] if len(models) == 1 else f"{len(models)} models"
     return "; ".join(parts) or says["none"].format(who=who, **told)
 
@@ -66,6 +69,10 @@ def listed(names: list[str]) -> str:
     """Names in a row: "a, b and c"."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _kinds(names: list[str], many: str) -> str:
+    return f"{len(names)} {many}" if many and len(names) > 3 else listed(names)
 
 
 def _models(points: pd.DataFrame) -> pd.DataFrame:
