@@ -32,7 +32,7 @@ def dots(
     empty_x: float = 0.5,
     legend: Mapping[str, Artist] | None = None,
     legend_columns: int = 3,
-    **size: float,
+    **size: float | str,
 ) -> Figure:
     """Dots with intervals on the rows of `positions`.
 
@@ -41,7 +41,7 @@ def dots(
     shares or their difference; groups: what n_groups counts. lines: value and name of chance lines
     by dash, in the panels `lined`, else in all. also: draws more of a panel's points. empty: said
     at `empty_x` in a panel's rows without any. legend: by default series, sources and lines. size:
-    as `plotting.panels` has it.
+    as `plotting.panels` has it, with the figure's title.
     """
     (column, titles), (key, looks) = panels, series
     drawn = points[points[key].isin(looks)]
@@ -85,7 +85,7 @@ def bars(
     grey: Mapping[str, Collection[float]] = NOTHING,
     least: float = 0.06,
     empty: str = "",
-    **size: float,
+    **size: float | str,
 ) -> Figure:
     """Stacked bars on the rows of `positions`.
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
-from tomlab.reporting import beside, charts, plotting, printed, readings
+from tomlab.reporting import beside, charts, headings, plotting, printed, readings
+from tomlab.reporting.plotting import Drawn
 from tomlab.reporting.printed import ABSENT, RUN, WORDS, Table
 from tomlab.scoring import paired, power
 
@@ -37,8 +37,8 @@ def table(found: pd.DataFrame, named: Named, wording: Wording) -> Table:
     return Table("differences", tidy, printed.once(shown, [["Of"]]), caption, notes)
 
 
-def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> tuple[Figure, str]:
-    """The differences of one model's headlines, from others and between its methods; the caption.
+def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> Drawn:
+    """The differences of one model's headlines, from others and between its methods.
 
     Arguments as of `table`. A line stands at no difference, n and groups beside each row.
     """
@@ -62,9 +62,21 @@ def figure(found: pd.DataFrame, named: Named, wording: Wording, model: str) -> t
         empty="not asked",
         empty_x=-0.5,
         row_height=row_height,
+        title=_title(own, model),
     )
-    told = WORDS["differences_figure"].format(wording=wording, model=model, mark=HOLDS)
-    return shown, " ".join([told, *beside.grey(points, wording.groups)])
+    told = {"wording": wording, "model": model, "mark": HOLDS}
+    caption = headings.counted(WORDS["differences_figure"].format(**told), points, wording.groups)
+    notes = [note.format(**told) for note in WORDS["differences_figure_notes"]]
+    notes += beside.grey(points, wording.groups)
+    return Drawn(shown, caption, notes, {}, points.drop(columns="y"), figure)
+
+
+def _title(own: pd.DataFrame, model: str) -> str:
+    """How many of the differences drawn hold among their pairs, and of how many the title tells."""
+    enough = own[~printed.is_few(own.assign(source=RUN))]
+    hold = enough["p_holm"].lt(paired.LEVEL).sum()
+    says = WORDS["differences_title"]["few" if enough.empty else "some" if hold else "none"]
+    return says.format(model=model, hold=hold, all=len(enough))
 
 
 def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:

@@ -1,29 +1,27 @@
 """The one style of all figures, and the few drawing helpers that every benchmark's figures share.
 
 Figures are plain matplotlib `Figure`s, outside pyplot's list of open figures, so that a notebook
-shows each once. Colours are seaborn's colour-blind safe palette; shape or hatch repeats what
-colour says. One typeface, which matplotlib ships, so that every machine draws the same picture.
+shows each once. A colour means one thing in all of them (`meanings` of `words.yaml`); shape or
+hatch repeats what it says. One typeface, which matplotlib ships, so that every machine draws the
+same picture.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from io import BytesIO
 from itertools import cycle
-from pathlib import Path
+from textwrap import fill
 
-import matplotlib
 import numpy as np
 import pandas as pd
-from IPython.display import Image, Markdown, display
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from tomlab.reporting.drawn import Drawn, draw, save, show, style  # noqa: F401  callers find all here
 from tomlab.reporting.printed import RUN, WORDS, few, is_few, n_of, share
 
 COLOURS, TINTS = WORDS["colours"], WORDS["tints"]
@@ -34,15 +32,11 @@ WIDTH = 7.0  # inches: the text width of a page
 ROW_HEIGHT = 0.32  # inches
 COUNT_SIZE = 6  # points: of n beside a panel
 LINE_GAP = 0.6  # inches between two lines of panels, for the upper's x axis and the lower's title
+TITLE_LINE = 0.2  # inches
+TITLE_WIDTH = 88  # characters
 MARK = "*"
 
-DPI = 200
-SHOWN = 780  # pixels: a figure's width in a notebook
-# What `save` must not write into a file: a date or a version would differ from run to run.
-_VARYING = {"png": ["Software"], "pdf": ["CreationDate", "Creator", "Producer"]}
 _CENTRED = {"ha": "center", "va": "center"}
-_SHEET = Path(__file__).with_name("plain.mplstyle")
-_STYLE = matplotlib.rc_params_from_file(_SHEET, use_default_template=False)
 
 
 @dataclass(frozen=True)
@@ -60,11 +54,6 @@ def described(levels: Mapping[str, Mapping]) -> dict[str, Look]:
     """The looks of a `words.yaml` by level: the fields of `Look`, colours by their names."""
     looks, hues = {level: Look(**fields) for level, fields in levels.items()}, COLOURS | TINTS
     return {level: replace(look, colour=hues[look.colour]) for level, look in looks.items()}
-
-
-def style() -> AbstractContextManager:
-    """The style as a context: figures are made, laid out and saved inside it."""
-    return matplotlib.rc_context(_STYLE)
 
 
 def row_positions(blocks: dict[str, list[str]]) -> pd.Series:
@@ -85,23 +74,25 @@ def panels(
     row_height: float = ROW_HEIGHT,
     extra: float = 1.4,
     columns: int | None = None,
+    title: str = "",
 ) -> tuple[Figure, list[Axes]]:
     """A figure with one panel a title on shared rows (from `row_positions`).
 
     The panels stand side by side, or in lines of at most `columns`. Headings are bold, every other
     row lies on a pale band, and a thin line parts the blocks. `extra` inches are kept for titles,
-    the x axis and a legend.
+    the x axis and a legend; title: `entitle`s the figure.
     """
     columns = min(columns or len(titles), len(titles))
     lines = -(-len(titles) // columns)
     height = extra + lines * row_height * len(positions) + (lines - 1) * LINE_GAP
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    entitle(figure, title)
     all_axes = list(figure.subplots(lines, columns, sharey=True, squeeze=False).flat)
     while len(all_axes) > len(titles):
         all_axes.pop().remove()
     rows = positions.index.get_level_values("row")
-    for axes, title in zip(all_axes, titles, strict=True):
-        axes.set_title(title)
+    for axes, name in zip(all_axes, titles, strict=True):
+        axes.set_title(name)
         for y in positions[rows != ""].iloc[::2]:
             axes.axhspan(y - 0.5, y + 0.5, color=TINTS["band"], linewidth=0, zorder=0)
         for y in positions[rows == ""].iloc[1:]:
@@ -113,6 +104,14 @@ def panels(
         for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
             tick.set_fontweight("normal" if row else "bold")
     return figure, all_axes
+
+
+def entitle(figure: Figure, title: str) -> None:
+    """Write what the figure finds above it, in lines, and make it higher by them."""
+    if title:
+        text = fill(title, TITLE_WIDTH)
+        figure.set_figheight(figure.get_figheight() + TITLE_LINE * (text.count("\n") + 1.4))
+        figure.suptitle(text, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
 
 
 def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
@@ -214,16 +213,22 @@ def stacked_bars(
         edge = {"edgecolor": INK if look.hatch else "white", "linewidth": 0.4 * (widths > 0)}
         fill = {"color": look.colour, "hatch": look.hatch, "zorder": 2, "label": part}
         bars = axes.barh(y, widths, 0.8, left, **fill, **edge)
-        is_dark = look.colour in (COLOURS["blue"], COLOURS["green"], INK)
+        is_dark = luminance(look.colour) < 0.18 and not look.hatch  # white on it is read better
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if look.hatch else None
-        text = {"fontsize": 6.5, "color": "white" if is_dark else INK, "bbox": box}
+        text = {"fontsize": 6.5, "color": "white" if is_dark else "black", "bbox": box}
         numbers = [share(width) if width >= least else "" for width in widths]
         labels = axes.bar_label(bars, numbers, label_type="center", **text)
         for height, bar, label in zip(y, bars, labels, strict=True):
             if height in grey:
                 bar.set_facecolor(greys[part].colour)
-                label.set_color(INK)
+                label.set_color("black")
         left += widths.to_numpy()
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a colour, from 0 (black) to 1 (WCAG 2.1)."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
 
 
 def dot_handles(looks: dict[str, Look]) -> dict[str, Line2D]:
@@ -262,7 +267,7 @@ def source_handles(
     """Legend entries for what is drawn of `points`: hollow, with an interval, marked."""
     is_hollow, is_marked = points["ci_low"].isna(), points["mark"].ne("")
     present = [(paper, HOLLOW, is_hollow), (run, INTERVAL, ~is_hollow)]
-    present += [("fails a check, see caption", MARKED, is_marked)]
+    present += [("fails a check, see notes", MARKED, is_marked)]
     return {name: handle for name, handle, is_drawn in present if is_drawn.any()}
 
 
@@ -282,15 +287,15 @@ def say(axes: Axes, y: float, what: str, x: float = 0.5) -> None:
     axes.text(x, y, what, **_CENTRED, color=TINTS["pale ink"], fontsize=7)
 
 
-# Of unlike length, so that colour and marker together stay distinct.
-_SERIES = [colour for name, colour in COLOURS.items() if name not in ("grey", "yellow")]
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
+# What has no meaning of its own (methods, models): told apart by its marker most of all.
+_PLAIN = (INK, COLOURS["purple"])
+_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")  # an odd number
 
 
 def looks(names: Sequence[str], spread: float = 0.0) -> dict[str, Look]:
     """A look a name, in rows from `spread` above the middle to as much below."""
     dodges = np.linspace(-spread, spread, len(names)) if len(names) > 1 else [0.0]
-    kinds = zip(names, cycle(_SERIES), cycle(_MARKERS), dodges, strict=False)
+    kinds = zip(names, cycle(_PLAIN), cycle(_MARKERS), dodges, strict=False)
     return {n: Look(n, colour, marker, dodge=float(d)) for n, colour, marker, d in kinds}
 
 
@@ -311,35 +316,3 @@ def legend_below(figure: Figure, handles: dict[str, Artist | tuple], columns: in
     place = {"loc": "outside lower center", "ncols": columns}
     beside = {tuple: HandlerTuple(ndivide=None)}
     figure.legend(list(handles.values()), list(handles), handler_map=beside, **place)
-
-
-def save(figure: Figure, folder: Path | str, name: str, caption: str) -> list[Path]:
-    """Write `name`.png, .pdf and .caption.txt into `folder`, making it; the paths.
-
-    The bytes depend on the figure alone: no date and no version is written.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{suffix}" for suffix in ("png", "pdf", "caption.txt")]
-    for path in paths[:2]:
-        path.write_bytes(_rendered(figure, path.suffix[1:]))
-    paths[2].write_text(caption + "\n", encoding="utf-8")
-    return paths
-
-
-def show(figure: Figure, caption: str) -> None:
-    """Display a figure in a notebook as it is saved, its caption below."""
-    display(Image(_rendered(figure, "png"), width=SHOWN), Markdown(caption))
-
-
-def draw(folder: Path | str, name: str, figure: Figure, caption: str) -> None:
-    """Save a figure into `folder` and display what was saved, its caption below."""
-    png, *_ = save(figure, folder, name, caption)
-    display(Image(png.read_bytes(), width=SHOWN), Markdown(caption))
-
-
-def _rendered(figure: Figure, kind: str) -> bytes:
-    buffer = BytesIO()
-    with style():
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=dict.fromkeys(_VARYING[kind]))
-    return buffer.getvalue()

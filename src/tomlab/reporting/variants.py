@@ -2,10 +2,10 @@
 
 import pandas as pd
 from IPython.display import Markdown
-from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
-from tomlab.reporting import beside, charts, plotting, printed
+from tomlab.reporting import beside, charts, headings, plotting, printed
+from tomlab.reporting.plotting import Drawn
 from tomlab.reporting.printed import ABSENT, RUN, WORDS, Table
 
 HEADS = WORDS["variants_heads"]
@@ -49,9 +49,9 @@ def table(found: pd.DataFrame, wording: Wording) -> Table:
     )
 
 
-def figure(found: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
+def figure(found: pd.DataFrame, wording: Wording) -> Drawn:
     """The share that chose the option shown first, beside a line at .5, and the share of answers
-    that stay the same; where answers choose nothing the difference. The caption.
+    that stay the same; where answers choose nothing the difference.
     """
     chooses = found["metric"].isin(CHOICES).any()
     shown = [m for m in (CHOICES if chooses else OTHERWISE) if found["metric"].eq(m).any()]
@@ -61,8 +61,12 @@ def figure(found: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     positions = plotting.row_positions(blocks or {"": [WORDS["variants_none"]]})
     y = [positions[place] for place in zip(own["model"], own["method"], strict=True)]
     names = list(own["asked_as"].unique())
+    own = own.assign(source=RUN, mark="")
+    about = own[own["metric"].eq(shown[0] if shown else "")]
+    says = WORDS["variants_titles"]["place" if "first_option" in shown else "score"]
+    level = 0.5 if "first_option" in shown else 0.0
     drawn = charts.dots(
-        own.assign(y=pd.Series(y, own.index, dtype=float), source=RUN, mark=""),
+        own.assign(y=pd.Series(y, own.index, dtype=float)),
         positions,
         ("metric", {metric: HEADS[metric] for metric in shown or OTHERWISE}),
         ("asked_as", plotting.looks(names, 0.18)),
@@ -73,7 +77,9 @@ def figure(found: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
         lined=["first_option"],
         empty="not asked",
         empty_x=0.5 if chooses else -0.5,
+        title=headings.title(about.assign(what="method " + about["method"]), level, says),
     )
     caption = WORDS["variants_figure" if chooses else "variants_differences"]
-    told = caption.format(wording=wording, n=printed.span(own["n"]))
-    return drawn, " ".join([told, *beside.grey(own.assign(source=RUN), wording.groups)])
+    caption = headings.counted(caption.format(wording=wording), own, wording.groups)
+    notes = [*WORDS["variants_figure_notes"], *beside.grey(own, wording.groups)]
+    return Drawn(drawn, caption, notes, {}, own, figure)

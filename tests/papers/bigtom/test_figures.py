@@ -88,7 +88,7 @@ def test_cells_that_fail_the_audit_are_marked(one):
     assert mark.get_text() == "*"
     assert mark.xy == pytest.approx((1.0, y + 0.28))
     assert "claude-2, Fwd. Action, TB ∧ FB, 1-shot, with initial belief" in caption
-    assert "fails a check, see caption" in [t.get_text() for t in figure.legends[0].get_texts()]
+    assert "fails a check, see notes" in [t.get_text() for t in figure.legends[0].get_texts()]
     figure, _ = figures.figure3(one, method="1-shot", initial_belief=0)
     [mark] = artists(figure.axes[0], "TB ∧ FB mark")
     assert mark.xy == pytest.approx((0.84, dict(rows(figure))["claude-2"] + 0.28))

@@ -97,7 +97,7 @@ def test_cells_that_fail_a_check_are_marked_and_explained(one):
         "(row equals full Mistral Instruct 7B cot in 10 of 12 cells, largest gap 0.1): "
         "Llama-2 Chat 70B + CoT, short (all columns)." in caption
     )
-    assert "fails a check, see caption" in legend(figure)
+    assert "fails a check, see notes" in legend(figure)
 
 
 def test_figure3_joins_fact_and_belief_of_each_model(one):

@@ -134,7 +134,7 @@ def test_a_gap_that_rests_on_a_failing_cell_is_marked(one):
     assert mark.xy == pytest.approx((0.396, dict(rows(figure))["Llama-3.1-405B"]))  # 97.8 − 58.2
     assert artists(figure.axes[1], "judgment mark") == []
     assert "(printed 58.2, elsewhere 58.2 and 58.3): Llama-3.1-405B, behavior" in caption
-    assert "fails a check, see caption" in legend(figure)
+    assert "fails a check, see notes" in legend(figure)
 
 
 def test_wordings_have_the_chance_of_their_options(one):

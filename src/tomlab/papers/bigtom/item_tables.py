@@ -97,6 +97,18 @@ def rating_sentence(table: str, words: str = "rated") -> str:
     return WORDS[words].format(**told)
 
 
+def aggregates() -> str:
+    """The contrasts of the mean of all measures, as printed."""
+    rows = contrasts().query("measure == 'aggregate'")
+    numbers = [
+        f"{CONTRASTS[row.contrast].label} "
+        f"{printed.cell(row.value, row.ci_low, row.ci_high, row.mark, printed.signed)}"
+        for row in rows.itertuples()
+    ]
+    source = PUBLICATION.source("table3_rating_contrasts")
+    return f"{MEASURES['aggregate']}: {'; '.join(numbers)} ({source})."
+
+
 def failing(cells: pd.DataFrame) -> list[str]:
     """One sentence a reason why published contrasts are marked, and which they are."""
     return beside.failing(cells, lambda rows: rows["name"] + ", " + rows["contrast"])
