@@ -42,9 +42,10 @@ def of_method(draw, method, scenarios):
             wrong = draw.uniform(0, 0.3, size=3)
             for kind, share in zip(LIST_ERRORS, wrong, strict=True):
                 yield "list_error", f"{scenario}/{family}/{kind}", share, 120, 1.0
+            yield "list_error", f"{scenario}/{family}/any", wrong.sum(), 120, 1.0
             yield f"{family}_list", scenario, 1 - wrong.sum(), 120, 1.0
-            for kind in YN_ERRORS:
-                share = draw.uniform(0, 0.3)
+            wrong = draw.uniform(0, 0.3, size=3)
+            for kind, share in zip((*YN_ERRORS, "any"), (*wrong, wrong.sum()), strict=True):
                 yield "yn_error", f"{scenario}/{family}/{kind}", share, 240, 1.0
     for outcome, share in OUTCOMES.items():
         yield "outcome_rate", outcome, share, 600, 1.0

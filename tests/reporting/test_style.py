@@ -31,7 +31,7 @@ def looks(words):
             yield from looks(one)
 
 
-@pytest.mark.parametrize("benchmark", ["", "bigtom", "simpletom"])
+@pytest.mark.parametrize("benchmark", ["", "bigtom", "fantom", "omnitom", "simpletom"])
 def test_a_colour_means_one_thing(benchmark):
     words = import_module(f"tomlab.papers.{benchmark}.tables").WORDS if benchmark else WORDS
     series = {key: value for key, value in words.items() if key != "few"}

@@ -13,6 +13,7 @@ import pandas as pd
 from tomlab.errors import InputError, refuse
 from tomlab.records.published import CREDIT, Paper
 from tomlab.reporting import plotting, printed
+from tomlab.reporting.findings import BASELINES
 from tomlab.reporting.plotting import MARK
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
 
@@ -43,6 +44,16 @@ def rates(metrics: pd.DataFrame, benchmark: str, methods: Iterable[str]) -> pd.D
     """The outcome rates of one benchmark's answers by some methods. InputError: as `of_run`."""
     rows = of_run(metrics, benchmark)
     return rows[rows["metric"].eq("outcome_rate") & rows["method"].isin(methods)]
+
+
+def without_copies(rows: pd.DataFrame, copied: pd.Series) -> pd.DataFrame:
+    """Rows without the numbers that baselines owe to words of the reference, which they copy.
+
+    copied: of which rows that would be so. Beside a model, which has words of its own, such a
+    number says nothing; where only baselines were run, all rows stay.
+    """
+    of_baseline = rows["model"].isin(BASELINES)
+    return rows if of_baseline.all() else rows[~(of_baseline & copied)]
 
 
 def percent(rows: pd.DataFrame) -> pd.DataFrame:
@@ -163,10 +174,15 @@ def in_rows(points: pd.DataFrame, row: str = "model") -> tuple[pd.DataFrame, pd.
 # ---- sentences -----------------------------------------------------------------------------------
 
 
-def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
-    """What n counts, how many groups it is from, and how that stands beside each number."""
+def n_from(rows: pd.DataFrame, unit: str, groups: str) -> str:
+    """What n counts, and how many groups it is from."""
     known = [printed.span(rows[name]) for name in ("n", "n_groups")]
-    return f"n = {known[0]} {unit} from {known[1]} {groups} (beside each number: n/{groups})"
+    return f"n = {known[0]} {unit} from {known[1]} {groups}"
+
+
+def counted(rows: pd.DataFrame, unit: str, groups: str) -> str:
+    """`n_from`, and how that stands beside each number."""
+    return f"{n_from(rows, unit, groups)} (beside each number: n/{groups})"
 
 
 def run_sentences(
@@ -188,6 +204,17 @@ def run_sentences(
     how = ", ".join(each for each in run["ci_method"].unique() if each)
     about = f"This run: {models}; {told}; 95 % {interval} ({how}{by and f', by {by}'})."
     return [about, *printed.unscored(rates, credit)]
+
+
+def copied(before: pd.DataFrame, after: pd.DataFrame, says: str) -> list[str]:
+    """One sentence on the baselines of which `without_copies` left something out, if it did.
+
+    before, after: rows by model; says: with {models}.
+    """
+    kept = after["model"].value_counts()
+    counts = before.groupby("model", sort=False).size()
+    models = [model for model, n in counts.items() if n > kept.get(model, 0)]
+    return [says.format(models=" and ".join(models))] if models else []
 
 
 def grey(points: pd.DataFrame, groups: str) -> list[str]:

@@ -9,9 +9,12 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, charts, plotting, printed
+from tomlab.reporting.headings import listed
 from tomlab.reporting.printed import WORDS
 
+TITLES = yaml_beside(__file__)["titles"]
 QUALITIES = WORDS["qualities"]
 SIDES = {True: "Yes is right (sensitivity)", False: "No is right (specificity)"}
 LOOKS = plotting.described(WORDS["looks"]["decisions"])
@@ -54,12 +57,20 @@ def by_kind(found: pd.DataFrame, title: str, groups: str) -> tuple[Figure, str]:
         shares[panel] = pd.DataFrame(parts, index=y)
         texts = map(printed.n_of, own["n"], own["n_groups"])
         counts[panel] = pd.Series(list(texts), index=y, dtype=str)
-    size = {"row_height": 0.2, "extra": 1.0, "least": 0.08}
+    judge = found["judge"].iloc[0]
+    size = {"row_height": 0.2, "extra": 1.0, "least": 0.08, "title": _title(found, judge)}
     figure = charts.bars(
         shares, positions, LOOKS, "Share of cases", counts, groups, empty="no case", **size
     )
-    judge = found["judge"].iloc[0]
     return figure, f"{WORDS['by_kind'].format(title=title, judge=judge)} {_unseen(found, judge)}"
+
+
+def _title(found: pd.DataFrame, judge: str) -> str:
+    """The kinds of case of which a judge gets fewer than half right, or the worst."""
+    blind = found[found["agreement"] < BLIND]
+    name = "blind" if len(blind) else "seen"
+    kinds = listed(list((blind if len(blind) else found.head(1))["kind"].unique()))
+    return TITLES[name].format(judge=judge, kinds=kinds)
 
 
 def _unseen(found: pd.DataFrame, judge: str) -> str:

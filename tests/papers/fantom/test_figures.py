@@ -3,12 +3,14 @@
 from itertools import pairwise
 from re import findall
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
 from drawn import artists, by_row, legend, rows, widths
 from fantom_metrics import NAMES, metrics
+from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.benchmarks.fantom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
 from tomlab.papers.fantom import figures
@@ -52,7 +54,7 @@ def with_value(run, number, **where):
 
 
 def test_figure2_sets_filled_dots_of_this_run_under_the_papers_hollow_ones(one):
-    figure, caption = figures.figure2(one)
+    figure, caption, notes, *_ = figures.figure2(one)
     y = dict(rows(figure))
     choice, answerability, infoaccess, everything = figure.axes
     titles = [axes.get_title().replace("\n", " ") for axes in figure.axes]
@@ -72,22 +74,23 @@ def test_figure2_sets_filled_dots_of_this_run_under_the_papers_hollow_ones(one):
     [bar] = artists(everything, "as asked intervals")[0].get_segments()
     all_right = value(one, "all", method="short")
     assert bar[:, 0] == pytest.approx([max(all_right - 0.1, 0), all_right + 0.1])
-    assert "n = 60–120 sets or questions a point from 20 conversations" in caption
-    assert "FANToM (Kim et al., 2023), Table 9" in caption
-    assert "Human: student volunteers, 32 sets" in caption
+    assert "n = 60–120 sets or questions from 20 conversations" in caption
+    assert "FANToM (Kim et al., 2023), Table 9" in notes[1]
+    assert "Human: student volunteers, 32 sets" in notes[1]
+    assert same_color(hollow.get_markeredgecolor(), plotting.INK)
 
 
 def test_only_the_choice_question_has_a_chance_level(one):
     for draw in (figures.figure2, figures.scenarios):
-        figure, caption = draw(one)
+        figure, caption, *_ = draw(one)
         lines = [artists(axes, "chance") for axes in figure.axes]
         assert [line.get_xdata()[0] for line in lines[0]] == [0.5]
         assert not any(lines[1:])
-        assert "Dashed line: chance (.50) of two options" in caption
+        assert "Dashed: chance of two options (.50)" in caption
 
 
 def test_cells_that_fail_a_check_are_marked_and_explained(one):
-    figure, caption = figures.figure2(one)
+    figure, _, notes, *_ = figures.figure2(one)
     y = dict(rows(figure))
     for axes in figure.axes:
         marks = artists(axes, "chain of thought (CoT) mark")
@@ -95,13 +98,13 @@ def test_cells_that_fail_a_check_are_marked_and_explained(one):
         assert artists(axes, "as asked mark") == []
     assert (
         "(row equals full Mistral Instruct 7B cot in 10 of 12 cells, largest gap 0.1): "
-        "Llama-2 Chat 70B + CoT, short (all columns)." in caption
+        "Llama-2 Chat 70B + CoT, short (all columns)." in " ".join(notes)
     )
     assert "fails a check, see notes" in legend(figure)
 
 
 def test_figure3_joins_fact_and_belief_of_each_model(one):
-    figure, caption = figures.figure3(one)
+    figure, _, notes, *_ = figures.figure3(one)
     y = dict(rows(figure))
     plain, cot = figure.axes
     fact, belief = "FactQ, token F1", "BeliefQ [Dist.], accuracy"
@@ -116,12 +119,13 @@ def test_figure3_joins_fact_and_belief_of_each_model(one):
     [joined] = [line for line in artists(cot, "pair") if round(line.get_ydata().mean()) == 1]
     assert list(joined.get_xdata()) == pytest.approx([0.215, 0.264])  # Flan-T5-XL
     assert "Human" not in y
-    assert "Human" not in caption
-    assert "(printed 24.6, mean of Table 4's orders 40.2): Falcon Instruct 40B, short (" in caption
+    told = " ".join(notes)
+    assert "Human" not in told
+    assert "(printed 24.6, mean of Table 4's orders 40.2): Falcon Instruct 40B, short (" in told
 
 
 def test_what_nobody_measured_is_said_in_its_row(two):
-    figure, _ = figures.figure3(two)
+    figure, *_ = figures.figure3(two)
     y = dict(rows(figure))
     plain, cot = (
         [
@@ -134,60 +138,147 @@ def test_what_nobody_measured_is_said_in_its_row(two):
     assert plain == []
     missing = ["Flan-T5-XXL", "InstructGPT curie-001 + FT", "Flan-T5-XL + FT"]
     assert cot[:3] == [y[name] for name in missing]
-    assert len(cot) == 5  # this run's models, which were not asked with short-cot
+    assert len(cot) == 4  # this run's model, which was not asked with short-cot
 
 
 def test_a_model_of_this_run_may_bear_a_published_name(two):
-    figure, _ = figures.figure2(two)
+    figure, *_ = figures.figure2(two)
     assert [label for label, _ in rows(figure)].count("GPT-4 0314") == 2
     names = list(printed.table9(two).printed["Model"])
     assert names.count("GPT-4 0314") == 2
     assert names.count("GPT-4 0314 + CoT") == 2
 
 
-@pytest.mark.parametrize(
-    ("draw", "parts"),
-    [
-        (figures.figure4, ["excluded_aware", "included_unaware", "did_both", "correct"]),
-        (figures.figure5, ["false_positive", "false_negative", "irrelevant", "correct"]),
-    ],
-)
-def test_errors_are_bars_of_all_questions_and_what_is_none_is_correct(one, draw, parts):
-    figure, caption = draw(one)
-    labels = [label for label, _ in rows(figure)]
-    assert labels == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
-    kind, metric = ("[List]", "list_error") if "did_both" in parts else ("[Y/N]", "yn_error")
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles == [f"AnswerabilityQ {kind}", f"InfoAccessQ {kind}"]
+ERRORS = {
+    figures.figure4: ("list", ["excluded_aware", "included_unaware", "did_both"]),
+    figures.figure5: ("yn", ["false_negative", "false_positive", "irrelevant"]),
+}
+
+
+@pytest.mark.parametrize("draw", ERRORS)
+def test_errors_are_dots_with_intervals_in_one_order(one, draw):
+    figure, *_ = draw(one)
+    kind, errors = ERRORS[draw]
+    looks = figures._looks(f"{kind}_error")
+    assert list(looks) == errors
+    y = dict(rows(figure))
+    assert list(y)[-5:] == ["smollm2-135m", "short", "short + CoT", "full", "full + CoT"]
+    methods = {"short": "short", "short-cot": "short + CoT", "full": "full"}
     for axes, family in zip(figure.axes, ("answerability", "infoaccess"), strict=True):
-        shares = widths(axes)
-        assert list(shares) == parts
-        assert [sum(bar) for bar in zip(*shares.values(), strict=True)] == pytest.approx([1] * 4)
-        at = {round(bar.get_y() + 0.4): bar.get_width() for bar in axes.containers[0]}
-        for y, method in enumerate(("short", "short-cot", "full", "full-cot"), start=1):
-            condition = f"inaccessible/{family}/{parts[0]}"
-            assert at[y] == pytest.approx(value(one, metric, condition, method))
-    assert "prints no numbers of its Figures 4 and 5" in caption
-    assert "n = 120 questions" in caption or "n = 240 questions" in caption
+        title = "[List]" if kind == "list" else "[Y/N]"
+        assert axes.get_title().endswith(title)
+        for error, look in looks.items():
+            found = by_row(axes, f"{look.label} filled")
+            condition = f"inaccessible/{family}/{error}"
+            for method, row in methods.items():
+                assert found[y[row]] == value(one, f"{kind}_error", condition, method)
+            assert len(artists(axes, f"{look.label} intervals")[0].get_segments()) == 4
+        heights = [
+            artists(axes, f"{look.label} filled")[0].get_ydata()[0] for look in looks.values()
+        ]
+        assert heights == sorted(heights)
 
 
-def test_correct_in_figure4_is_the_accuracy_on_lists(one):
-    figure, _ = figures.figure4(one)
-    correct = {round(bar.get_y() + 0.4): bar.get_width() for bar in figure.axes[1].containers[-1]}
-    assert correct[1] == pytest.approx(value(one, "infoaccess_list"), abs=2e-4)
+def test_errors_of_any_kind_stand_beside_the_papers(one):
+    figure, _, notes, _, data, draw = figures.figure4(one)
+    y = dict(rows(figure))
+    assert list(y)[:3] == ["paper", "Mistral Instruct 7B", "Falcon Instruct 40B"]
+    for axes, family in zip(figure.axes, ("answerability", "infoaccess"), strict=True):
+        wrong = by_row(axes, "wrong in any way, as asked filled")
+        any_error = value(one, "list_error", f"inaccessible/{family}/any")
+        assert wrong[y["short"]] == any_error
+        assert any_error == pytest.approx(1 - value(one, f"{family}_list"), abs=2e-4)
+    # Table 9: lists of GPT-4 0613 (June), 37.8 % right as asked, 51.1 % with CoT.
+    answerability = figure.axes[0]
+    for end in ("least", "most"):
+        assert by_row(answerability, f"none {end}")[y["GPT-4 0613 (June)"]] == 0.622
+        assert by_row(answerability, f"cot {end}")[y["GPT-4 0613 (June)"]] == 0.489
+    assert any("have no printed numbers" in note for note in notes)
+    assert draw is figures.figure4
+    paper = data[data["source"] == "paper"]
+    assert len(paper) == 7 * 2 * 2
+    assert paper["value"].isna().all()
+
+
+def test_the_papers_wrong_yes_and_no_lie_between_the_limits_of_their_f1(one):
+    figure, *_ = figures.figure5(one)
+    y = dict(rows(figure))["ChatGPT 0613"]  # weighted F1 64.2
+    least, most = (by_row(figure.axes[0], f"none {end}")[y] for end in ("least", "most"))
+    assert least == pytest.approx(1 - (0.642 + (0.642**2 + 8 * 0.642) ** 0.5) / 4, abs=1e-4)
+    assert most == pytest.approx(1 - 0.642 / (2 - 0.642), abs=1e-4)
+    lines = artists(figure.axes[0], "paper limits")
+    ends = [segment[:, 0] for line in lines for segment in line.get_segments()]
+    assert any(np.allclose(pair, [least, most], atol=1e-4) for pair in ends)
+
+
+def test_no_table_of_yes_and_no_lies_outside_the_limits_of_its_f1():
+    draw = np.random.default_rng(0)
+    shares = draw.beta(0.5, 0.5, 20_000)
+    gold = np.stack([shares, 1 - shares], axis=1)
+    said = draw.dirichlet([0.4, 0.4, 0.4], size=(20_000, 2)) * gold[..., None]
+    right = said[:, 0, 0] + said[:, 1, 1]
+    least, most = figures.share_right(pd.Series(weighted_f1(said.reshape(-1, 6))))
+    assert (right >= least - 1e-9).all()
+    assert (right <= most + 1e-9).all()
 
 
 def test_an_error_that_nobody_makes_is_not_in_the_legend(one):
-    figure, _ = figures.figure5(one)
-    names = ["false yes", "false no", "neither yes nor no", "correct", "n/conversations"]
-    assert legend(figure) == names
+    figure, *_ = figures.figure5(one)
+    assert "neither yes nor no" in legend(figure)
     never = one["condition"].str.endswith("/irrelevant")
-    figure, _ = figures.figure5(one.assign(value=one["value"].mask(never, 0.0)))
-    assert legend(figure) == ["false yes", "false no", "correct", "n/conversations"]
+    figure, *_ = figures.figure5(one.assign(value=one["value"].mask(never, 0.0)))
+    assert "neither yes nor no" not in legend(figure)
+
+
+def test_nothing_is_drawn_of_sets_of_which_none_is_right(one):
+    whole = one["metric"].isin(["all", "all_star"])
+    failed = one.assign(value=one["value"].mask(whole, 0.0))
+    assert figures.aggregation(failed) is None
+    assert "(n = 60 sets from 20 conversations of a model and method)" in figures.nothing_whole(
+        failed
+    )
+
+
+def test_what_a_baseline_copies_stands_beside_no_model():
+    run = metrics("gpt-4o", "random", "omniscient")
+    figure, _, notes, *_ = figures.figure3(run)
+    assert list(dict(rows(figure)))[-1] == "gpt-4o"
+    assert any("token F1 of random and omniscient" in note for note in notes)
+    table = printed.table9(run)
+    for column in ("Fact F1", "Belief F1"):
+        assert cell(table, "this run", "random", column, "short") == "–"
+        assert cell(table, "this run", "gpt-4o", column, "short") != "–"
+    alone = figures.figure3(metrics("random"))
+    assert list(dict(rows(alone.figure)))[-1] == "random"
+
+
+def test_titles_say_what_the_models_of_this_run_did(one, two):
+    title = figures.figure2(one).figure.get_suptitle().replace("\n", " ")
+    choice, whole = (report.share(value(one, metric)) for metric in ("belief_choice", "all"))
+    assert title == (
+        f"smollm2-135m: {choice} of beliefs chosen rightly, but {whole} of question sets right as a "
+        "whole"
+    )
+    several = figures.figure2(metrics("gpt-4o", "o3", "random")).figure.get_suptitle()
+    assert several.startswith("2 models: ")
+    few = one.assign(n_groups=9)
+    assert figures.figure2(few).figure.get_suptitle().startswith("Models that choose")
+
+
+@pytest.mark.parametrize("models", [1, 8])
+@pytest.mark.parametrize("draw", [*ERRORS, figures.figure2, figures.figure3, figures.scenarios])
+def test_captions_are_short_and_what_is_said_has_numbers(draw, models):
+    run = metrics(*NAMES[:models])
+    drawn = draw(run)
+    assert len(drawn.caption.split()) <= 60
+    assert "n = " in drawn.caption
+    assert "smollm2-135m" in drawn.said["run"]
+    assert drawn.said["not shown"]
+    assert {"source", "model", "value", "ci_low", "n"} <= set(drawn.data)
 
 
 def test_aggregation_has_conversations_for_the_full_context_alone(one):
-    figure, caption = figures.aggregation(one)
+    figure, caption, *_ = figures.aggregation(one)
     y = dict(rows(figure))
     for axes, metric in zip(figure.axes, ("all_star", "all"), strict=True):
         sets = by_row(axes, "question set filled")
@@ -199,21 +290,21 @@ def test_aggregation_has_conversations_for_the_full_context_alone(one):
             y[label]: value(one, metric, "inaccessible/conversation", method)
             for label, method in (("full", "full"), ("full + CoT", "full-cot"))
         }
-    assert "n = 20–60 sets, parts or conversations a point" in caption
-    figure, _ = figures.aggregation(metrics("random", methods=("short",)))
+    assert "n = 20–60 sets, parts or conversations from 20 conversations" in caption
+    figure, *_ = figures.aggregation(metrics("random", methods=("short",)))
     assert legend(figure)[:2] == ["question set", "part of a conversation"]
     assert "whole conversation" not in legend(figure)
 
 
 def test_scenarios_set_the_control_task_beside_the_main_one(one):
-    figure, caption = figures.scenarios(one)
+    figure, caption, *_ = figures.scenarios(one)
     y = dict(rows(figure))
     for axes, metric in zip(figure.axes, ("belief_choice", "belief_dist"), strict=True):
         main = by_row(axes, "X lacks the information filled")
         control = by_row(axes, "X has it (control) filled")
         assert main[y["full"]] == value(one, metric, "inaccessible", "full")
         assert control[y["full"]] == value(one, metric, "accessible", "full")
-    assert "n = 120 answers a point" in caption
+    assert "n = 120 answers from 20 conversations" in caption
 
 
 def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
@@ -230,9 +321,9 @@ def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
 def test_a_run_with_the_full_context_alone_shows_the_papers_models(one):
     full = one[one["method"].str.startswith("full")]
     for draw in (figures.figure2, figures.figure3):
-        figure, caption = draw(full)
+        figure, _, notes, *_ = draw(full)
         assert "this run" not in dict(rows(figure))
-        assert "This run has no such answers." in caption
+        assert "This run has no such answers." in notes
 
 
 def test_what_is_missing_is_refused_with_what_there_is(one):
@@ -269,7 +360,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
     ],
 )
 def test_no_label_is_covered_or_cut_off(draw, models):
-    figure, _ = draw(metrics(*NAMES[:models]))
+    figure, *_ = draw(metrics(*NAMES[:models]))
     figure.draw_without_rendering()
     page, [key] = figure.bbox, figure.legends
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
@@ -294,7 +385,7 @@ def test_no_label_is_covered_or_cut_off(draw, models):
 
 def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
     for folder in ("a", "b"):
-        figure, caption = figures.figure3(one)
+        figure, caption, *_ = figures.figure3(one)
         paths = plotting.save(figure, tmp_path / folder, "figure3", caption)
     for path in paths:
         assert path.read_bytes() == (tmp_path / "a" / path.name).read_bytes()

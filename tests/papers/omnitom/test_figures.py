@@ -1,7 +1,7 @@
 """OmniToM's figures by their data: points, bars, labels, marks; and its tables by their cells."""
 
 import json
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from re import findall
 
 import numpy as np
@@ -110,7 +110,7 @@ def test_the_made_up_metrics_are_those_of_a_run():
 
 
 def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_by_row():
-    figure, caption = figures.figure4(distribution())
+    figure, caption, _, said, *_ = figures.figure4(distribution())
     titles = [axes.get_title("left") for axes in figure.axes]
     names = {each: f"{name} (n = 200)" for each, name in printed.DIMENSION_NAMES.items()}
     assert sorted(titles) == sorted(names.values())
@@ -118,7 +118,10 @@ def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_by_row():
         axes = panel(figure, name)
         labels = tuple(tick.get_text() for tick in axes.get_yticklabels())
         assert labels == DIMENSIONS[dimension]
-        assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(1)
+        [dots] = artists(axes, "shares")
+        assert sum(dots.get_xdata()) == pytest.approx(1)
+        assert min(dots.get_xdata()) > axes.get_xlim()[0] == 0
+        assert not dots.get_clip_on()
     texts = [text.get_text() for text in panel(figure, names["context"]).texts]
     assert texts == [".01 (2)", ".01 (2)", ".01 (2)", ".97 (194)"]
     order = panel(figure, names["order"])
@@ -126,7 +129,9 @@ def test_figure4_has_a_bar_a_label_and_the_papers_orders_as_hollow_by_row():
     assert same_color(artists(order, "paper hollow")[0].get_markerfacecolor(), "white")
     assert not artists(panel(figure, names["context"]), "paper hollow")
     assert "n = 200 beliefs, 1,400 labels" in caption
-    assert "OmniToM (Bawatneh et al., 2026), §4" in caption
+    assert "OmniToM (Bawatneh et al., 2026), §4" in said["paper"]
+    assert "0: .33, 1: .57" in said["paper"]
+    assert "Neutral (.97)" in figure.get_suptitle()
 
 
 def test_labels_that_are_not_the_schemas_are_all_named():
@@ -150,43 +155,88 @@ def test_any_label_that_is_missing_is_named(row):
     assert f"{whole['dimension'][row]} {whole['label'][row]!r}" in str(error.value)
 
 
-def test_figure5_has_extraction_and_each_dimension_by_order(one):
-    figure, caption = figures.figure5(one)
-    y = dict(rows(figure))
-    assert list(y) == ["paper", "text of Sec. 6", "this run", "smollm2-135m"]
-    assert [axes.get_title() for axes in figure.axes] == list(figures.PANELS.values())
-    extraction, access = figure.axes[0], panel(figure, "[b] Knowledge access")
+def labels(axes):
+    """y of each row of a panel by its name."""
+    ticks = zip(axis_ticks(axes), axes.get_yticklabels(), strict=True)
+    return {label.get_text(): y for y, label in ticks}
+
+
+def axis_ticks(axes):
+    return axes.yaxis.get_majorticklocs()
+
+
+def test_figure5_has_a_panel_for_extraction_and_one_for_labels_by_order(one):
+    figure, caption, notes, *_ = figures.figure5(one)
+    extraction, labelling = figure.axes
+    assert extraction.get_title() == "[a] Extraction: F1"
+    assert labelling.get_title() == "[b] Labelling: accuracy\nsmollm2-135m"
+    assert list(labels(extraction)) == ["smollm2-135m"]
+    y = labels(labelling)
+    assert list(y) == ["All dimensions", *printed.DIMENSION_NAMES.values()]
     for bucket, look in figures.ORDERS.items():
-        own = y["smollm2-135m"]
-        assert by_row(extraction, f"{look.label} filled") == {own: value(one, "f1", bucket)}
+        assert by_row(extraction, f"{look.label} filled") == {0: value(one, "f1", bucket)}
         number = value(one, "accuracy", f"knowledge_access/{bucket}", "stage2-L3")
-        assert by_row(access, f"{look.label} filled") == {own: number}
-    assert "stage1-L3, stage2-L3; n = 20 outputs a point from 20 stories" in caption
+        assert by_row(labelling, f"{look.label} filled")[y["Knowledge access"]] == number
+    assert "n = 20 outputs from 20 stories" in caption
+    assert any("stage1-L3, stage2-L3; n = 20 outputs a point" in note for note in notes)
 
 
-def test_figure5_draws_what_the_papers_text_says_and_says_where_it_says_nothing(one):
-    figure, caption = figures.figure5(one)
+def test_figure5_draws_what_the_papers_text_says_in_the_rows_of_its_dimensions(one):
+    figure, _, _, said, *_ = figures.figure5(one)
     first, second = figures.ORDERS["order 1"].label, figures.ORDERS["order 2+"].label
-    every = panel(figure, "[b] All dimensions")
-    assert list(by_row(every, f"{first} hollow").values()) == [0.712]
-    assert list(by_row(every, f"{second} hollow").values()) == [0.744]
-    access = panel(figure, "[b] Knowledge access")
-    assert list(by_row(access, f"{first} hollow").values()) == [0.589]
-    representation = panel(figure, "[b] Representation")
-    assert list(by_row(representation, f"{first} hollow").values()) == [0.573]
-    silent = [axes.get_title() for axes in figure.axes if said(axes)]
-    assert len(silent) == 6
-    assert "[a] Extraction, F1" in silent
-    assert "are in its text (Sec. 6), of no model in particular" in caption
+    labelling, y = figure.axes[1], labels(figure.axes[1])
+    found = {"All dimensions": 0.712, "Knowledge access": 0.589, "Representation": 0.573}
+    expected = {y[name]: number for name, number in found.items()}
+    assert by_row(labelling, f"{first} hollow") == expected
+    assert by_row(labelling, f"{second} hollow") == {y["All dimensions"]: 0.744}
+    assert "labelling (knowledge access), order 1 .59" in said["paper"]
+    assert f"F1, order 0 {report.share(value(one, 'f1', 'order 0'))}" in said["run"]
+
+
+def test_a_model_of_which_nothing_could_be_used_is_shown_by_its_json():
+    run = metrics("smollm2-135m", "o3", methods=("stage1-L3", "stage1-L3-json"))
+    is_lost = run["model"].eq("smollm2-135m") & run["method"].eq("stage1-L3")
+    lost = run.assign(value=run["value"].mask(is_lost & run["metric"].eq("unusable"), 1.0))
+    lost["value"] = lost["value"].mask(is_lost & lost["metric"].eq("f1"), 0.0)
+    figure, _, notes, *_ = figures.figure5(lost)
+    y = labels(figure.axes[0])
+    assert list(y) == ["smollm2-135m, L3-json", "o3"]
+    look = figures.ORDERS["order 1"]
+    of = {"smollm2-135m": "stage1-L3-json", "o3": "stage1-L3"}
+    assert by_row(figure.axes[0], f"{look.label} filled") == {
+        place: value(run, "f1", "order 1", method, model)
+        for place, (model, method) in enumerate(of.items())
+    }
+    assert any("stage1-L3-json, stage1-L3" in note for note in notes)
+    assert list(labels(figures.figure5(lost, "L3").figure.axes[0])) == ["smollm2-135m", "o3"]
+    assert list(labels(figures.figure5(run).figure.axes[0])) == ["smollm2-135m", "o3"]
 
 
 def test_a_run_of_one_stage_has_the_panels_of_that_stage(one):
-    extraction, _ = figures.figure5(one[one["method"].str.startswith("stage1")])
-    assert [axes.get_title() for axes in extraction.axes] == ["[a] Extraction, F1"]
-    assert list(dict(rows(extraction))) == ["this run", "smollm2-135m"]
-    labelling, caption = figures.figure5(one[one["method"].str.startswith("stage2")])
-    assert len(labelling.axes) == 8
-    assert "stage1" not in caption
+    extraction, *_ = figures.figure5(one[one["method"].str.startswith("stage1")])
+    assert [axes.get_title() for axes in extraction.axes] == ["[a] Extraction: F1"]
+    labelling, _, notes, *_ = figures.figure5(one[one["method"].str.startswith("stage2")])
+    assert len(labelling.axes) == 1
+    assert not any("stage1" in note for note in notes)
+
+
+def test_what_baselines_copy_from_gold_stands_beside_no_model():
+    run = metrics("gpt-4o", "random", "omniscient")
+    figure, _, notes, *_ = figures.figure5(run)
+    extraction, model, random, omniscient = figure.axes
+    assert list(labels(extraction)) == ["gpt-4o"]
+    assert said(model) == said(random) == []
+    assert said(omniscient) == ["copies gold"] * 6
+    own = by_row(omniscient, f"{figures.ORDERS['order 0'].label} filled")
+    assert set(own) == {labels(model)[name] for name in ("Truth status", "Knowledge access")}
+    assert any("numbers that random and omniscient owe to gold" in note for note in notes)
+    names = [text.get_text() for text in artists(figures.figure8(run).figure.axes[1], "name")]
+    assert names == ["gpt-4o"]
+    assert set(judges.table11(run).tidy["model"]) >= {"gpt-4o"}
+    assert not {"random", "omniscient"} & set(judges.table11(run).tidy["model"])
+    assert "random" in set(judges.table12(run).printed["Model"])
+    alone = figures.figure8(metrics("random")).figure
+    assert [text.get_text() for text in artists(alone.axes[1], "name")] == ["random"]
 
 
 @pytest.mark.parametrize(
@@ -201,9 +251,9 @@ def test_a_run_of_one_stage_has_the_panels_of_that_stage(one):
 )
 def test_the_level_shown_is_l3_unless_asked_or_absent_and_is_told(methods, level, shown):
     run = metrics("smollm2-135m", methods=methods)
-    figure, caption = figures.figure8(run, level)
-    assert f"; {shown}; n = 28" in caption
-    [dot] = artists(figure.axes[2], "smollm2-135m, n = 28/28")
+    figure, _, notes, *_ = figures.figure8(run, level)
+    assert any(f"; {shown}; n = 28" in note for note in notes)
+    [dot] = artists(figure.axes[0], "smollm2-135m")
     assert dot.get_ydata() == pytest.approx([value(run, "f1", method=shown)])
 
 
@@ -214,56 +264,79 @@ def test_a_level_that_was_not_asked_is_refused_with_those_that_were(one):
 
 
 def test_figure8_sets_volume_against_three_scores(one):
-    figure, caption = figures.figure8(one)
-    assert [axes.get_title() for axes in figure.axes] == ["Precision", "Recall", "F1"]
-    for axes, metric in zip(figure.axes, ("precision", "recall", "f1"), strict=True):
-        [dot] = artists(axes, "smollm2-135m, n = 28/28")
+    figure, _, _, told, *_ = figures.figure8(one)
+    assert [axes.get_title() for axes in figure.axes] == ["F1", "Precision", "Recall"]
+    for axes, metric in zip(figure.axes, ("f1", "precision", "recall"), strict=True):
+        [dot] = artists(axes, "smollm2-135m")
         [[x, y]] = dot.get_xydata()
         assert (x, y) == (value(one, "beliefs_per_story"), value(one, metric))
         across, up = (lines.get_segments()[0] for lines in axes.collections[:2])
         assert np.ptp(across[:, 0]) == pytest.approx(6)
         assert np.ptp(up[:, 1]) > 0
-    assert "The paper prints no numbers of this figure" in caption
+    assert "prints no numbers of the figure" in told["paper"]
 
 
-def test_figure8_computes_the_papers_f1_points_and_says_so(one):
-    figure, caption = figures.figure8(one)
-    [hollow] = artists(figure.axes[2], "paper hollow")
+def test_figure8_names_its_points_and_computes_the_papers_of_f1(one):
+    figure, _, notes, *_ = figures.figure8(one)
+    [hollow] = artists(figure.axes[0], "paper hollow")
     points = {round(x, 2): round(y, 4) for x, y in hollow.get_xydata()}
     assert len(points) == 8
     assert points[round(13694 / 895, 2)] == 0.5769  # Gemma-3 27B
-    assert "Gemma-3 27B 15.3, .58" in caption
-    for axes in figure.axes[:2]:
+    names = {text.get_text(): text.xy for text in artists(figure.axes[0], "name")}
+    assert names["Gemma-3 27B"] == pytest.approx((13694 / 895, 0.5769))
+    assert set(names) >= {"smollm2-135m", "Qwen3 8B", "Gemini-2.5 Flash"}
+    assert any("Table 11 over all stories (Table 4)" in note for note in notes)
+    for axes in figure.axes[1:]:
         assert not artists(axes, "paper hollow")
 
 
-def test_judge_sensitivity_shows_the_f1_and_the_rank_under_each_judge():
-    names = NAMES[:3]
-    figure, caption = calibrated.judge_sensitivity(sensitivity(*names))
+def test_no_name_of_figure8_covers_another(one):
+    figure, *_ = figures.figure8(one)
+    boxes = [text.get_window_extent() for text in artists(figure.axes[0], "name")]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_judge_sensitivity_shows_f1_under_each_judge_and_tells_the_rankings():
+    names = [NAMES[0], *NAMES[3:5]]
+    figure, _, notes, told, data, _ = calibrated.judge_sensitivity(sensitivity(*names))
     y = dict(rows(figure))
-    f1, rank = figure.axes
+    [f1] = figure.axes
     assert by_row(f1, "exact filled") == {
         y[n]: v for n, v in zip(names, (0.2, 0.5, 0.8), strict=True)
     }
-    assert by_row(rank, "exact rank") == {y[n]: v for n, v in zip(names, (3, 2, 1), strict=True)}
-    assert by_row(rank, "token_f1 rank") == {y[n]: v for n, v in zip(names, (1, 2, 3), strict=True)}
-    assert rank.get_xlim() == (3.5, 0.5)
     assert legend(figure) == ["exact", "token_f1", "embedding", "llm:gpt-5", "n/stories"]
-    assert "omniscient under exact" in caption
-    assert "Kendall's tau of two rankings: at least −1.00 (exact and token_f1)" in caption
+    assert f"{names[-1]} under exact" in notes[0]
+    assert "Kendall's tau of two rankings: at least −1.00 (exact and token_f1)" in notes[0]
+    assert f"{names[0]}: exact .20" in told["run"]
+    assert len(data) == 12
 
 
-def test_one_model_has_no_rank():
-    figure, caption = calibrated.judge_sensitivity(sensitivity("random"))
-    assert [axes.get_title() for axes in figure.axes] == ["F1 of extraction"]
-    assert "there is no ranking to compare" in caption
+def test_a_baseline_has_no_judge_beside_a_model():
+    figure, _, notes, *_ = calibrated.judge_sensitivity(sensitivity("o3", "random", "omniscient"))
+    assert list(dict(rows(figure))) == ["o3"]
+    assert "there is no ranking to compare" in notes[0]
+    assert "random and omniscient" in notes[1]
+    assert list(dict(rows(calibrated.judge_sensitivity(sensitivity("random")).figure))) == [
+        "random"
+    ]
 
 
-def test_models_that_are_all_alike_have_one_rank_and_no_tau():
-    alike = sensitivity("random", "o3", by=("exact", "llm")).assign(value=0.5)
-    figure, caption = calibrated.judge_sensitivity(alike)
-    assert set(by_row(figure.axes[1], "llm rank").values()) == {1}
-    assert "tau" not in caption
+def test_models_that_are_all_alike_have_no_tau():
+    alike = sensitivity("o3", "gpt-4o", by=("exact", "llm")).assign(value=0.5)
+    assert "tau" not in calibrated.judge_sensitivity(alike).notes[0]
+
+
+def test_the_figures_say_by_whom_f1_is_judged_and_how_it_differs(one):
+    after = one.assign(value=one["value"].mask(one["metric"].eq("f1"), 0.25))
+    winner = {"judge": "token_f1", "similarity": "token_f1", "threshold": 0.5, "truth": tidy.KNOWN}
+    winner |= {"agreement": 0.9, "ci_low": 0.8, "ci_high": 0.95}
+    text = calibrated.rejudged(winner, one, after).data
+    assert (
+        "`token_f1` from a likeness of 0.5 on, which agrees with constructed edits on .90" in text
+    )
+    assert "by `embedding` from a likeness of 0.75 on" in text
+    before = report.share(value(one, "f1"))
+    assert f"smollm2-135m (stage1-L3) .25 here, {before} there" in text
 
 
 def test_a_judge_sensitivity_that_cannot_be_read_is_refused():
@@ -277,19 +350,20 @@ def test_a_judge_sensitivity_that_cannot_be_read_is_refused():
 
 
 def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
-    figure, caption = figures.beyond_accuracy(one)
-    assert [axes.get_title() for axes in figure.axes] == list(printed.DIMENSION_NAMES.values())
-    context = panel(figure, "Context")
+    figure, caption, *_ = figures.beyond_accuracy(one)
+    titles = [axes.get_title().partition("\n")[0] for axes in figure.axes]
+    assert titles == list(printed.DIMENSION_NAMES.values())
+    context = panel(figure, "Context\n(commonest .92)")
     for metric, look in figures.BEYOND.items():
         expected = value(one, metric, "context", "stage2-L3")
         assert by_row(context, f"{look.label} filled") == {0: expected}
     [line] = artists(context, "chance")
     assert line.get_segments()[0][:, 0] == pytest.approx([0.92, 0.92])
-    assert "Mental source .60, Context .92)" in caption
+    assert "always the commonest gold label" in legend(figure)
     fewer = one.assign(model="o3", value=one["value"].where(one["condition"] != "context", 0.5))
-    _, caption = figures.beyond_accuracy(pd.concat([one, fewer]))
-    assert "Mental source .60, Context .50–.92)" in caption
-    assert "n = 28–600 outputs or beliefs a point" in caption
+    figure, *_ = figures.beyond_accuracy(pd.concat([one, fewer]))
+    assert panel(figure, "Context\n(commonest .50–.92)")
+    assert "n = 28–600 outputs or beliefs" in caption
 
 
 def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
@@ -341,6 +415,20 @@ def of_models(draw, models):
     return draw(metrics(*NAMES[:models]))[0]
 
 
+@pytest.mark.parametrize("models", [1, 8])
+@pytest.mark.parametrize(
+    "draw",
+    [figures.figure5, figures.figure8, figures.beyond_accuracy, calibrated.judge_sensitivity],
+)
+def test_captions_are_short_and_have_n(draw, models):
+    of = sensitivity if draw is calibrated.judge_sensitivity else metrics
+    drawn = draw(of(*NAMES[:models]))
+    assert len(drawn.caption.split()) <= 60
+    assert "n = " in drawn.caption
+    assert "smollm2-135m" in drawn.said["run"]
+    assert {"source", "model", "value", "ci_low", "n"} <= set(drawn.data)
+
+
 @pytest.mark.parametrize("models", [1, 3, 8])
 @pytest.mark.parametrize(
     "draw",
@@ -388,7 +476,7 @@ def nothing_is_covered_or_cut_off(figure):
 
 def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
     for folder in ("a", "b"):
-        figure, caption = figures.figure8(one)
+        figure, caption, *_ = figures.figure8(one)
         paths = plotting.save(figure, tmp_path / folder, "figure8", caption)
     for path in paths:
         assert path.read_bytes() == (tmp_path / "a" / path.name).read_bytes()

@@ -52,7 +52,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     of yes and no weighted by their counts, an answer that is neither being a third label; fact_f1:
     token F1, the same in both scenarios. all_characters, consistency: Table 3; belief_order: Table
     4, accuracy by distance, pooled and as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of
-    all such questions.
+    all such questions (any: wrong in any way).
     outcome_rate and completion_tokens leave out fact questions, doubtful is by question type. A
     failed answer counts as wrong.
     """
@@ -123,7 +123,7 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     of_lists |= {"included_unaware": ~excluded & included}
     of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
     for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
-        for error, values in made.items():
+        for error, values in ({"any": ~cell["right"]} | made).items():
             of = condition(scenario, family, error)
             yield Series(metric, of, values, cell["conversation_id"])
 

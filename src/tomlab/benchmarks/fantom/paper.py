@@ -33,6 +33,8 @@ METRIC_NAMES = {  # the twelve columns of Table 9, in its order
     "infoaccess_yn": "InfoAccessQ [Y/N]",
     "fact_f1": "FactQ [token F1]",
 }
+# Scores by words, which baselines copy from the reference answers.
+COPIED = ("belief_f1", "fact_f1")
 WORDING = Wording(
     "FANToM",
     METHOD_NAMES,

@@ -1,5 +1,6 @@
 """OmniToM's numbers beside its paper's, as it prints them: by stage and level (Sec. 6, App. C)."""
 
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -8,7 +9,8 @@ from tomlab.benchmarks.omnitom.paper import LEVELS, STAGES
 from tomlab.reporting import beside, printed
 from tomlab.reporting.printed import PAPER
 
-PREFERRED = ("L3", "L3-json", *LEVELS)  # the paper's main results are L3's (Sec. 6)
+JSON = "L3-json"
+PREFERRED = ("L3", JSON, *LEVELS)  # the paper's main results are L3's (Sec. 6)
 COMPUTED = "†"  # marks a number that is computed from the paper's
 _TIDY = ["column", *printed.TIDY_COLUMNS[1:], "ci_method", "reason", "printed_in"]
 
@@ -32,6 +34,25 @@ def at_level(run: pd.DataFrame, stage: str, level: str | None = None) -> pd.Data
     asked = set(rows["level"])
     chosen = level or next((each for each in (*PREFERRED, *there) if each in asked), "")
     return rows[rows["level"] == chosen]
+
+
+def answered(
+    run: pd.DataFrame, stage: str, level: str | None, nothing: Callable[[pd.DataFrame], set[str]]
+) -> pd.DataFrame:
+    """As `at_level`, with column `row`, which names the model.
+
+    Without a level a model of which `nothing` came has its L3-json instead, if something came of
+    that, and its row says so. nothing: the models of which rows of a method hold no answer.
+    """
+    rows = at_level(run, stage, level)
+    as_json = run[run["stage"].eq(stage) & run["level"].eq(JSON)]
+    instead = nothing(rows) & (set(as_json["model"]) - nothing(as_json))
+    if level is not None or not instead:
+        return rows.assign(row=rows["model"])
+    plain, as_json = rows[~rows["model"].isin(instead)], as_json[as_json["model"].isin(instead)]
+    named = as_json["model"] + f", {JSON}"
+    both = pd.concat([plain.assign(row=plain["model"]), as_json.assign(row=named)])
+    return beside.in_order(both, "model", run["model"].unique())
 
 
 def stack(keys: list[str], *frames: pd.DataFrame) -> pd.DataFrame:

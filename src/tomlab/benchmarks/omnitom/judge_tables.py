@@ -1,15 +1,19 @@
 """What OmniToM's calibration of judges shows: their agreement (App. B.4), and F1 by who judges."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
+from IPython.display import Markdown
 
 from tomlab.benchmarks.omnitom import beside as numbers
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
+from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
-from tomlab.reporting import beside, plotting, printed
+from tomlab.reporting import beside, charts, plotting, printed, titles
+from tomlab.reporting.drawn import Drawn
 from tomlab.reporting.printed import PAPER, RUN
 
 WORDS = yaml_beside(__file__)
@@ -59,8 +63,31 @@ def judge_agreement(agreements: pd.DataFrame, truth: str = KNOWN) -> printed.Tab
     return printed.Table("judge_agreement", cells, shown, WORDS["agreement"], about)
 
 
-def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tuple[Figure, str]:
-    """F1 and rank of each model by who says which beliefs match (no figure of the paper).
+def rejudged(winner: Mapping, before: pd.DataFrame, after: pd.DataFrame) -> Markdown:
+    """Who says in the figures which beliefs match, and F1 of extraction by that judge and before.
+
+    winner: as `judges.in_use` has it; before, after: metrics of the evaluation and of the figures.
+    """
+    keys = ["model", "method"]
+    both = before.merge(after, on=["metric", "condition", *keys], suffixes=("_before", "_after"))
+    both = both.query("metric == 'f1' and condition == 'all'")
+    both = beside.without_copies(both, pd.Series(True, both.index))
+    told = [
+        f"{row.model} ({row.method}) {printed.share(row.value_after)} here, "
+        f"{printed.share(row.value_before)} there"
+        for row in both.itertuples()
+    ]
+    of = "people" if winner["truth"] != KNOWN else "constructed edits"
+    number = printed.cell(winner["agreement"], winner["ci_low"], winner["ci_high"])
+    by = WORDS["by"].format(kind=winner["similarity"], threshold=winner["threshold"])
+    named = by if winner["judge"] == winner["similarity"] else f"{winner['judge']}, else {by}"
+    default = WORDS["by"].format(kind=Judge().kind, threshold=Judge().threshold)
+    about = {"winner": named, "default": default, "agreement": number, "of": of}
+    return Markdown(WORDS["rejudged"].format(told="; ".join(told) or "none", **about))
+
+
+def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> Drawn:
+    """F1 of each model by who says which beliefs match (no figure of the paper).
 
     `sensitivity`: one row a judge, model and method: judge, model, method, value (F1 of
     extraction), ci_low, ci_high, n, n_groups. `level`: of prompts, see `beside.at_level`.
@@ -68,40 +95,43 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> tu
     """
     needed = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
     beside.demand_columns(sensitivity, needed, "judge sensitivity")
-    rows = numbers.at_level(numbers.with_level(sensitivity), "stage1", level)
+    rows = numbers.answered(numbers.with_level(sensitivity), "stage1", level, _without_match)
     if rows.empty:
         raise InputError("judge sensitivity: no rows of a method of stage1")
     beside.demand_known(rows, {"judge": None, "model": None}, "judge sensitivity")
-    models, looks = list(rows["model"].unique()), plotting.looks(rows["judge"].unique(), 0.34)
-    positions = plotting.row_positions({"": models})
-    rank = rows.groupby("judge")["value"].rank(ascending=False, method="min")
-    y, dodge = rows["model"].map(positions[""]), [looks[judge].dodge for judge in rows["judge"]]
-    rows = rows.assign(rank=rank, y=y, dodge=dodge, mark="", source=RUN)
-    with plotting.style():
-        titles = ["F1 of extraction", "Rank of the model"][: len(models)]
-        columns, height = plotting.fitting(looks), max(0.26, 0.09 * len(looks) + 0.08)
-        extra = 1.2 + 0.17 * len(looks) / columns
-        figure, panels = plotting.panels(titles, positions, height, extra)
-        plotting.share_axis(panels[0], "F1 (share)")
-        for axes in panels[1:]:
-            axes.set(xlim=(len(models) + 0.5, 0.5), xticks=range(1, len(models) + 1))
-            axes.set_xlabel("Rank (1 = highest F1)")
-            axes.tick_params(axis="x", bottom=True, length=2.5)
-        for judge, look in looks.items():
-            for own, drawn in plotting.coloured(rows[rows["judge"] == judge], look):
-                plotting.interval_dots(panels[0], own, drawn)
-                for axes in panels[1:]:
-                    plotting.dots(axes, own["rank"], own["y"] + look.dodge, drawn, f"{judge} rank")
-        plotting.counts_beside(panels[0], rows, height)
-        handles = plotting.dot_handles(looks) | plotting.few_handle(rows, WORDING.groups)
-        handles |= plotting.count_handle(WORDING.groups)
-        plotting.legend_below(figure, handles, columns)
-    about = WORDS["sensitivity"].format(
-        methods=", ".join(rows["method"].unique()),
-        judges=", ".join(looks),
-        counted=beside.counted(rows, "outputs a point", "stories"),
+    every, words = rows, WORDS["sensitivity"]
+    rows = beside.without_copies(rows, pd.Series(True, rows.index))
+    looks = plotting.looks(rows["judge"].unique(), 0.34)
+    positions = plotting.row_positions({"": list(rows["row"].unique())})
+    rows = rows.assign(y=rows["row"].map(positions[""]), panel="", mark="", source=RUN)
+    size = {"row_height": max(0.26, 0.09 * len(looks) + 0.08), "extra": 1.2}
+    size["extra"] += 0.17 * len(looks) / (columns := plotting.fitting(looks))
+    figure = charts.dots(
+        rows,
+        positions,
+        ("panel", {"": ""}),
+        ("judge", looks),
+        "F1 of extraction (share)",
+        WORDING.groups,
+        legend=plotting.dot_handles(looks),
+        legend_columns=columns,
+        title=titles.headline(rows.assign(of="f1"), "of", words["title"]),
+        **size,
     )
-    return figure, " ".join([about, _ranking(rows), *beside.grey(rows, WORDING.groups)])
+    n = beside.n_from(rows, "outputs", WORDING.groups)
+    methods = ", ".join(rows["method"].unique())
+    left = beside.copied(every, rows, words["copied"])
+    notes = [_ranking(rows), *left, *beside.grey(rows, WORDING.groups)]
+    said = titles.told(rows.assign(what=rows["judge"]), words)
+    data = rows[["source", *needed]]
+    caption = words["caption"].format(methods=methods, n=n)
+    return Drawn(figure, caption, notes, said, data, judge_sensitivity)
+
+
+def _without_match(rows: pd.DataFrame) -> set[str]:
+    """The models whose tables have nothing right by any judge."""
+    best = rows.groupby("model")["value"].max()
+    return set(best.index[best == 0])
 
 
 def _ranking(rows: pd.DataFrame) -> str:

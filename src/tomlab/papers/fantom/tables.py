@@ -13,7 +13,7 @@ import pandas as pd
 
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import split_condition
-from tomlab.benchmarks.fantom.paper import METRIC_NAMES, PUBLICATION
+from tomlab.benchmarks.fantom.paper import COPIED, METRIC_NAMES, PUBLICATION
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, printed
@@ -139,9 +139,11 @@ def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     """FANToM's rows of a metrics table, shares as shares, with methods and conditions taken apart.
 
     Columns added: context and prompting (of the method), those of `metrics.split_condition`, column
-    (what names the number in a table), source, mark, reason, printed_in.
+    (what names the number in a table), source, mark, reason, printed_in. Without what baselines
+    copy, see `beside.without_copies`.
     """
     rows = beside.of_run(metrics, "fantom")
+    rows = beside.without_copies(rows, rows["metric"].isin(COPIED)).reset_index(drop=True)
     rows = rows.join(split_condition(rows["condition"]))
     method = rows["method"].str.partition("-")
     return rows.assign(
@@ -241,7 +243,10 @@ def run_sentences(
     rates = of_run(metrics).query("metric == 'outcome_rate'")
     rates = rates.merge(run[method].drop_duplicates())
     told = beside.counted(run, unit, "conversations")
-    return beside.run_sentences(run, rates, told, interval, by="conversation")
+    return [
+        *beside.run_sentences(run, rates, told, interval, by="conversation"),
+        *beside.copied(beside.of_run(metrics, "fantom"), of_run(metrics), WORDS["copied"]),
+    ]
 
 
 def _failing(cells: pd.DataFrame, names: dict[str, str]) -> list[str]:

@@ -19,6 +19,7 @@ from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS
 from tomlab.benchmarks.omnitom.metrics import NAME, split_condition
 from tomlab.benchmarks.omnitom.paper import PUBLICATION, WORDING
 from tomlab.errors import InputError
+from tomlab.records import tidy
 from tomlab.records.files import yaml_beside
 from tomlab.reporting import beside, printed
 from tomlab.reporting.plotting import MARK
@@ -38,6 +39,9 @@ JUDGED = {
 UNCORRECTED = " uncorrected"  # for the judge's errors
 AS_ZERO, LEFT_OUT, NOT_SAID = "as 0", "left out", "not said"
 TOTAL = "total"
+# What no baseline can copy: of all numbers, and of a gold label by `omniscient`.
+COUNTED = ("unusable", "outcome_rate", "completion_tokens")
+ITS_OWN = ("truth_status", "knowledge_access")
 BY_CATEGORY = {code: code for code in CATEGORIES}
 CODES = " ".join(f"{code}: {name}." for code, name in CATEGORIES.items())
 
@@ -116,10 +120,29 @@ def table10(metrics: pd.DataFrame, level: str | None = None) -> printed.Table:
 
 def of_run(metrics: pd.DataFrame) -> pd.DataFrame:
     """OmniToM's rows of a metrics table, shares as shares, with stage and level (see `with_level`),
-    the columns of `metrics.split_condition`, source, mark, reason, printed_in.
+    the columns of `metrics.split_condition`, source, mark, reason, printed_in. Without what
+    baselines copy from gold, see `items.compose.reference` and `beside.without_copies`.
     """
     rows = numbers.with_level(beside.of_run(metrics, NAME))
-    return rows.join(split_condition(rows["condition"]))
+    rows = rows.join(split_condition(rows["condition"]))
+    is_found = rows["stage"].eq("stage1")
+    is_label = rows["stage"].eq("stage2") & ~rows["subject"].isin(ITS_OWN)
+    copied = is_found | is_label & rows["model"].eq("omniscient")
+    copied &= ~rows["metric"].isin(COUNTED)
+    return beside.without_copies(rows, copied).reset_index(drop=True)
+
+
+def own_words(metrics: pd.DataFrame) -> pd.DataFrame:
+    """A metrics table without the numbers that baselines copy, see `of_run`."""
+    kept = of_run(metrics)[list(tidy.METRICS.columns)]
+    return pd.concat([metrics[metrics["benchmark"] != NAME], kept], ignore_index=True)
+
+
+def comparable(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores without those of baselines whose mean over a table is copied, see `of_run`."""
+    stage = scores["stage"]
+    copied = stage.eq(1) | stage.eq(2) & scores["model"].eq("omniscient")
+    return beside.without_copies(scores, copied)
 
 
 def of_stage(metrics: pd.DataFrame, stage: str, level: str | None) -> pd.DataFrame:
@@ -162,6 +185,7 @@ def _claims(judged: pd.DataFrame, methods: set[str]) -> pd.DataFrame:
     """The claims of `CLAIMS` that were made or refused; corrections alone that there are."""
     needed = ["metric", "model", "method", "condition", *beside.NUMBERS, "reason"]
     beside.demand_columns(judged, needed, "judged")
+    judged = beside.without_copies(judged, pd.Series(True, judged.index))
     rows = judged[judged["metric"].isin(CLAIMS) & judged["method"].isin(methods)]
     rows = rows[rows["condition"].isin(OVERALL)]
     if rows.empty:
@@ -240,4 +264,5 @@ def run_sentences(cells: pd.DataFrame, metrics: pd.DataFrame, unit: str) -> list
     about, *unscored = beside.run_sentences(run, own, told, by="story", credit=WORDING.credit)
     lacking = [model for model in rates["model"].unique() if model not in set(run["model"])]
     without = [f"Without such a number: {', '.join(lacking)}."] if len(run) and lacking else []
-    return [about, *without, *unscored]
+    left = beside.copied(beside.of_run(metrics, NAME), of_run(metrics), WORDS["copied"])
+    return [about, *without, *left, *unscored]
