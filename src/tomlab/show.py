@@ -33,10 +33,8 @@ def show(*frames: pd.DataFrame, n: int = SHOWN, seed: int = 0) -> Shown:
         found[kind] = frame
     if "items" in found:
         return _of_items(found["items"], found.get("responses"), found.get("scores"), n, seed)
-    if "scores" in found and "responses" in found:
-        keys = [key for key in readings.KEY if key in found["responses"]]
-        answered = found["scores"].merge(found["responses"][[*keys, "response"]], on=keys)
-        return _answers(answered, n)
+    if "scores" in found:
+        return _answers(_with_responses(found["scores"], found.get("responses")), n)
     if not found:
         raise InputError("show: found no table, expected items, responses, scores or results")
     [(kind, frame), *_] = found.items()
@@ -72,12 +70,20 @@ def _of_items(
     return readings.show(readings.readings(benchmark, items, given, scores, n, seed), wording)
 
 
+def _with_responses(scores: pd.DataFrame, responses: pd.DataFrame | None) -> pd.DataFrame:
+    if responses is None:
+        return scores
+    keys = [key for key in readings.KEY if key in responses]
+    return scores.merge(responses[[*keys, "response"]], on=keys)
+
+
 def _answers(table: pd.DataFrame, n: int) -> Shown:
     """Answers of which the items are not at hand."""
-    columns = {"response": "answer", "outcome": "verdict", "chosen": "chosen"}
-    own = table.rename(columns={"item_id": "item"}).head(n)
-    own = own.set_index(["item", *({"model", "method"} & {*own})])
-    return cards(own[[c for c in columns if c in own]].rename(columns=columns))
+    own = table.head(n).rename(
+        columns={"item_id": "item", "response": "answer", "outcome": "verdict"}
+    )
+    own = own.set_index([name for name in ("item", "model", "method") if name in own])
+    return cards(own[[name for name in ("answer", "chosen", "verdict") if name in own]])
 
 
 def _wording(frame: pd.DataFrame) -> Wording:

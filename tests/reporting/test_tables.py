@@ -129,7 +129,7 @@ def test_long_and_strange_cells_are_shown():
     odd = pd.DataFrame({"text": ["x" * 100_000, 7, None, ["a_b", "c"], {"k": 1}]})
     shown = show(odd)
     assert "x" * 100_000 in shown.data
-    assert list(in_words(odd)["Text"][1:]) == ["7", "–", "a_b, c", "k"]
+    assert list(in_words(odd)["As written"][1:]) == ["7", "–", "a_b, c", "k"]
 
 
 def test_empty_table_is_a_sentence():

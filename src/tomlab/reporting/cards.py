@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from tomlab.records.published import Wording
+from tomlab.reporting.printed import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end
@@ -48,7 +49,7 @@ def _card(key: tuple, row: dict, levels: Iterable[str | None], wording: Wording)
         for k, n in zip(key, levels, strict=True)
         if n
     ]
-    fields = {str(column): _said(value) for column, value in row.items()}
+    fields = {str(column): _said(value, str(column), wording) for column, value in row.items()}
     if "verdict" in fields:
         decided = name(fields.pop("verdict"), "outcome", wording)
         fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
@@ -56,12 +57,12 @@ def _card(key: tuple, row: dict, levels: Iterable[str | None], wording: Wording)
     return {"title": " · ".join(titled) or NAMES["example"], "fields": told}
 
 
-def _said(value: Any) -> str:
-    """A text as it is, if it is not too long; of what is none its words, "" of nothing."""
+def _said(value: Any, column: str = "text", wording: Wording = PLAIN) -> str:
+    """A text as it is, if it is not too long; a name or what is no text in words, "" of nothing."""
     if isinstance(value, str):
-        return shortened(value)
-    said = text(value, "value")
-    return "" if said == text(None, "") else shortened(said)
+        return shortened(name(value, column, wording))
+    said = text(value, column, wording)
+    return "" if said == ABSENT else shortened(said)
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:

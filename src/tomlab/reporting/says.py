@@ -85,7 +85,7 @@ def extremes(metrics: pd.DataFrame, what: str, wording: Wording) -> str:
     metrics: rows of one metric, of several conditions or (of one condition) methods; what: that
     metric, as the subject of a sentence.
     """
-    enough = metrics[metrics["n_groups"] >= GROUPS_FOR_A_FINDING]
+    enough = metrics[metrics["n_groups"] >= GROUPS_FOR_A_FINDING].reset_index(drop=True)
     if enough.empty:
         return few(wording)
     method = enough.loc[enough["n_groups"].idxmax(), "method"]
@@ -158,13 +158,15 @@ def unseen(by_kind: pd.DataFrame, wording: Wording) -> str:
     """Of which kinds of case a judge gets fewer than half right, or which is worst; by_kind: of
     `judging.agreement_by_kind`.
     """
-    judge = name(by_kind["judge"].iloc[0], "judge")
-    blind = by_kind[by_kind["agreement"] < BLIND]
+    known = by_kind[by_kind["n_groups"] >= GROUPS_FOR_A_FINDING]
+    if known.empty:
+        return few(wording)
+    judge, blind = _judge(known["judge"].iloc[0]), known[known["agreement"] < BLIND]
     kinds = "; ".join(
         _SAYS["kind"].format(
             kind=row.kind, truth="yes" if row.truth else "no", value=_right(row, wording)
         )
-        for row in (blind if len(blind) else by_kind.head(1)).itertuples()
+        for row in (blind if len(blind) else known.head(1)).itertuples()
     )
     return _SAYS["unseen" if len(blind) else "worst"].format(judge=judge, kinds=kinds)
 
@@ -172,19 +174,22 @@ def unseen(by_kind: pd.DataFrame, wording: Wording) -> str:
 def agreement(found: pd.DataFrame, winner: str, wording: Wording) -> str:
     """How well the best judge agrees; found: of `judging.agreement_by_judge`."""
     best = found[found["judge"] == winner].iloc[0]
-    return _SAYS["agreement"].format(judge=name(winner, "judge"), value=_right(best, wording))
+    return _SAYS["agreement"].format(
+        judge=f"“{name(winner, 'judge')}”", value=_right(best, wording)
+    )
 
 
 def gained(found: pd.DataFrame) -> str:
     """Which judges the best one agrees more than; found: of `judging.differences`."""
     known = found.dropna(subset=["ci_low", "ci_high"])
-    sure = [name(row.judge, "judge") for row in known.itertuples() if row.ci_low > 0]
-    open_ = [name(row.judge, "judge") for row in known.itertuples() if row.ci_low <= 0]
-    lost = [name(judge, "judge") for judge in found["judge"] if judge not in set(known["judge"])]
+    parts = {"sure": known[known["ci_low"] > 0], "open": known[known["ci_low"] <= 0]}
+    parts["lost"] = found[~found["judge"].isin(known["judge"])]
     told = [
-        _SAYS["gained"][kind].format(judges="; ".join(judges))
-        for kind, judges in (("sure", sure), ("open", open_), ("lost", lost))
-        if judges
+        _SAYS["gained"][kind].format(
+            judges=", ".join(f"“{name(j, 'judge')}”" for j in own["judge"])
+        )
+        for kind, own in parts.items()
+        if len(own)
     ]
     return " ".join(told)
 
@@ -280,6 +285,10 @@ def in_use(chosen: Mapping[str, Any]) -> str:
         if chosen.get(key) is not None
     ]
     return " ".join([*told, _SAYS["in_use"]["truth"].format(truth=chosen["truth"])])
+
+
+def _judge(judge: str) -> str:
+    return f"“{name(judge, 'judge')}”"
 
 
 def _value(row: Any, wording: Wording) -> str:

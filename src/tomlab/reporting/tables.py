@@ -117,7 +117,8 @@ def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
             texts = [_cell(value, *interval) for value, *interval in ends]
         elif column == "n" and "n_groups" in columns:
             texts = [counted(*both, wording.groups) for both in flat[["n", "n_groups"]].values]
-        kept[head(column, wording)] = texts
+        title = head(column, wording)
+        kept[title if title not in kept else f"{title} ({column.replace('_', ' ')})"] = texts
     return pd.DataFrame(kept, index=flat.index, dtype=object)
 
 
@@ -142,7 +143,7 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     """
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
-    own = frame[keys].map(str)
+    own = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
     own["cell"] = [_cell(number(v), *ends) for v, *ends in frame[NUMBER[:3]].values]
     own["n"] = [counted(*both, wording.groups) for both in frame[["n", "n_groups"]].values]
     order = own[rows].drop_duplicates().set_index(rows).index
@@ -214,7 +215,8 @@ def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
     if isinstance(value, str):
         return name(value, column, wording) or ABSENT
     if not hasattr(value, "__len__"):
-        return number(value)
+        known = _names(wording.name.lower())["values"].get(column) or {}
+        return known.get(str(value), number(value))
     return ", ".join(text(one, column, wording) for one in value) or ABSENT
 
 
