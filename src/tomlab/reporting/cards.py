@@ -12,6 +12,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from tomlab.errors import InputError
 from tomlab.records.published import Wording
 from tomlab.reporting.printed import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
@@ -68,10 +69,17 @@ def _said(value: Any, column: str = "text", wording: Wording = PLAIN) -> str:
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
     """A prompt as it was asked, a message after the other, and what was answered.
 
-    response: a row of the responses table; without `response` the messages alone.
+    response: a row of the responses table; without `response` the messages alone. InputError:
+    `messages` are none.
     """
-    asked = json.loads(response["messages"])
-    messages = [(NAMES["roles"].get(m["role"], m["role"]), _said(m["content"])) for m in asked]
+    asked = response["messages"]
+    try:
+        asked = json.loads(asked) if isinstance(asked, str) else asked
+        asked = [(message["role"], message["content"]) for message in asked]
+    except (ValueError, TypeError, KeyError):
+        found = shortened(repr(response["messages"]), 80)
+        raise InputError(f"messages: found {found}, expected a list of role and content") from None
+    messages = [(NAMES["roles"].get(role, role), _said(said)) for role, said in asked]
     if "response" in response:
         answer = response["response"]
         said = _said(answer) or NAMES["no answer"].format(error=response.get("error"))
