@@ -53,8 +53,12 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def two_rules(rates: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """By method the share correct by this project's rule and by the released one."""
-    wide = rates.pivot(index="method", columns="metric", values="value")
+    """By method the share correct by this project's rule and by the released one, of as many groups
+    as a finding takes.
+    """
+    enough = rates[rates["n_groups"] >= printed.GROUPS_FOR_A_FINDING]
+    wide = enough.pivot(index="method", columns="metric", values="value")
+    wide = wide.reindex(columns=["outcome_rate", "released_rule"])
     return wide["outcome_rate"], wide["released_rule"]
 
 

@@ -113,6 +113,8 @@ def few(wording: Wording) -> str:
 def two_rules(ours: pd.Series, released: pd.Series, wording: Wording) -> str:
     """How far two readings of the same answers are apart; the accuracy by each, by method."""
     gap = (ours - released).abs()
+    if gap.empty:
+        return few(wording)
     if gap.max() < 0.005:
         return _SAYS["rules"]["alike"]
     told = {"method": name(gap.idxmax(), "method", wording)}
