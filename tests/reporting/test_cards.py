@@ -36,6 +36,13 @@ def test_title_is_the_index_in_words():
     assert repr(cards(card("x"))).startswith("a, b c\n")
 
 
+def test_group_of_an_item_is_no_title_of_its_own_and_a_model_keeps_its_name():
+    table = card("x", **{"my-model, plain": "Yes"}).reset_index().assign(group="a")
+    shown = repr(cards(table.set_index(["group", "item"])))
+    assert shown.startswith("a, b c\n")
+    assert "  my-model, plain: Yes" in shown
+
+
 def test_very_long_text_keeps_its_beginning_and_end_and_scrolls():
     shown = cards(card("a" + "x" * 100_000 + "z"))
     assert len(shown.data) < 4 * LIMIT

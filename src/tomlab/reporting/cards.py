@@ -45,16 +45,16 @@ def _rows(table: pd.DataFrame) -> Iterable[tuple[tuple, dict]]:
 
 
 def _card(key: tuple, row: dict, levels: Iterable[str | None], wording: Wording) -> dict:
-    titled = [
-        name(str(k), "item" if n == "group" else n or "", wording)
-        for k, n in zip(key, levels, strict=True)
-        if n
-    ]
+    # An item's name begins with its group's.
+    named = [(n, str(k)) for n, k in zip(levels, key, strict=True) if n and n != "group"]
+    titled = [name(value, level, wording) for level, value in named]
     fields = {str(column): _said(value, str(column), wording) for column, value in row.items()}
     if "verdict" in fields:
         decided = name(fields.pop("verdict"), "outcome", wording)
         fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
-    told = {head(column, wording): value for column, value in fields.items() if value}
+    # What names a model is no name of a column.
+    heads = {column: column if ", " in column else head(column, wording) for column in fields}
+    told = {heads[column]: value for column, value in fields.items() if value}
     return {"title": " · ".join(titled) or NAMES["example"], "fields": told}
 
 
