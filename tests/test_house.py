@@ -12,7 +12,7 @@ from tomlab.paths import PACKAGE
 LEVELS = (
     ("papers", "forms"),
     ("benchmarks",),
-    ("judging", "pipeline", "compare"),
+    ("judging", "pipeline", "compare", "show"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),
     ("params", "paths", "errors"),

@@ -342,7 +342,7 @@ def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
     text = "".join(
         o.data["text/plain"] for c in shown.cells for o in c.get("outputs", []) if "data" in o
     )
-    assert re.search(r"released:bigtom\s+state\s+1\s+200\s+0\s+model", text)
+    assert re.search(r"released, bigtom\s+changeable states\s+1\s+200\s+0\s+model", text)
 
 
 def test_file_in_fantoms_released_format_takes_the_place_of_our_own_sets(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES
-from tomlab.reporting.outcomes import outcomes
+from tomlab.reporting import says
+from tomlab.reporting.outcomes import counts, outcomes, two_rules
 
 WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"}, notes={"": "Always.", "two": "Asked."})
 
@@ -53,3 +54,23 @@ def test_metrics_without_outcome_rates_are_refused():
         outcomes(metrics("plain").assign(metric="accuracy"), WORDING)
     with pytest.raises(InputError, match="benchmarks there: other"):
         outcomes(metrics("plain").assign(benchmark="other"), WORDING)
+
+
+def test_counts_are_in_words_and_leave_out_what_no_answer_has():
+    table = pd.DataFrame({"truncated": [2], "correct": [1], "error": [0]}, index=["plain"])
+    counted = counts(table)
+    assert counted.to_dict("records") == [{"Right": 1, "Wrong": 0, "Cut off": 2}]
+
+
+def test_two_readings_are_told_of_enough_groups_only():
+    rows = [
+        {"method": method, "metric": metric, "value": value, "n_groups": n}
+        for method, n, ours in (("plain", 40, 0.25), ("cot", 9, 0.0))
+        for metric, value in (("outcome_rate", ours), ("released_rule", 0.5))
+    ]
+    both = two_rules(pd.DataFrame(rows))
+    assert [one.to_dict() for one in both] == [{"plain": 0.25}, {"plain": 0.5}]
+    told = says.two_rules(*both, WORDING)
+    assert told.endswith("by plain: .25 by this project's rule, .50 by the released one.")
+    none = two_rules(pd.DataFrame(rows).assign(n_groups=3))
+    assert says.two_rules(*none, WORDING) == says.few(WORDING)

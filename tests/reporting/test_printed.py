@@ -196,3 +196,19 @@ def test_numbers_of_a_metrics_table_are_laid_out_with_interval_and_n():
 def test_a_table_is_saved_and_handed_to_the_notebook(tmp_path):
     shown = report.tabulate(tmp_path, table())
     assert shown.data == (tmp_path / "small.html").read_text(encoding="utf-8")
+
+
+def test_rows_of_this_run_bear_a_class_beside_that_of_a_block():
+    columns = dict.fromkeys(report.TIDY_COLUMNS, [""] * 3)
+    shown = pd.DataFrame({"Model": ["a", "", "b"], "Source": ["paper", report.RUN, report.RUN]})
+    page = report.html(report.Table("t", pd.DataFrame(columns), shown, "", []))
+    found = findall(r'<td class="([^"]*)"', page)
+    assert ["run" in classes.split() for classes in found] == [False] * 2 + [True] * 4
+    assert ["block" in classes.split() for classes in found] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]

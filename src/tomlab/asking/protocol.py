@@ -21,7 +21,11 @@ class Method(Protocol):
 
 
 class Benchmark(Protocol):
-    """The members of a benchmark's package. All tables are those of `records.tidy`."""
+    """The members of a benchmark's package. All tables are those of `records.tidy`.
+
+    For `reporting.readings` it may also have `KEYS`, under which options are shown, and
+    `in_words(item)`, the texts among `item, story, question, options, gold` that no column says.
+    """
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
     UNIT: str  # the column of items whose groups are asked whole: templates, question sets, stories

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.records.files import yaml_beside
-from tomlab.reporting import beside, charts, plotting, printed
+from tomlab.reporting import beside, charts, plotting, printed, tables
 from tomlab.reporting.headings import listed
 from tomlab.reporting.printed import WORDS
 
@@ -41,6 +41,17 @@ def agreement(name: str, found: pd.DataFrame, title: str) -> printed.Table:
     shown = shown.drop(columns="Source").join(counts)
     caption = WORDS["agreement"].format(title=title)
     return printed.Table(name, cells, shown, caption, WORDS["agreement_notes"])
+
+
+def in_words(table: printed.Table) -> pd.DataFrame:
+    """What a table prints, its judges in words."""
+    judges = [tables.name(judge, "judge") for judge in table.printed["Judge"]]
+    return table.printed.assign(Judge=judges)
+
+
+def heads(found: pd.DataFrame) -> pd.DataFrame:
+    """A table with a column a judge, these in words."""
+    return found.rename(columns=lambda judge: tables.name(judge, "judge").capitalize())
 
 
 def by_kind(found: pd.DataFrame, title: str, groups: str) -> tuple[Figure, str]:

@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
-from tomlab.reporting import beside, charts, plotting, printed
+from tomlab.records.tidy import OUTCOMES, SCORED
+from tomlab.reporting import beside, charts, plotting, printed, tables
 from tomlab.reporting.plotting import Look
 from tomlab.reporting.printed import WORDS
 
@@ -38,6 +39,27 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
     grey = beside.grey(rates, wording.groups)
     return figure, " ".join([caption, *grey, *notes, *unscored])
+
+
+def counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of answers by outcome, a column each, in words and in the order of the bars; an
+    outcome that no answer has is left out, unless it is right or wrong.
+    """
+    order = [*OUTCOMES, SCORED]
+    kept = [o for o in order if o in OUTCOMES[:2] or (o in table and table[o].any())]
+    counted = table.reindex(columns=kept, fill_value=0).astype(int)
+    heads = {outcome: tables.name(outcome, "outcome").capitalize() for outcome in kept}
+    return counted.rename(columns=heads).rename_axis(columns=None)
+
+
+def two_rules(rates: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """By method the share correct by this project's rule and by the released one, of as many groups
+    as a finding takes.
+    """
+    enough = rates[rates["n_groups"] >= printed.GROUPS_FOR_A_FINDING]
+    wide = enough.pivot(index="method", columns="metric", values="value")
+    wide = wide.reindex(columns=["outcome_rate", "released_rule"])
+    return wide["outcome_rate"], wide["released_rule"]
 
 
 def _scores(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:

@@ -212,10 +212,14 @@ def latex(table: Table, benchmark: str) -> str:
 
 
 def html(table: Table) -> str:
-    """The table as a fragment that stands alone: its CSS, its caption and its notes."""
+    """The table as a fragment that stands alone: its CSS, its caption and its notes. Cells of this
+    run's rows have the class "run", which the book tints.
+    """
     printed = table.printed.reset_index(drop=True)
     classes = printed.map(lambda _: "")
-    classes.iloc[tex.block_starts(printed)] = "block"
+    classes[printed.eq(RUN).any(axis=1)] = "run"
+    starts = tex.block_starts(printed)
+    classes.iloc[starts] = (classes.iloc[starts] + " block").map(str.strip)
     body = (
         Styler(printed, uuid=table.name, cell_ids=False)
         .hide(axis="index")

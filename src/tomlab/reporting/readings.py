@@ -1,46 +1,52 @@
 """How answers are read: real answers of a run, each with its verdict and the rule that decided."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from IPython.display import HTML
 
-from tomlab.reporting.printed import WORDS
-from tomlab.scoring.answers import failed
+from tomlab.asking.protocol import Benchmark
+from tomlab.records.published import Wording
+from tomlab.reporting.cards import cards, shortened
+from tomlab.reporting.tables import PLAIN, Shown
+from tomlab.scoring.answers import as_shown, failed
 
 KEY = ["item_id", "model", "method", "sample"]
-SHOWN = 240  # characters of a text; of an answer, half from its beginning and half from its end
 
 
 def readings(
+    benchmark: Benchmark,
     items: pd.DataFrame,
     responses: pd.DataFrame,
     scores: pd.DataFrame,
-    rule: Callable[[Mapping, Mapping], str],
-    *,
-    keys: Sequence[str] = (),
-    n: int = 8,
+    n: int = 6,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Up to n answers of different kinds, as texts a reader can check: question, options, gold,
-    answer, verdict, rule, with the item and method as index.
+    """Up to n answers of different kinds, as texts a reader can check: story, question, options,
+    gold, answer, verdict, rule, with the item and method as index.
 
-    items, responses, scores: the tables of one run. rule: names, from an item and its response
-    (the row of `responses` with the columns of its row in `scores`), the rule that decided the
-    verdict. keys: the letters under which a benchmark shows its options; questions without any have
-    no such column. A kind is an outcome, a rule and a method: every outcome is shown first, then
-    new rules, then new methods, then further answers; within a kind `seed` draws.
+    items, responses, scores: the tables of one run. A kind is an outcome, a rule and a method:
+    every outcome is shown first, then new rules, then new methods, then further answers; within a
+    kind `seed` draws. The same tables give the same answers, in whatever order they are.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     answers = responses.merge(scores[added], on=KEY).to_dict("records")
-    answers = [answer | {"rule": rule(by_id[answer["item_id"]], answer)} for answer in answers]
+    answers = [a | {"rule": benchmark.rule(by_id[a["item_id"]], a)} for a in answers]
     chosen = _of_kinds(answers, n, seed)
-    rows = [_row(by_id[answer["item_id"]], answer, keys) for answer in chosen]
-    columns = ["item", "method", "question", "options", "gold", "answer", "verdict", "rule"]
-    table = pd.DataFrame(rows, columns=columns).set_index(["item", "method"])
-    return table if table["options"].any() else table.drop(columns="options")
+    rows = [_row(benchmark, by_id[answer["item_id"]], answer) for answer in chosen]
+    columns = [
+        "item",
+        "method",
+        "story",
+        "question",
+        "options",
+        "gold",
+        "answer",
+        "verdict",
+        "rule",
+    ]
+    return pd.DataFrame(rows, columns=columns).set_index(["item", "method"])
 
 
 def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
@@ -61,20 +67,31 @@ def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
     return sorted(found, key=lambda answer: (answer["outcome"], answer["rule"], answer["method"]))
 
 
-def _row(item: Mapping, answer: Mapping, keys: Sequence[str]) -> dict:
-    letters = dict(zip(item["choices"], keys, strict=False))
-    options = [f"{letter}) {shortened(text)}" for text, letter in letters.items()]
-    gold = item["answer"]
-    return {
+def _row(benchmark: Benchmark, item: Mapping, answer: Mapping) -> dict:
+    shown = asked(benchmark, as_shown({**item}, answer.get("asked_as", "")))
+    verdict = {"verdict": answer["outcome"], "rule": answer["rule"]}
+    return shown | {"method": answer["method"], "answer": said(answer)} | verdict
+
+
+def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:
+    """An item as texts: item (its id), story, question, options and gold; what it has not is ""."""
+    letters = dict(zip(item["choices"], getattr(benchmark, "KEYS", ()), strict=False))
+    gold = item["answer"] if isinstance(item["answer"], str) else ", ".join(item["answer"])
+    texts = {
         "item": item["item_id"],
-        "method": answer["method"],
-        "question": shortened(item["question"]),
-        "options": "\n".join(options),
-        "gold": shortened(f"{letters[gold]}) {gold}" if gold in letters else gold),
-        "answer": said(answer),
-        "verdict": answer["outcome"],
-        "rule": answer["rule"],
+        "story": item["story"],
+        "question": item["question"],
+        "options": "\n".join(f"{letter}) {text}" for text, letter in letters.items()),
+        "gold": f"{letters[gold]}) {gold}" if gold in letters else gold,
     }
+    # Of some items the columns do not say all that is asked.
+    return texts | (benchmark.in_words(item) if hasattr(benchmark, "in_words") else {})
+
+
+def examples(benchmark: Benchmark, items: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
+    """Items as cards. benchmark: its face, or its module `items.compose`, which scores nothing."""
+    rows = [asked(benchmark, item) for item in items.to_dict("records")]
+    return cards(pd.DataFrame(rows).set_index("item"), wording) if rows else cards(items)
 
 
 def said(answer: Mapping) -> str:
@@ -84,18 +101,8 @@ def said(answer: Mapping) -> str:
     return shortened(answer["response"]) or "[an empty answer]"
 
 
-def shortened(text: str, limit: int = SHOWN) -> str:
-    """A long text's beginning and end with … between, so that it has about `limit` characters."""
-    half = limit // 2
-    return text if len(text) <= limit else f"{text[:half]} … {text[-half:]}"
-
-
-def show(table: pd.DataFrame) -> HTML:
-    """The table for a notebook's output. What models wrote is shown as text, never as markup."""
-    style = table.reset_index().style.hide(axis="index").format(escape="html")
-    # Without the class, what stands between two dollar signs would be set as a formula.
-    attributes = 'class="tex2jax_ignore mathjax_ignore"'
-    style.set_table_styles(WORDS["css"]["readings"]).set_uuid("readings").set_table_attributes(
-        attributes
-    )
-    return HTML(style.to_html())
+def show(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
+    """The table for a notebook's output, a card a row. What models wrote is shown as text, never as
+    markup.
+    """
+    return cards(table, wording)

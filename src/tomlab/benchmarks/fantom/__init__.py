@@ -2,12 +2,14 @@
 
 from tomlab.asking.protocol import no_schema as schema
 from tomlab.benchmarks.fantom.items.compose import (
+    KEYS,
     METHODS,
     NAME,
     STRATA,
     UNIT,
     asked,
     compose,
+    in_words,
     messages,
     read_released,
     reference,

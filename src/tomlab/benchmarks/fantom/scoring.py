@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items.compose import LETTERS, METHODS, is_list, is_yn
+from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED, check
@@ -72,7 +72,7 @@ def _dist(item: Mapping, said: Said) -> Verdict:
 def _choice(item: Mapping, said: Said) -> Verdict:
     """The right letter, whatever the answer says of the other one."""
     right = list(item["choices"]).index(item["answer"])
-    is_right, is_other = (names_option(said.text, LETTERS[place]) for place in (right, 1 - right))
+    is_right, is_other = (names_option(said.text, KEYS[place]) for place in (right, 1 - right))
     if is_right:
         rule = "names both options, which counts" if is_other else "names the right option"
         chosen = None if is_other else item["answer"]

@@ -1,12 +1,14 @@
 """OmniToM: who believes what in a story, extracted and labelled (Bawatneh et al., 2026)."""
 
 from tomlab.benchmarks.omnitom.items.compose import (
+    KEYS,
     METHODS,
     NAME,
     STRATA,
     UNIT,
     asked,
     compose,
+    in_words,
     messages,
     read_released,
     reference,

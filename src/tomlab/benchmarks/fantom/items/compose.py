@@ -15,7 +15,7 @@ from tomlab.errors import InputError
 from tomlab.records.tidy import check
 
 NAME = "fantom"
-LETTERS = ("a", "b")
+KEYS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set, from either scenario in its turn.
 UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
@@ -200,7 +200,7 @@ def messages(
         text += f"Information: {item['fact_question']} {item['fact_answer']}\n"
     text += f"Question: {item['question']}"
     if kind == "belief_choice":
-        options = zip(LETTERS, item["choices"], strict=True)
+        options = zip(KEYS, item["choices"], strict=True)
         text += "".join(f"\n({letter}) {choice}" for letter, choice in options)
         text += f"\n\n{prompts.load('fantom/choose', replaced)}"
     else:
@@ -220,6 +220,14 @@ def shared_prefix(item: Mapping, method: str) -> str:
     return item["full_story" if METHODS[method].context == "full" else "story"] + "\n\n"
 
 
+def in_words(item: Mapping) -> dict[str, str]:
+    """What an item asks, as `question`: of who knows, its prompt alone says about what."""
+    if not (is_list(item["question_type"]) or is_yn(item["question_type"])):
+        return {}
+    asked = messages(item, "short")[0]["content"].rpartition("\n\n")[2]
+    return {"question": asked.removesuffix("\nAnswer:")}
+
+
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
     names, right, kind = ("gold", "omniscient", "random"), item["answer"], item["question_type"]
@@ -237,6 +245,6 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         omniscient = wrong if item["scenario"] == INACCESSIBLE else right
         said = right, omniscient, draw.choice([right, wrong])
     if kind == "belief_choice":
-        letters = {text: f"({key})" for key, text in zip(LETTERS, item["choices"], strict=True)}
+        letters = {text: f"({key})" for key, text in zip(KEYS, item["choices"], strict=True)}
         said = [letters[text] for text in said]
     return dict(zip(names, said, strict=True))

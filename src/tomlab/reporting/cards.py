@@ -1,0 +1,104 @@
+"""Examples as cards and prompts as messages: what was shown, asked, answered and decided.
+
+Texts of models and people are shown as they are, never as markup.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+
+from tomlab.errors import InputError
+from tomlab.records.published import Wording
+from tomlab.reporting.printed import ABSENT
+from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
+
+LIMIT = 6000  # characters of one text, half from its beginning and half from its end
+SCROLLS = 900  # characters from which a text may scroll in its place, so that keys have to reach it
+_PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
+    Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+)
+
+
+def shortened(said: str, limit: int = LIMIT) -> str:
+    """A long text's beginning and end with … between, so that it has about `limit` characters."""
+    half = limit // 2
+    return said if len(said) <= limit else f"{said[:half]} … {said[-half:]}"
+
+
+def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
+    """A card a row, its title from the named index, a field a column that says anything.
+
+    `verdict` and `rule` are one field: what was decided, and by which rule.
+    """
+    shown = [_card(key, row, table.index.names, wording) for key, row in _rows(table)]
+    return _shown(shown, [])
+
+
+def _rows(table: pd.DataFrame) -> Iterable[tuple[tuple, dict]]:
+    keys = table.index.to_frame().itertuples(index=False, name=None)
+    return zip(keys, table.to_dict("records"), strict=True)
+
+
+def _card(key: tuple, row: dict, levels: Iterable[str | None], wording: Wording) -> dict:
+    # An item's name begins with its group's.
+    named = [(n, str(k)) for n, k in zip(levels, key, strict=True) if n and n != "group"]
+    titled = [name(value, level, wording) for level, value in named]
+    fields = {str(column): _said(value, str(column), wording) for column, value in row.items()}
+    if "verdict" in fields:
+        decided = name(fields.pop("verdict"), "outcome", wording)
+        fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
+    # What names a model is no name of a column.
+    heads = {column: column if ", " in column else head(column, wording) for column in fields}
+    told = {heads[column]: value for column, value in fields.items() if value}
+    return {"title": " · ".join(titled) or NAMES["example"], "fields": told}
+
+
+def _said(value: Any, column: str = "text", wording: Wording = PLAIN) -> str:
+    """A text as it is, if it is not too long; a name or what is no text in words, "" of nothing."""
+    if isinstance(value, str):
+        return shortened(name(value, column, wording))
+    said = text(value, column, wording)
+    return "" if said == ABSENT else shortened(said)
+
+
+def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
+    """A prompt as it was asked, a message after the other, and what was answered.
+
+    response: a row of the responses table; without `response` the messages alone. InputError:
+    `messages` are none.
+    """
+    asked = response["messages"]
+    try:
+        asked = json.loads(asked) if isinstance(asked, str) else asked
+        asked = [(message["role"], message["content"]) for message in asked]
+    except (ValueError, TypeError, KeyError):
+        found = shortened(repr(response["messages"]), 80)
+        raise InputError(f"messages: found {found}, expected a list of role and content") from None
+    messages = [(NAMES["roles"].get(role, role), _said(said)) for role, said in asked]
+    if "response" in response:
+        answer = response["response"]
+        said = _said(answer) or NAMES["no answer"].format(error=response.get("error"))
+        who = name(str(response.get("model", "")), "model", wording)
+        messages.append((NAMES["roles"]["answer"].format(model=who), said))
+    return _shown([], messages)
+
+
+def _shown(cards: list[dict], messages: list[tuple[str, str]]) -> Shown:
+    if not cards and not messages:
+        return Shown(f"<p>{NAMES['nothing']}</p>\n", NAMES["nothing"])
+    html = _PAGE.render(cards=cards, messages=messages, long=_long)
+    lines = [
+        "\n".join([card["title"], *(f"  {k}: {v}" for k, v in card["fields"].items())])
+        for card in cards
+    ]
+    return Shown(html, "\n\n".join([*lines, *(f"[{who}]\n{said}" for who, said in messages)]))
+
+
+def _long(said: str) -> Markup:
+    """What lets keys scroll a text that is higher than its place."""
+    return Markup(' tabindex="0"') if len(said) > SCROLLS or said.count("\n") > 10 else Markup("")

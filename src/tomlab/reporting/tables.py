@@ -1,0 +1,253 @@
+"""Tables of results in words: names that a reader knows, two digits, numbers with intervals.
+
+Names stand in `names.yaml`, those of a benchmark in `names.yaml` of its folder `items`.
+"""
+
+import re
+from functools import cache
+from hashlib import sha256
+from html import escape
+from numbers import Integral, Real
+from typing import Any
+
+import pandas as pd
+import yaml
+from IPython.display import HTML
+from pandas.io.formats.style import Styler
+
+from tomlab.paths import PACKAGE
+from tomlab.records.files import yaml_beside
+from tomlab.records.published import Wording
+from tomlab.reporting.printed import ABSENT, WORDS
+
+NAMES = yaml_beside(__file__, "names.yaml")
+NUMBER = ["value", "ci_low", "ci_high", "n", "n_groups"]
+PLAIN = Wording("", {})
+PROSE = 45  # characters from which a cell is prose, which breaks into lines
+# What a reader of a table needs not: how an interval was made is told in the prose.
+_HIDDEN = ("ci_method", "benchmark")
+
+
+class Shown(HTML):
+    """What a notebook shows as HTML, and as plain text where there is no HTML."""
+
+    def __init__(self, html: str, text: str) -> None:
+        # Without these classes what stands between two dollar signs would be set as a formula.
+        whole = f'<div class="tomlab tex2jax_ignore mathjax_ignore">\n{html}</div>\n'
+        super().__init__(whole)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def show(
+    frame: pd.DataFrame,
+    wording: Wording = PLAIN,
+    says: str = "",
+    *,
+    across: str = "",
+    rows: str | list[str] = "condition",
+) -> Shown:
+    """A frame as `in_words`, and below it what its numbers mean, a sentence.
+
+    across: of a table with `NUMBER`, the column whose values become columns, `rows` which ones tell
+    the rows apart. A frame without rows is a sentence that says so.
+    """
+    shown = (
+        wide(frame, wording, rows, across) if across and len(frame) else in_words(frame, wording)
+    )
+    below = f"<p>{escape(says)}</p>\n" if says else ""
+    if shown.empty:
+        return say(says or NAMES["nothing"])
+    flat = shown.map(_on_one_line).rename(columns=_on_one_line)
+    plain = flat.to_string(index=False, max_colwidth=60)
+    return Shown(html(shown) + below, "\n\n".join(filter(None, [plain, says])))
+
+
+def say(sentence: str) -> Shown:
+    """A sentence for a notebook's output, each of its characters as it is."""
+    return Shown(f"<p>{escape(sentence)}</p>\n", sentence)
+
+
+def _on_one_line(said: str) -> str:
+    return said.replace("\n", ", ")
+
+
+def html(shown: pd.DataFrame) -> str:
+    """A frame of texts as a table that scrolls in its own frame, each text as it is and never as
+    markup.
+    """
+    style = Styler(shown, uuid=sha256(shown.to_csv().encode()).hexdigest()[:8], cell_ids=False)
+    style.hide(axis="index").format(_safe).format_index(_safe, axis="columns")
+    # A row of this run beside the paper's is tinted by the book.
+    run = shown.eq("this run").any(axis=1)
+    tinted = shown.apply(lambda column: run.map({True: "run ", False: ""}))
+    prose = shown.map(lambda text: "prose" if len(text) > PROSE else "")
+    style.set_td_classes(tinted + prose).set_table_attributes('class="tomlab-table"')
+    style.set_table_styles(WORDS["css"]["table"] + NAMES["css"])
+    frame = 'class="tomlab-frame" style="overflow-x:auto" tabindex="0"'
+    return f"<div {frame}>\n{style.to_html()}</div>\n"
+
+
+def _safe(text: str) -> str:
+    return escape(text).replace("\n", "<br />")
+
+
+def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
+    """A frame of texts: its named index as columns, the names of columns and of what they hold in
+    words, numbers by `number`, with their interval, counts as "300 of 100 templates".
+
+    An interval is that of `value`, or of the column left of `ci_low`; `<name>_low` and
+    `<name>_high` are that of <name>.
+    """
+    flat = frame.reset_index() if any(frame.index.names) else frame.reset_index(drop=True)
+    flat = flat.drop(columns=[name for name in _HIDDEN if name in flat])
+    columns, kept = [*map(str, flat.columns)], {}
+    flat.columns = columns
+    for place, column in enumerate(columns):
+        low, high = _ends(column, columns, place)
+        if column.endswith(("_low", "_high")) and column.rpartition("_")[0] in [*columns, "ci"]:
+            continue
+        if column == "n_groups" and "n" in columns:
+            continue
+        texts = [text(value, column, wording) for value in _whole(flat[column])]
+        if low in columns:
+            ends = zip(texts, flat[low], flat[high], strict=True)
+            texts = [_cell(value, *interval) for value, *interval in ends]
+        elif column == "n" and "n_groups" in columns:
+            texts = [counted(*both, wording.groups) for both in flat[["n", "n_groups"]].values]
+        title = head(column, wording)
+        kept[title if title not in kept else f"{title} ({column.replace('_', ' ')})"] = texts
+    return pd.DataFrame(kept, index=flat.index, dtype=object)
+
+
+def _whole(values: pd.Series) -> pd.Series:
+    """Counts that are floats because some are missing, as whole numbers again."""
+    if not pd.api.types.is_float_dtype(values) or values.abs().max() <= 1:
+        return values
+    return values if (values.dropna() % 1).any() else values.astype("Int64")
+
+
+def _ends(column: str, columns: list[str], place: int) -> tuple[str, str]:
+    """The names of the columns that hold a number's interval, if it has one."""
+    if columns[place + 1 : place + 2] == ["ci_low"] or column == "value":
+        return "ci_low", "ci_high"
+    return f"{column}_low", f"{column}_high"
+
+
+def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: str) -> pd.DataFrame:
+    """Rows of a table with `NUMBER` laid out by two columns, as texts like `in_words`.
+
+    n stands once where it can: in the head of a column, in a column of its own, else in each cell.
+    """
+    rows = [rows] if isinstance(rows, str) else rows
+    keys = [*rows, across]
+    own = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
+    own["cell"] = [_cell(number(v), *ends) for v, *ends in frame[NUMBER[:3]].values]
+    own["n"] = [counted(*both, wording.groups) for both in frame[["n", "n_groups"]].values]
+    order = own[rows].drop_duplicates().set_index(rows).index
+    spread = own.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)
+    cells, n = (spread[part][own[across].unique()] for part in ("cell", "n"))
+    shown = pd.DataFrame(
+        {head(c, wording): [name(v, c, wording) for v in order.get_level_values(c)] for c in rows}
+    )
+    by_column = n.nunique().le(1).all()
+    by_row = not by_column and n.nunique(axis=1).le(1).all()
+    for column in cells:
+        title, values = name(column, across, wording), cells[column].fillna(ABSENT)
+        if by_column:
+            title += f"\nn = {n[column].dropna().iloc[0]}"
+        elif not by_row:
+            values += ("\nn = " + n[column].str.removesuffix(f" {wording.groups}")).fillna("")
+        shown[title[:1].upper() + title[1:]] = [*values]
+    return shown.assign(n=[*n.bfill(axis=1).iloc[:, 0]]) if by_row else shown
+
+
+def _cell(value: str, low: Any, high: Any) -> str:
+    return value if pd.isna(low) or value == ABSENT else f"{value} [{number(low)}, {number(high)}]"
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+@cache
+def _names(benchmark: str) -> dict[str, dict]:
+    """The names of all tables and those of a benchmark: `columns`, `values` by column."""
+    path = PACKAGE / "benchmarks" / benchmark / "items" / "names.yaml"
+    own = yaml.safe_load(path.read_bytes()) if benchmark and path.is_file() else {}
+    columns = NAMES["columns"] | own.get("columns", {})
+    both = NAMES["values"], own.get("values", {})
+    values = {key: {} for names in both for key in names}
+    for names in both:
+        for key, known in names.items():
+            values[key] = values[key] | known
+    return {"columns": columns, "values": values}
+
+
+def head(column: str, wording: Wording = PLAIN) -> str:
+    """What a column is called: "n_groups" is "Templates" where intervals cluster on them."""
+    known = _names(wording.name.lower())["columns"]
+    told = wording.groups if column in ("n_groups", "groups") else known.get(column, column)
+    told = name(told, "", wording) if "/" in told else told.replace("_", " ")
+    return told[:1].upper() + told[1:] if told != "n" else told
+
+
+def name(value: str, column: str, wording: Wording = PLAIN) -> str:
+    """A name in words, "forward_belief/true_belief" part by part, by what `values` says of its
+    column, "method" by the wording. Of a column that is not listed there any text stays as it is.
+    """
+    values = _names(wording.name.lower())["values"]
+    own = values.get(column)
+    if own is None and column:
+        return value
+    known = values["any"] | ({**wording.methods} if column == "method" else {}) | (own or {})
+    if value in known:
+        return known[value]
+    parts = [part for part in re.split(r"[/:]|, ", value) if part]
+    if len(parts) > 1:
+        return ", ".join(name(part, column, wording) for part in parts)
+    return value if " " in value else value.replace("_", " ")
+
+
+def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
+    """What a cell holds: a name in words, a number, yes or no, a list's members, or "–"."""
+    if isinstance(value, str):
+        return name(value, column, wording) or ABSENT
+    if not hasattr(value, "__len__"):
+        known = _names(wording.name.lower())["values"].get(column) or {}
+        return known.get(str(value), number(value))
+    return ", ".join(text(one, column, wording) for one in value) or ABSENT
+
+
+def number(value: Any) -> str:
+    """Two decimals, three below .01, no zero before the point; whole numbers with their thousands;
+    yes or no; "–" where nothing is known.
+    """
+    if value is None or pd.isna(value):
+        return ABSENT
+    if isinstance(value, Integral) or not isinstance(value, Real):
+        is_truth = str(value) in ("True", "False")
+        return {"True": "yes", "False": "no"}[str(value)] if is_truth else format(value, ",")
+    if 0 < abs(value) < 0.0005:
+        return "< .001" if value > 0 else "> −.001"
+    digits = f"{value:z,.{3 if 0 < abs(value) < 0.01 else 2}f}"
+    return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
+
+
+def counted(n: Any, n_groups: Any, groups: str) -> str:
+    """n of a number and what it is from: "300 of 100 templates", "3 templates"."""
+    if pd.isna(n) or pd.isna(n_groups) or n_groups == 0:
+        return ABSENT if pd.isna(n) else f"{int(n):,}"
+    told = f"{int(n_groups):,} {singular(groups) if n_groups == 1 else groups}"
+    return told if n == n_groups else f"{int(n):,} of {told}"
+
+
+def count(n: int, things: str) -> str:
+    """A number of things: "no template", "1 template", "1,200 templates"."""
+    return f"{n:,} {things}" if n > 1 else f"{('no', '1')[n]} {singular(things)}"
+
+
+def singular(things: str) -> str:
+    """The last word of "entity sets", "stories" as one of them."""
+    return re.sub(r"ies\b", "y", things) if things.endswith("ies") else things.removesuffix("s")

@@ -1,0 +1,191 @@
+"""Tables of results in words: names, two digits, intervals beside their numbers, n of groups."""
+
+import re
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tomlab.paths import PACKAGE
+from tomlab.records.published import Wording
+from tomlab.records.tidy import OUTCOMES, SCORED
+from tomlab.reporting import tables
+from tomlab.reporting.tables import count, counted, in_words, name, number, show
+
+WORDING = Wording("Toy", {"cot": "chain of thought"}, groups="entity sets")
+
+
+def metrics(*rows: tuple[str, str, float, int]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["method", "condition", "value", "n_groups"])
+    ends = {"ci_low": frame["value"] - 0.1, "ci_high": frame["value"] + 0.1}
+    return frame.assign(**ends, n=frame["n_groups"] * 3, ci_method="x")[
+        ["method", "condition", *tables.NUMBER, "ci_method"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0.6789, ".68"),
+        (1.0, "1.00"),
+        (0.0, ".00"),
+        (0.0042, ".004"),
+        (0.0001, "< .001"),
+        (-0.128, "−.13"),
+        (-0.0001, "> −.001"),
+        (18.6667, "18.67"),
+        (1234, "1,234"),
+        (np.int64(7), "7"),
+        (np.nan, "–"),
+        (None, "–"),
+        (pd.NA, "–"),
+        (True, "yes"),
+        (np.bool_(False), "no"),
+    ],
+)
+def test_numbers_have_two_digits_and_three_below_a_hundredth(value, told):
+    assert number(value) == told
+
+
+def test_number_stands_with_its_interval_and_n_with_its_groups():
+    shown = in_words(metrics(("cot", "a_b/c", 0.5, 100)), WORDING)
+    assert shown.to_dict("records") == [
+        {
+            "Method": "chain of thought",
+            "Condition": "a b, c",
+            "Value": ".50 [.40, .60]",
+            "n": "300 of 100 entity sets",
+        }
+    ]
+
+
+def test_every_named_number_takes_its_own_interval():
+    frame = pd.DataFrame({"judge": ["exact"], "agreement": [0.5], "ci_low": [0.4]})
+    frame = frame.assign(ci_high=0.6, recall=0.25, recall_low=0.2, recall_high=0.3)
+    [row] = in_words(frame).to_dict("records")
+    assert row["Agreement"] == ".50 [.40, .60]"
+    assert row["Recall"] == ".25 [.20, .30]"
+    assert len(row) == 3
+
+
+def test_missing_numbers_are_dashes_and_counts_stay_whole():
+    frame = pd.DataFrame({"value": [np.nan], "ci_low": [np.nan], "ci_high": [np.nan]})
+    frame = frame.assign(n=pd.array([pd.NA], "Int64"), n_groups=pd.array([pd.NA], "Int64"))
+    assert in_words(frame).to_dict("records") == [{"Value": "–", "n": "–"}]
+    assert list(in_words(pd.DataFrame({"paper": [154.0, np.nan]}))["Paper"]) == ["154", "–"]
+
+
+def test_named_index_is_shown_and_a_bare_one_is_not():
+    frame = pd.DataFrame({"rows": [3]})
+    assert list(in_words(frame)) == ["Rows"]
+    assert list(in_words(frame.rename_axis("source"))) == ["Written by", "Rows"]
+
+
+def test_wide_table_says_n_once_a_column_once_a_row_or_in_each_cell():
+    by_column = metrics(("a", "x", 0.5, 9), ("a", "y", 0.5, 9), ("b", "x", 0.5, 3))
+    shown = tables.wide(by_column, WORDING, "condition", "method")
+    assert list(shown) == ["Condition", "A\nn = 27 of 9 entity sets", "B\nn = 9 of 3 entity sets"]
+    assert shown.iloc[1, 2] == "–"
+    by_row = metrics(("a", "x", 0.5, 9), ("b", "x", 0.5, 9), ("a", "y", 0.5, 3))
+    shown = tables.wide(by_row, WORDING, "condition", "method")
+    assert shown["n"].tolist() == ["27 of 9 entity sets", "9 of 3 entity sets"]
+    mixed = metrics(("a", "x", 0.5, 9), ("b", "x", 0.5, 3), ("a", "y", 0.5, 3))
+    shown = tables.wide(mixed, WORDING, "condition", "method")
+    assert shown["A"].tolist() == [".50 [.40, .60]\nn = 27 of 9", ".50 [.40, .60]\nn = 9 of 3"]
+
+
+@pytest.mark.parametrize(
+    ("n", "groups", "told"),
+    [
+        (300, 100, "300 of 100 entity sets"),
+        (3, 3, "3 entity sets"),
+        (1, 1, "1 entity set"),
+        (120, 0, "120"),
+        (np.nan, np.nan, "–"),
+    ],
+)
+def test_n_is_of_groups(n, groups, told):
+    assert counted(n, groups, "entity sets") == told
+
+
+def test_counts_agree_with_their_nouns():
+    assert [count(n, "stories") for n in (0, 1, 1200)] == ["no story", "1 story", "1,200 stories"]
+
+
+HOSTILE = "<script>alert(1)</script> $x$ *b* </td></table> | a_b `c`"
+
+
+def test_texts_are_shown_as_they_are_and_never_as_markup():
+    shown = show(pd.DataFrame({"text": [HOSTILE], "<b>": ["&"]}), says=HOSTILE)
+    assert "<script>" not in shown.data and "<b>" not in shown.data
+    assert shown.data.count("&lt;script&gt;") == 2
+    assert "tex2jax_ignore mathjax_ignore" in shown.data
+    assert HOSTILE in repr(shown)
+
+
+def test_long_and_strange_cells_are_shown():
+    odd = pd.DataFrame({"text": ["x" * 100_000, 7, None, ["a_b", "c"], {"k": 1}]})
+    shown = show(odd)
+    assert "x" * 100_000 in shown.data
+    assert list(in_words(odd)["As written"][1:]) == ["7", "–", "a_b, c", "k"]
+
+
+def test_empty_table_is_a_sentence():
+    assert "<table" not in show(pd.DataFrame()).data
+    assert repr(show(pd.DataFrame(columns=["value"]))) == "Nothing to show."
+    assert repr(show(pd.DataFrame(), says="Nobody has rated.")) == "Nobody has rated."
+    assert "<table" not in show(metrics(), WORDING, across="method").data
+
+
+def test_rows_of_this_run_bear_a_class():
+    page = show(pd.DataFrame({"source": ["paper", "this run"], "value": [0.1, 0.2]})).data
+    classes = re.findall(r'<td class="([^"]*)"', page)
+    assert ["run" in one.split() for one in classes] == [False, False, True, True]
+
+
+def test_two_tables_of_one_page_have_ids_of_their_own():
+    one, other = (show(pd.DataFrame({"rows": [n]})).data for n in (1, 2))
+    assert one.split('id="')[1].split('"')[0] != other.split('id="')[1].split('"')[0]
+    assert one == show(pd.DataFrame({"rows": [1]})).data
+
+
+def parts(benchmark: str) -> set[str]:
+    """The raw names that the metrics and items of a benchmark may hold, from its own code."""
+    folder = PACKAGE / "benchmarks" / benchmark / "items"
+    named = yaml.safe_load((folder / "names.yaml").read_text(encoding="utf-8"))["values"]
+    return {f"{column}:{raw}" for column, known in named.items() for raw in known}
+
+
+CONDITIONS = {
+    "bigtom": ["forward_belief/true_belief/0", "backward_belief/control_tb_and_fb/1"],
+    "fantom": ["inaccessible/answerability/included_unaware", "accessible/second-order:acyclic"],
+    "simpletom": ["mental_state/severity 3", "judgment:next-wrong-or-reasonable"],
+    "omnitom": ["knowledge_access/order 2+", "mental_source/usable", "truth_status/FPT"],
+}
+
+
+@pytest.mark.parametrize("benchmark", sorted(CONDITIONS))
+def test_no_raw_name_of_a_benchmark_is_shown(benchmark):
+    wording = import_module(f"tomlab.benchmarks.{benchmark}.paper").WORDING
+    raw = [one.partition(":")[::2] for one in parts(benchmark)]
+    raw += [("condition", condition) for condition in CONDITIONS[benchmark]]
+    raw += [("outcome", outcome) for outcome in (*OUTCOMES, SCORED)]
+    told = [name(value, column, wording) for column, value in raw]
+    assert told and not [text for text in told if "_" in text or "/" in text.replace("[Y/N]", "")]
+
+
+def test_bigtom_condition_is_told_in_words():
+    wording = import_module("tomlab.benchmarks.bigtom.paper").WORDING
+    told = name("backward_belief/false_control/1", "condition", wording)
+    assert told == "backward belief, false control, initial belief told"
+
+
+def test_text_of_a_column_without_names_stays_as_it_came():
+    assert name("snake_case/x", "answer", WORDING) == "snake_case/x"
+
+
+@pytest.mark.parametrize("column", ["ci_low", "n_groups", "item_id", "prompt_tokens", "to_label"])
+def test_no_head_has_an_underscore(column):
+    assert "_" not in tables.head(column, WORDING)
