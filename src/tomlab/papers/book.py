@@ -1,5 +1,5 @@
-"""What the book's own pages (front page, questions, coverage) read: the texts in each paper's folder
-and the numbers of a run as its figures draw them.
+"""What the book's own pages (front page, questions, coverage) read: the texts of each paper's
+folder and the numbers of a run as its figures draw them.
 """
 
 import re

@@ -123,12 +123,12 @@ def finding(chapter: Chapter, model: str) -> str:
     only = chapter.metrics[(chapter.metrics[list(keys)] == pd.Series(keys)).all(axis=1)]
     is_enough = only.loc[only["model"] == model, "n_groups"].ge(GROUPS_FOR_A_FINDING).any()
     scores, none = chapter.scores, pd.DataFrame(columns=_RUN)
-    tables = (only, scores[:0]) if is_enough else (chapter.metrics, scores)
-    told = findings.told(findings.Run(*tables, none, none), model, chapter.paper, words)
-    if not told and is_enough:
-        tables = chapter.metrics, scores
-        told = findings.told(findings.Run(*tables, none, none), model, chapter.paper, words)
-    return told[0]
+    runs = [(only, scores[:0])] if is_enough else []
+    for tables in [*runs, (chapter.metrics, scores)]:
+        run = findings.Run(*tables, none, none)
+        if told := findings.told(run, model, chapter.paper, words):
+            return told[0]
+    return WORDS["reads"]["none"].format(model=model)
 
 
 _RUN = ["model", "method", "metric", "asked_as", "varies", "same"]
