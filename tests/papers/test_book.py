@@ -102,7 +102,7 @@ def test_coverage_is_looked_up_among_the_files_of_a_run(tmp_path, monkeypatch):
     page = coverage.page("bigtom")
     assert "[outcomes](5_figures/bigtom.ipynb)" in page
     printed = rows["has"].eq("numbers").sum()
-    assert page.startswith(f"{printed} places print numbers, and 4 of them are drawn here")
+    assert page.startswith(f"Places that print numbers: {printed}, of which drawn here: 4.")
 
 
 # ---- questions and answers -----------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_a_story_shows_question_options_right_answer_and_verdict():
 def test_a_long_story_is_folded_with_what_it_is_about():
     said = story_of(story="\n".join(["A: b."] * 300))
     assert "<summary>Read the conversation (300 turns)</summary>" in said
-    assert "\nSaid: F\n" in said
+    assert said.startswith("Said: F\n")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_long_story_is_folded_with_what_it_is_about():
     [
         ("X, Figure 1: who knows. Hollow: the paper.", "X, Figure 1: who knows"),
         ("X: a (n = 3) b.", "X: a b"),
-        ("X: " + "word " * 40, "X: " + " ".join(["word"] * 17) + " …"),
+        ("X: " + "word " * 40, "X: " + " ".join(["word"] * 11) + " …"),
     ],
     ids=["first sentence", "brackets", "long"],
 )

@@ -30,9 +30,9 @@ from tomlab.reporting.readings import said
 from tomlab.scoring.variants import protocol
 
 FOLDED = 900  # characters: a longer story is folded
-WIDTH, ROW, SIZE = 5.0, 0.3, 9  # of the large figure, in inches and points
+WIDTH, ROW, SIZE = 4.6, 0.3, 9  # of the large figure, in inches and points
 THUMB, COLOURS = 400, 48  # pixels across a thumbnail, and its colours
-TITLE = 90  # characters
+TITLE = 60  # characters
 READABLE = ("correct", "wrong")
 
 
@@ -145,15 +145,17 @@ def against(chapters: Sequence[Chapter], models: Sequence[str]) -> tuple[Figure,
     numbers = {c.name: across.numbers(c.metrics, {c.name: c.paper}) for c in chapters}
     rows = [len(_labels(chapter, models)) for chapter in chapters]
     with plotting.style():
-        size = (WIDTH, ROW * (sum(rows) + 1.2 * len(rows)) + 1.3)
+        size = (WIDTH, ROW * (sum(rows) + 1.2 * len(rows)) + 1.9)
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(len(rows), 1, height_ratios=rows, sharex=True, squeeze=False)
         for axes, chapter in zip(panels.flat, chapters, strict=True):
             _panel(axes, chapter, numbers[chapter.name], looks)
         plotting.share_axis(panels.flat[-1], "")
         panels.flat[-1].tick_params(axis="x", labelsize=SIZE)
-        plotting.legend_below(figure, _legend(pd.concat(numbers.values())), 2)
-        title = fill(_place(chapters, numbers, models[0]), 48)
+        plotting.legend_below(figure, _legend(pd.concat(numbers.values())), 1)
+        for text in figure.legends[0].get_texts():
+            text.set_fontsize(SIZE - 0.5)
+        title = fill(_place(chapters, numbers, models[0]), 44)
         figure.suptitle(title, fontsize=SIZE + 2, ha="left", x=0.01)
     headlines = {c.paper.PUBLICATION.name: c.texts["front"]["headline"] for c in chapters}
     told = "; ".join(f"{name}: {headline}" for name, headline in headlines.items())
@@ -238,13 +240,17 @@ def _legend(numbers: pd.DataFrame) -> dict[str, Any]:
 # ---- all figures ---------------------------------------------------------------------------------
 
 
-def gallery(chapter: Chapter) -> str:
-    """All figures of a benchmark as thumbnails with their titles, each a link, as Markdown."""
-    folder = paths.RESULTS / "figures" / chapter.name
+def gallery(chapters: Sequence[Chapter]) -> str:
+    """All figures as thumbnails with their titles, each a link, as Markdown; those that the papers
+    have come first.
+    """
     cards = []
-    for path in sorted(folder.glob("*.png")):
-        title = _title(path.with_suffix(".caption.txt").read_text(encoding="utf-8"))
-        cards.append(f"[![{title}]({_thumbnail(path)})<br>{title}]({FIGURES.format(chapter.name)})")
+    for chapter in chapters:
+        found = (paths.RESULTS / "figures" / chapter.name).glob("*.png")
+        for path in sorted(found, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
+            title = _title(path.with_suffix(".caption.txt").read_text(encoding="utf-8"))
+            page = FIGURES.format(chapter.name)
+            cards.append(f"[![{title}]({_thumbnail(path)})<br>{title}]({page})")
     return WORDS["gallery"].format(cards="\n\n".join(cards))
 
 
