@@ -63,6 +63,8 @@ def write(root: Path) -> Path:
     index.cells[1].metadata["tags"] = ["parameters"]
     code = CODE.replace("PAGE", repr(PAGE))
     index.cells.append(v4.new_code_cell(code, id="cell-02"))
+    across = notebook("# Drawn where?\n\n[up](00_index.ipynb), [3](3_evaluation/bigtom.ipynb)")
+    across.cells[1] = index.cells[1]
     chapter = notebook(
         "# BigToM 1/5: who knows?\n\nNext: [asked](../3_evaluation/bigtom.ipynb)",
         image(width=780),
@@ -73,6 +75,7 @@ def write(root: Path) -> Path:
     files = {
         "params.yaml": b"run: {benchmarks: {bigtom: {}}, models: [smol, random], seed: 0}\n",
         "notebooks/00_index.ipynb": nbformat.writes(index).encode(),
+        "notebooks/01_drawn.ipynb": nbformat.writes(across).encode(),
         "docs/data.md": b"# Data\n\nSee [the parameters](../params.yaml).\n",
         "results/figures/bigtom/figure3.png": PNG,
         "results/figures/bigtom/figure3.pdf": b"%PDF-1.4",

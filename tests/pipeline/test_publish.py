@@ -9,6 +9,7 @@ from small_run import COPIES, publish, write
 from tomlab.pipeline.book import relink
 
 CHAPTERS = [name for names in COPIES.values() for name in names]
+FRONT = ("00_index.ipynb", "01_drawn.ipynb")
 NOTEBOOKS = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in COPIES.items()}
 NOTEBOOKS["notebooks/00_index.ipynb"] = "docs/notebooks/00_index.ipynb"
 PAGES = {
@@ -97,10 +98,12 @@ def test_what_the_run_names_is_published_with_links_that_lead_somewhere(tmp_path
     docs = tmp_path / "docs"
     found = {path.relative_to(docs).as_posix() for path in docs.rglob("*") if path.is_file()}
     pages = [name.replace(".ipynb", ".html") for name in CHAPTERS]
-    pages += [f"{name}.html" for name in ("index", "bigtom", "data", "questions", "search")]
+    pages += [
+        f"{name}.html" for name in ("01_drawn", "index", "bigtom", "data", "questions", "search")
+    ]
     assert {name for name in found if not name.startswith("book/")} == {
         "data.md",
-        "notebooks/00_index.ipynb",
+        *(f"notebooks/{name}" for name in FRONT),
         *(f"notebooks/{name}" for name in CHAPTERS),
         *(f"figures/bigtom/figure3.{suffix}" for suffix in ("png", "pdf", "caption.txt")),
         *(f"tables/bigtom/table7.{suffix}" for suffix in ("csv", "tex", "html")),
@@ -110,7 +113,7 @@ def test_what_the_run_names_is_published_with_links_that_lead_somewhere(tmp_path
 
     index = nbformat.read(docs / "notebooks/00_index.ipynb", as_version=4)
     assert index.cells[-1].outputs[0].text == "['bigtom'] ['smol', 'random'] docs\n"
-    for name in ["00_index.ipynb", *CHAPTERS]:
+    for name in (*FRONT, *CHAPTERS):
         path = docs / "notebooks" / name
         links = re.findall(r"\]\((.*?)\)", nbformat.read(path, as_version=4).cells[0].source)
         assert links

@@ -20,10 +20,10 @@ from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, run_notebook
 
-INDEX = "00_index.ipynb"
+INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
 KINDS = {"figures": (".png", ".pdf", ".csv", ".txt"), "tables": (".csv", ".tex", ".html")}
-BOOK = RESULTS / "book"
+FRONT, BOOK = RESULTS / "index", RESULTS / "book"
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
@@ -36,11 +36,10 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     }
 
 
-def publish_notebooks(index: Path, copies: dict[str, list[str]]) -> None:
+def publish_notebooks(copies: dict[str, list[str]]) -> None:
     """The executed notebooks, linked among each other, into `docs/notebooks`."""
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
-    pages[f"notebooks/{INDEX}"] = f"docs/notebooks/{INDEX}"
-    for source, name, path in _chapters(index, copies):
+    for source, name, path in _chapters(copies):
         notebook = nbformat.read(path, as_version=4)
         book.relinked(notebook, f"notebooks/{source}", f"docs/notebooks/{name}", pages)
         _write(notebook, DOCS / "notebooks" / name)
@@ -55,62 +54,61 @@ def publish_files(benchmarks: list[str]) -> None:
                 shutil.copyfile(path, target / path.name)
 
 
-def gather(index: Path, copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
-    """What Sphinx makes the book of: `book/`, chapters, documents, and what lies beside the index
-    (Markdown as chapters, all else as it is).
+def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
+    """What Sphinx makes the book of: `book/`, chapters, documents, and what notebooks wrote into
+    the folder of the front page (Markdown as chapters, all else as it is).
     """
     folder = BOOK / "source"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "book", folder)
-    shutil.copytree(
-        index.parent, folder / "extra", ignore=shutil.ignore_patterns("*.md", "*.ipynb")
+    as_it_is = shutil.ignore_patterns("*.md", "*.ipynb")
+    shutil.copytree(FRONT, folder / "extra", ignore=as_it_is)
+    documents, beside = (
+        {path.relative_to(home).as_posix(): path for path in sorted(home.rglob("*.md"))}
+        for home in (DOCS, FRONT)
     )
-    documents, across = (
-        {path.relative_to(home): path for path in sorted(home.rglob("*.md"))}
-        for home in (DOCS, index.parent)
-    )
-    pages = {f"docs/{name}": f"docs/book/{_page(name)}" for name in documents | across}
+    pages = {f"docs/{name}": f"docs/book/{_page(name)}" for name in documents | beside}
     pages |= {f"notebooks/{name}": f"docs/book/{_page(names[0])}" for name, names in copies.items()}
     pages[f"notebooks/{INDEX}"] = "docs/book/index.html"
 
-    for name, path in (documents | across).items():
+    for name, path in (documents | beside).items():
         (folder / name).parent.mkdir(exist_ok=True)
         text = path.read_text(encoding="utf-8")
         text = book.relink(text, f"docs/{name}", f"docs/book/{name}", pages)
         (folder / name).write_text(text, encoding="utf-8")
+    across = [name for name in copies if "/" not in name and name != INDEX] + list(beside)
     parts: dict[str, list[str]] = {}
-    for source, name, path in _chapters(index, copies):
+    for source, name, path in _chapters(copies):
         notebook = nbformat.read(path, as_version=4)
         book.relinked(notebook, f"notebooks/{source}", f"docs/book/{name}", pages)
         notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
-        if source == INDEX:
-            named = {"The benchmarks": benchmarks, "Across them": across, "Behind them": documents}
-            contents = book.filled(folder / "contents.md", parts=named)
-            notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
-            name = "index.ipynb"
-        else:
+        if "/" in source:
             of, shown = book.title(notebook)
             parts.setdefault(Path(source).stem, [of]).append(f"{shown} <{_page(name, '')}>")
-        _write(notebook, folder / name)
+        elif source == INDEX:
+            names = {"At a glance": across, "The benchmarks": benchmarks, "Behind it": documents}
+            contents = book.filled(folder / "contents.md", parts=names)
+            notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
+        _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
     for benchmark, (name, *chapters) in parts.items():
         about, browse = folder / "parts" / f"{benchmark}.md", f"browse/{benchmark}.html"
         values = {"name": name, "chapters": chapters}
         values["about"] = about.read_text(encoding="utf-8") if about.exists() else ""
-        values["browse"] = browse if (index.parent / browse).exists() else ""
+        values["browse"] = browse if (FRONT / browse).exists() else ""
         text = book.filled(folder / "part.md", **values)
         (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
     return folder
 
 
-def _page(name: Path | str, suffix: str = ".html") -> str:
+def _page(name: str, suffix: str = ".html") -> str:
     return Path(name).with_suffix(suffix).as_posix()
 
 
-def _chapters(index: Path, copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Path]]:
+def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Path]]:
     """Source, name and file of each executed notebook."""
-    yield INDEX, INDEX, index
     for source, names in copies.items():
-        yield from ((source, name, RESULTS / "notebooks" / name) for name in names)
+        home = RESULTS / "notebooks" if "/" in source else FRONT
+        yield from ((source, name, home / name) for name in names)
 
 
 def _write(notebook: NotebookNode, path: Path) -> None:
@@ -124,15 +122,17 @@ def main() -> int:
         run = params.load()["run"]
         run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
-        index = RESULTS / "index" / INDEX
-        shutil.rmtree(index.parent, ignore_errors=True)
         values = {name: run[name] for name in ("benchmarks", "models")}
-        run_notebook.run(ROOT / "notebooks" / INDEX, index, values)
+        shutil.rmtree(FRONT, ignore_errors=True)
+        front = sorted((ROOT / "notebooks").glob("*.ipynb"))
+        for path in front:
+            run_notebook.run(path, FRONT / path.name, values)
+        copies = {path.name: [path.name] for path in front} | copies
         for name in ("notebooks", *KINDS):
             shutil.rmtree(DOCS / name, ignore_errors=True)
-        publish_notebooks(index, copies)
+        publish_notebooks(copies)
         publish_files(run["benchmarks"])
-        book.build(gather(index, copies, run["benchmarks"]), BOOK / "build", DOCS / "book")
+        book.build(gather(copies, run["benchmarks"]), BOOK / "build", DOCS / "book")
     except (InputError, FileNotFoundError, PapermillExecutionError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1

@@ -216,7 +216,6 @@ def html(table: Table) -> str:
     printed = table.printed.reset_index(drop=True)
     classes = printed.map(lambda _: "")
     classes.iloc[tex.block_starts(printed)] = "block"
-    classes = classes.where(printed.ne(RUN), classes + " run")
     body = (
         Styler(printed, uuid=table.name, cell_ids=False)
         .hide(axis="index")
