@@ -21,7 +21,7 @@ from tomlab.paths import DATA, ROOT
 class Laboratory:
     """`root` with its own `params.yaml`; the commands and what they write are read from `dvc.yaml`.
 
-    `root` holds data, notebooks and src already, as copies or links.
+    `root` holds book, data, notebooks and src already, as copies or links.
     """
 
     def __init__(self, root: Path, content: dict):
