@@ -1,6 +1,7 @@
 # From nothing but Python >= 3.11, make and git:
 #   make figures   set up, fetch the data, run every stage that is out of date
 #   make test      set up, run all tests
+#   make book      build docs/book anew from what the stages wrote
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,11 +21,15 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures test params verify lint lab data lock clean
+.PHONY: figures book test params verify lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
+
+# The pages alone: from results/, after a change of a text or of the style.
+book: data
+	@python -m tomlab.pipeline.publish
 
 test: data
 	pytest -n 2 --dist loadfile

@@ -21,7 +21,7 @@ from tomlab.paths import DATA, ROOT
 class Laboratory:
     """`root` with its own `params.yaml`; the commands and what they write are read from `dvc.yaml`.
 
-    `root` holds data, notebooks and src already, as copies or links.
+    `root` holds book, data, notebooks and src already, as copies or links.
     """
 
     def __init__(self, root: Path, content: dict):
@@ -59,7 +59,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     """The repository's notebooks and code, a part of its items, and its parameters changed for a
     short run.
     """
-    for name in ("forms", "notebooks", "src"):
+    for name in ("book", "forms", "notebooks", "src"):
         (root / name).symlink_to(ROOT / name)
     shutil.copytree(DATA, root / "data", copy_function=os.symlink)
     _draw_items(root / "data")

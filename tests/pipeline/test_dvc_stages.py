@@ -24,7 +24,8 @@ from tomlab.paths import ROOT
 from tomlab.pipeline.stages import read_by_stages
 
 PACKAGE = ROOT / "src" / "tomlab"
-INDEX = "notebooks/00_index.ipynb"
+# What the last stage runs.
+FRONT = [f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 BENCHMARKS = [folder.name for folder in (PACKAGE / "benchmarks").iterdir() if folder.is_dir()]
 with Repo(ROOT) as repo:
     STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}
@@ -44,10 +45,9 @@ NEEDLESS = {
 }
 
 
-def notebook(stage: PipelineStage) -> str:
-    """The source notebook that a stage runs; the last stage runs the index."""
-    found = re.findall(r"notebooks/\S+\.ipynb", stage.cmd)
-    return found[0] if found else INDEX
+def notebooks(stage: PipelineStage) -> list[str]:
+    """The source notebooks that a stage runs: one; the last stage runs those of the front."""
+    return re.findall(r"notebooks/\S+\.ipynb", stage.cmd)[:1] or FRONT
 
 
 def dependencies(stage: PipelineStage) -> set[str]:
@@ -99,8 +99,8 @@ def holds_code(path: Path) -> bool:
 @cache
 def code_behind(stage: PipelineStage) -> set[str]:
     """The package's files that a stage's notebook works with, relative to the package."""
-    cells = nbformat.read(ROOT / notebook(stage), as_version=4).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    read = [nbformat.read(ROOT / name, as_version=4) for name in notebooks(stage)]
+    code = "\n".join(c.source for each in read for c in each.cells if c.cell_type == "code")
     command = shlex.split(stage.cmd)[2]
     first = {path for name in (command, *imported(code)) for path in files_of(name)}
     files = {path for start in first for path in all_behind(start) if holds_code(path)}
@@ -136,13 +136,14 @@ def test_stage_describes_itself(stage):
 
 @each_stage
 def test_stage_depends_on_the_source_notebook_that_it_runs(stage):
-    assert (ROOT / notebook(stage)).is_file()
-    assert notebook(stage) in dependencies(stage)
+    for name in notebooks(stage):
+        assert (ROOT / name).is_file()
+        assert {name, "notebooks"} & dependencies(stage)
 
 
 def test_every_notebook_is_run_by_a_stage():
     sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "notebooks").rglob("*.ipynb")}
-    run = {notebook(stage) for stage in STAGES.values()}
+    run = {name for stage in STAGES.values() for name in notebooks(stage)}
     assert {path for path in sources if "checkpoint" not in path} == run
 
 
@@ -199,13 +200,13 @@ def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
     assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
 
 
-def test_only_figures_depend_on_what_the_papers_printed():
+def test_only_figures_and_the_book_depend_on_what_the_papers_printed():
     named = [
         stage
         for stage in STAGES.values()
         if any("src/tomlab/papers" in d for d in dependencies(stage))
     ]
-    assert {kind(stage)[0] for stage in named} == {"figures"}
+    assert "figures" in {kind(stage)[0] for stage in named} <= {"figures", "documents"}
 
 
 def test_no_benchmark_is_named_in_the_stages():

@@ -193,12 +193,14 @@ def test_figures_notebook_shows_its_figures(lab):
 
 
 def test_documents_are_published_with_links_that_lead_somewhere(lab):
+    for path in (ROOT / "docs").glob("*.md"):
+        shutil.copyfile(path, lab.root / "docs" / path.name)
     lab.run("documents")
     for path in lab.written("documents"):
         assert any(path.iterdir())
-    shutil.copyfile(ROOT / "docs/data.md", lab.root / "docs/data.md")
     pages = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
-    assert len(pages) == len(CHAIN + OTHER_STAGES) + 1
+    front = list((ROOT / "notebooks").glob("*.ipynb"))
+    assert len(pages) == len(CHAIN + OTHER_STAGES + front)
     for page in pages:
         for link in re.findall(r"\]\(([^)#\s]+)", "\n".join(markdown(page))):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

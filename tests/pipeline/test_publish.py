@@ -1,37 +1,23 @@
-"""Publishing: links of executed notebooks, pages that stand alone, and what goes to `docs/`."""
+"""Publishing: links of executed notebooks, and what goes to `docs/`."""
 
-import base64
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat import NotebookNode, v4
 
-from tomlab.pipeline.publish import executed, page, relink
+from small_run import COPIES, publish, write
+from tomlab.pipeline.book import relink
 
-# One transparent pixel.
-PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-)
-COPIES = executed(["bigtom"], ["smol", "random"])
-
-
-def notebook(text: str, *outputs: NotebookNode) -> NotebookNode:
-    """An executed notebook: one text, one code cell with its outputs."""
-    cells = [v4.new_markdown_cell(text), v4.new_code_cell("show()", outputs=list(outputs))]
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number:02d}"
-    return v4.new_notebook(cells=cells)
-
-
-def image() -> NotebookNode:
-    data = {"image/png": base64.b64encode(PNG).decode(), "text/plain": "<Figure>"}
-    return v4.new_output("display_data", data)
-
+CHAPTERS = [name for names in COPIES.values() for name in names]
+FRONT = ("00_index.ipynb", "01_drawn.ipynb")
+NOTEBOOKS = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in COPIES.items()}
+NOTEBOOKS["notebooks/00_index.ipynb"] = "docs/notebooks/00_index.ipynb"
+PAGES = {
+    "notebooks/00_index.ipynb": "docs/book/index.html",
+    "notebooks/2_filtering/bigtom.ipynb": "docs/book/2_filtering/bigtom.html",
+    "notebooks/3_evaluation/bigtom.ipynb": "docs/book/3_evaluation/bigtom-smol.html",
+    "docs/data.md": "docs/book/data.html",
+}
 
 # Names and links
 
@@ -50,174 +36,113 @@ def test_each_stage_has_a_copy_and_evaluation_one_a_model():
 
 
 @pytest.mark.parametrize(
-    ("link", "as_notebook", "as_page"),
+    ("link", "in_notebook", "in_book"),
     [
-        (
-            "[next benchmark](../1_generation/fantom.ipynb), [last](5_figures/omnitom.ipynb)",
-            "next benchmark, last",
-            "next benchmark, last",
-        ),
+        ("[next](../1_generation/fantom.ipynb), so", "next, so", "next, so"),
         (
             "[next](../2_filtering/bigtom.ipynb)",
             "[next](../2_filtering/bigtom.ipynb)",
             "[next](../2_filtering/bigtom.html)",
         ),
         (
-            "[asked](3_evaluation/bigtom.ipynb)",
-            "[asked](3_evaluation/bigtom-smol.ipynb)",
-            "[asked](3_evaluation/bigtom-smol.html)",
+            "[asked](../3_evaluation/bigtom.ipynb#how)",
+            "[asked](bigtom-smol.ipynb#how)",
+            "[asked](bigtom-smol.html#how)",
         ),
-        ("[up](../00_index.ipynb)", "[up](../00_index.ipynb)", "[up](../00_index.html)"),
+        ("[up](../00_index.ipynb)", "[up](../00_index.ipynb)", "[up](../index.html)"),
+        ("[`data`](../../docs/data.md)", "[`data`](../../data.md)", "[`data`](../data.html)"),
         (
-            "[docs/data.md](../docs/data.md)",
-            "[docs/data.md](../data.md)",
-            "[docs/data.md](../data.md)",
+            "[PNG](../../results/figures/bigtom/figure3.png)",
+            "[PNG](../../figures/bigtom/figure3.png)",
+            "[PNG](../../figures/bigtom/figure3.png)",
         ),
-        ("[data](../../docs/data.md)", "[data](../../data.md)", "[data](../../data.md)"),
         (
-            "[a](https://x.org/docs/a.md)",
-            "[a](https://x.org/docs/a.md)",
-            "[a](https://x.org/docs/a.md)",
+            "![dots](../../docs/figures/bigtom/figure3.png)",
+            '<img src="../../figures/bigtom/figure3.png" alt="dots">',
+            '<img src="../../figures/bigtom/figure3.png" alt="dots">',
         ),
-        ("`docs/metrics/bigtom.json`", "`docs/metrics/bigtom.json`", "`docs/metrics/bigtom.json`"),
-    ],
-    ids=[
-        "not run",
-        "copy",
-        "first model",
-        "index",
-        "document",
-        "document from a folder",
-        "elsewhere",
-        "text",
+        (
+            '<a href="../../src/tomlab/paths.py#L1">code</a>',
+            '<a href="../../../src/tomlab/paths.py#L1">code</a>',
+            '<a href="../../../src/tomlab/paths.py#L1">code</a>',
+        ),
+        *((same, same, same) for same in ("[a](https://x.org/docs/a.md)", "[b](#below)", "`[c]`")),
     ],
 )
-def test_links_lead_to_what_is_published(link, as_notebook, as_page):
-    assert relink(f"See {link}.", COPIES) == f"See {as_notebook}."
-    assert relink(f"See {link}.", COPIES, ".html") == f"See {as_page}."
+def test_links_lead_to_what_is_published(link, in_notebook, in_book):
+    home, name = "notebooks/3_evaluation/bigtom.ipynb", "3_evaluation/bigtom-smol"
+    assert relink(f"See {link}.", home, f"docs/notebooks/{name}.ipynb", NOTEBOOKS) == (
+        f"See {in_notebook}."
+    )
+    assert relink(f"See {link}.", home, f"docs/book/{name}.html", PAGES) == f"See {in_book}."
+
+
+def test_a_link_that_an_executed_copy_displays_is_as_seen_from_there():
+    home = "results/notebooks/5_figures/bigtom.ipynb"
+    text = '<a href="../../figures/bigtom/figure3.png">PNG</a> [code](../../../src/a.py#L3)'
+    assert relink(text, home, "docs/book/5_figures/bigtom.html", PAGES) == text
 
 
 def test_every_link_of_a_text_is_followed():
-    text = "Before: [1](../1_generation/bigtom.ipynb) · Next: [3](../3_evaluation/bigtom.ipynb)"
-    assert re.findall(r"\((.*?)\)", relink(text, COPIES, ".html")) == [
-        "../1_generation/bigtom.html",
-        "../3_evaluation/bigtom-smol.html",
-    ]
-
-
-# Pages
-
-
-def test_page_stands_alone():
-    html = page(notebook("# Who knows?\n\n| a | b |\n|---|---|\n| 1 | 2 |", image()), "tomlab: x")
-    assert html.startswith("<!DOCTYPE html>")
-    assert html.count("<html") == html.count("<body") == 1
-    assert "<title>tomlab: x</title>" in html
-    assert 'charset="utf-8"' in html
-    assert base64.b64encode(PNG).decode() in html
-    assert "<td>1</td>" in html
-    assert re.findall(r"<(?:script|link|iframe)\b", html) == []
-    sources = re.findall(r"""(?:src|url)\s*[=(]\s*["']?([^"')\s>]+)""", html)
-    assert sources
-    assert [source for source in sources if not source.startswith("data:image/")] == []
-
-
-def test_page_of_the_same_notebook_is_the_same():
-    source = notebook("# Who knows?", image())
-    assert page(source, "x") == page(source, "x")
+    text = "Before: [2](../2_filtering/bigtom.ipynb) · [![a](data:x)<br>b](../00_index.ipynb)"
+    found = relink(text, "notebooks/3_evaluation/bigtom.ipynb", "docs/book/3/b.html", PAGES)
+    assert found == "Before: [2](../2_filtering/bigtom.html) · [![a](data:x)<br>b](../index.html)"
 
 
 # The whole
 
 
-INDEX = """\
-import json
-from tomlab import paths
-print(benchmarks, models, paths.DOCS.name)
-"""
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A folder with an index notebook and what the stages wrote for one benchmark and two models."""
-    source = notebook("# Index\n\n[ask](3_evaluation/bigtom.ipynb), [data](../docs/data.md)")
-    source.cells[1].source = "benchmarks = []\nmodels = []"
-    source.cells[1].metadata["tags"] = ["parameters"]
-    source.cells.append(v4.new_code_cell(INDEX, id="cell-02"))
-    files = {
-        "params.yaml": b"run: {benchmarks: {bigtom: {}}, models: [smol, random], seed: 0}\n",
-        "notebooks/00_index.ipynb": nbformat.writes(source).encode(),
-        "docs/data.md": b"# Data\n",
-        "results/figures/bigtom/figure3.png": PNG,
-        "results/figures/bigtom/figure3.pdf": b"%PDF-1.4",
-        "results/figures/bigtom/figure3.caption.txt": b"Accuracy.",
-        "results/tables/bigtom/table7.csv": b"model,value\n",
-        "results/tables/bigtom/table7.tex": b"% needs booktabs\n",
-        "results/tables/bigtom/table7.html": b"<table></table>",
-        "results/notebooks/3_evaluation/bigtom-gone.ipynb": b"of a model no longer named",
-    }
-    chapter = notebook("# Chapter\n\nNext: [3/4](../3_evaluation/bigtom.ipynb)", image())
-    for name in (name for names in COPIES.values() for name in names):
-        files[f"results/notebooks/{name}"] = nbformat.writes(chapter).encode()
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    return tmp_path
-
-
-def publish(root: Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "tomlab.pipeline.publish"],
-        env={**os.environ, "TOMLAB_ROOT": str(root)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_what_the_run_names_is_published_with_links_that_lead_somewhere(root):
-    done = publish(root)
+def test_what_the_run_names_is_published_with_links_that_lead_somewhere(tmp_path):
+    done = publish(write(tmp_path))
     assert done.returncode == 0, done.stderr
-    docs = root / "docs"
-    found = {str(path.relative_to(docs)) for path in docs.rglob("*") if path.is_file()}
-    chapters = [f"notebooks/{name}" for names in COPIES.values() for name in names]
-    chapters.append("notebooks/00_index.ipynb")
-    assert found == {
+    docs = tmp_path / "docs"
+    found = {path.relative_to(docs).as_posix() for path in docs.rglob("*") if path.is_file()}
+    pages = [name.replace(".ipynb", ".html") for name in CHAPTERS]
+    pages += [
+        f"{name}.html" for name in ("01_drawn", "index", "bigtom", "data", "questions", "search")
+    ]
+    assert {name for name in found if not name.startswith("book/")} == {
         "data.md",
-        *chapters,
-        *(name.replace(".ipynb", ".html") for name in chapters),
-        "figures/bigtom/figure3.png",
-        "figures/bigtom/figure3.caption.txt",
+        *(f"notebooks/{name}" for name in FRONT),
+        *(f"notebooks/{name}" for name in CHAPTERS),
+        *(f"figures/bigtom/figure3.{suffix}" for suffix in ("png", "pdf", "caption.txt")),
         *(f"tables/bigtom/table7.{suffix}" for suffix in ("csv", "tex", "html")),
     }
+    in_book = {name for name in found if re.fullmatch(r"book/(?!_static).+\.html", name)}
+    assert in_book == {f"book/{name}" for name in [*pages, "browse/bigtom.html"]}
 
     index = nbformat.read(docs / "notebooks/00_index.ipynb", as_version=4)
     assert index.cells[-1].outputs[0].text == "['bigtom'] ['smol', 'random'] docs\n"
-    for chapter in chapters:
-        text = nbformat.read(docs / chapter, as_version=4).cells[0].source
-        links = re.findall(r"\]\((.*?)\)", text)
-        links += re.findall(
-            r'<a href="([^"#]+)"', (docs / chapter).with_suffix(".html").read_text(encoding="utf-8")
-        )
-        assert len(links) >= 2
+    for name in (*FRONT, *CHAPTERS):
+        path = docs / "notebooks" / name
+        links = re.findall(r"\]\((.*?)\)", nbformat.read(path, as_version=4).cells[0].source)
+        assert links
         for link in links:
-            assert ((docs / chapter).parent / link).is_file(), link
+            assert (path.parent / link).is_file(), link
 
 
-def test_copy_that_is_missing_is_named(root):
-    (root / "results/notebooks/3_evaluation/bigtom-random.ipynb").unlink()
-    done = publish(root)
+def test_copy_that_is_missing_is_named(tmp_path):
+    (write(tmp_path) / "results/notebooks/3_evaluation/bigtom-random.ipynb").unlink()
+    done = publish(tmp_path)
     assert done.returncode == 1
     assert "bigtom-random.ipynb" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_fault_in_the_index_is_told_and_nothing_is_published(root):
-    path = root / "notebooks/00_index.ipynb"
+def test_fault_in_the_index_is_told_and_nothing_is_published(tmp_path):
+    path = write(tmp_path) / "notebooks/00_index.ipynb"
     source = nbformat.read(path, as_version=4)
     source.cells[-1].source = "1 / 0"
     nbformat.write(source, path)
-    done = publish(root)
+    done = publish(tmp_path)
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
-    assert not (root / "docs/notebooks").exists()
+    assert not (tmp_path / "docs/book").exists()
+
+
+def test_page_that_sphinx_warns_of_is_told(tmp_path):
+    (write(tmp_path) / "docs/data.md").write_text("# Data\n\n```{nothing}\n```\n")
+    done = publish(tmp_path)
+    assert done.returncode == 1
+    assert "data.md:3" in done.stderr
+    assert not (tmp_path / "docs/book").exists()

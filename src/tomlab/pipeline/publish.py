@@ -1,83 +1,119 @@
-"""The last stage: executed notebooks, figures and tables as documents under `docs/`.
+"""The last stage: the executed notebooks, figures and tables, and the book of them, under `docs/`.
 
     python -m tomlab.pipeline.publish
 
-Notebooks are kept as they are and as HTML pages of their own; links between them lead to the
-executed copies. Only what `params.yaml` names is published.
+Only what `params.yaml` names is published, and nothing of a run before.
 """
 
-import re
 import shutil
 import sys
-from functools import cache
-from itertools import chain, product
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from string import Template
 
 import nbformat
-from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode, v4
 from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
-from tomlab.pipeline import run_notebook
+from tomlab.pipeline import book, run_notebook
 
-INDEX = "00_index.ipynb"
-# What a reader of the web pages can use; PDF files stay in `results/`.
-KINDS = {"figures": (".png", ".txt"), "tables": (".csv", ".tex", ".html")}
-# From a source notebook up to `docs/`; the executed copies lie inside it.
-_TO_STAGE = re.compile(r"\[([^\]]*)\]\((?:\.\./)?(\d_\w+/[\w-]+\.ipynb)\)")
-_TO_DOCS = re.compile(r"\]\(((?:\.\./)+)docs/")
-_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
+STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
+KINDS = {"figures": (".png", ".pdf", ".csv", ".txt"), "tables": (".csv", ".tex", ".html")}
+FRONT, BOOK = RESULTS / "index", RESULTS / "book"
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
-    found = {}
-    for b in benchmarks:
-        for stage in ("1_generation", "2_filtering", "4_judge_calibration", "5_figures"):
-            found[f"{stage}/{b}.ipynb"] = [f"{stage}/{b}.ipynb"]
-        found[f"3_evaluation/{b}.ipynb"] = [f"3_evaluation/{b}-{m}.ipynb" for m in models]
-    return found
+    return {
+        f"{stage}/{b}.ipynb": [f"{stage}/{b}-{m}.ipynb" for m in models]
+        if stage == "3_evaluation"
+        else [f"{stage}/{b}.ipynb"]
+        for b, stage in product(benchmarks, STAGES)
+    }
 
 
-def relink(text: str, copies: dict[str, list[str]], suffix: str = ".ipynb") -> str:
-    """Links to source notebooks as links to the (first) executed copy with `suffix`, or as plain
-    text where it was not run; links to documents as seen from inside `docs/`.
+def publish_notebooks(copies: dict[str, list[str]]) -> None:
+    """The executed notebooks, linked among each other, into `docs/notebooks`."""
+    pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
+    for source, name, path in _chapters(copies):
+        notebook = nbformat.read(path, as_version=4)
+        book.relinked(notebook, f"notebooks/{source}", f"docs/notebooks/{name}", pages)
+        _write(notebook, DOCS / "notebooks" / name)
+
+
+def publish_files(benchmarks: list[str]) -> None:
+    """Figures and tables."""
+    for kind, benchmark in product(KINDS, benchmarks):
+        (target := DOCS / kind / benchmark).mkdir(parents=True)
+        for path in sorted((RESULTS / kind / benchmark).iterdir()):
+            if path.suffix in KINDS[kind]:
+                shutil.copyfile(path, target / path.name)
+
+
+def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
+    """What Sphinx makes the book of: `book/`, chapters, documents, and what notebooks wrote into
+    the folder of the front page (Markdown as chapters, all else as it is).
     """
-    text = _TO_STAGE.sub(lambda link: link[0] if link[2] in copies else link[1], text)
+    folder = BOOK / "source"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "book", folder)
+    as_it_is = shutil.ignore_patterns("*.md", "*.ipynb")
+    shutil.copytree(FRONT, folder / "extra", ignore=as_it_is)
+    documents, beside = (
+        {path.relative_to(home).as_posix(): path for path in sorted(home.rglob("*.md"))}
+        for home in (DOCS, FRONT)
+    )
+    pages = {f"docs/{name}": f"docs/book/{_page(name)}" for name in documents | beside}
+    pages |= {f"notebooks/{name}": f"docs/book/{_page(names[0])}" for name, names in copies.items()}
+    pages[f"notebooks/{INDEX}"] = "docs/book/index.html"
+
+    for name, path in (documents | beside).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        text = path.read_text(encoding="utf-8")
+        text = book.relink(text, f"docs/{name}", f"docs/book/{name}", pages)
+        (folder / name).write_text(text, encoding="utf-8")
+    across = [name for name in copies if "/" not in name and name != INDEX] + list(beside)
+    parts: dict[str, list[str]] = {}
+    for source, name, path in _chapters(copies):
+        notebook = nbformat.read(path, as_version=4)
+        book.relinked(notebook, f"notebooks/{source}", f"docs/book/{name}", pages)
+        notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
+        if "/" in source:
+            of, shown = book.title(notebook)
+            parts.setdefault(Path(source).stem, [of]).append(f"{shown} <{_page(name, '')}>")
+        elif source == INDEX:
+            names = {"At a glance": across, "The benchmarks": benchmarks, "Behind it": documents}
+            contents = book.filled(folder / "contents.md", parts=names)
+            notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
+        _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
+    for benchmark, (name, *chapters) in parts.items():
+        about, browse = folder / "parts" / f"{benchmark}.md", f"browse/{benchmark}.html"
+        values = {"name": name, "chapters": chapters}
+        values["about"] = about.read_text(encoding="utf-8") if about.exists() else ""
+        values["browse"] = browse if (FRONT / browse).exists() else ""
+        text = book.filled(folder / "part.md", **values)
+        (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def _page(name: str, suffix: str = ".html") -> str:
+    return Path(name).with_suffix(suffix).as_posix()
+
+
+def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Path]]:
+    """Source, name and file of each executed notebook."""
     for source, names in copies.items():
-        text = text.replace(f"{source})", f"{names[0].removesuffix('.ipynb')}{suffix})")
-    text = text.replace(f"{INDEX})", f"{INDEX.removesuffix('.ipynb')}{suffix})")
-    return _TO_DOCS.sub(r"](\1", text)
+        home = RESULTS / "notebooks" if "/" in source else FRONT
+        yield from ((source, name, home / name) for name in names)
 
 
-@cache
-def _exporter() -> HTMLExporter:
-    # One for all pages: each new one would compile its templates again.
-    return HTMLExporter(template_name="basic", embed_images=True)
-
-
-def page(notebook: nbformat.NotebookNode, title: str) -> str:
-    """A notebook as one self-contained HTML page."""
-    body = _exporter().from_notebook_node(notebook)[0]
-    return _PAGE.substitute(title=title, body=body)
-
-
-def publish_notebook(source: Path, target: Path, copies: dict[str, list[str]]) -> None:
-    """Write one executed notebook to `target` and, beside it, as HTML."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for suffix in (".ipynb", ".html"):
-        notebook = nbformat.read(source, as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                cell.source = relink(cell.source, copies, suffix)
-        if suffix == ".ipynb":
-            nbformat.write(notebook, target)
-        else:
-            title = f"tomlab: {target.stem}"
-            target.with_suffix(suffix).write_text(page(notebook, title), encoding="utf-8")
+def _write(notebook: NotebookNode, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
 
 
 def main() -> int:
@@ -86,17 +122,17 @@ def main() -> int:
         run = params.load()["run"]
         run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
-        source, index = ROOT / "notebooks" / INDEX, RESULTS / "index" / INDEX
-        run_notebook.run(source, index, {name: run[name] for name in ("benchmarks", "models")})
-        publish_notebook(index, DOCS / "notebooks" / INDEX, copies)
-        for name in chain.from_iterable(copies.values()):
-            publish_notebook(RESULTS / "notebooks" / name, DOCS / "notebooks" / name, copies)
-        for kind, benchmark in product(KINDS, run["benchmarks"]):
-            target = DOCS / kind / benchmark
-            target.mkdir(parents=True, exist_ok=True)
-            for path in sorted((RESULTS / kind / benchmark).iterdir()):
-                if path.suffix in KINDS[kind]:
-                    shutil.copyfile(path, target / path.name)
+        values = {name: run[name] for name in ("benchmarks", "models")}
+        shutil.rmtree(FRONT, ignore_errors=True)
+        front = sorted((ROOT / "notebooks").glob("*.ipynb"))
+        for path in front:
+            run_notebook.run(path, FRONT / path.name, values)
+        copies = {path.name: [path.name] for path in front} | copies
+        for name in ("notebooks", *KINDS):
+            shutil.rmtree(DOCS / name, ignore_errors=True)
+        publish_notebooks(copies)
+        publish_files(run["benchmarks"])
+        book.build(gather(copies, run["benchmarks"]), BOOK / "build", DOCS / "book")
     except (InputError, FileNotFoundError, PapermillExecutionError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1

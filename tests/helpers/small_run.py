@@ -1,0 +1,105 @@
+"""A folder with what the stages write for one benchmark and two models, small enough to be a book."""
+
+import base64
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+from tomlab.paths import ROOT
+from tomlab.pipeline.publish import executed
+
+COPIES = executed(["bigtom"], ["smol", "random"])
+# One transparent pixel.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+TABLE = """\
+<table><caption>Both right, by method</caption>
+<thead><tr><th>Model</th><th>Condition</th><th>Source</th></tr></thead>
+<tbody><tr><td>gpt-4</td><td>TB ∧ FB</td><td>paper</td></tr>
+<tr><td>smol</td><td>TB ∧ FB</td><td class="run">this run</td></tr></tbody></table>
+"""
+CODE = """\
+import json
+from tomlab import paths
+folder = paths.RESULTS / "index"
+(folder / "browse").mkdir()
+(folder / "browse" / "bigtom.html").write_text(PAGE)
+(folder / "questions.md").write_text("# Questions\\n\\nSee [Figure 3](book/5_figures/bigtom.html).\\n")
+print(benchmarks, models, paths.DOCS.name)
+"""
+PAGE = "<!DOCTYPE html><html lang='en'><title>all</title><main><h1>All</h1></main></html>"
+
+
+def notebook(text: str, *outputs: NotebookNode) -> NotebookNode:
+    """An executed notebook: one text, one code cell with its outputs."""
+    cells = [v4.new_markdown_cell(text), v4.new_code_cell("show()", outputs=list(outputs))]
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number:02d}"
+    language = {"name": "python", "pygments_lexer": "ipython3"}
+    return v4.new_notebook(cells=cells, metadata={"language_info": language})
+
+
+def display(kind: str, content: str) -> NotebookNode:
+    return v4.new_output("display_data", {kind: content})
+
+
+def image(**metadata) -> NotebookNode:
+    data = {"image/png": base64.b64encode(PNG).decode(), "text/plain": "<Figure>"}
+    return v4.new_output("display_data", data, metadata={"image/png": metadata})
+
+
+def write(root: Path) -> Path:
+    """The run's files in `root`."""
+    index = notebook(
+        "# Who knows what?\n\n[ask](3_evaluation/bigtom.ipynb), [data](../docs/data.md)"
+    )
+    index.cells[1].source = "benchmarks = []\nmodels = []"
+    index.cells[1].metadata["tags"] = ["parameters"]
+    code = CODE.replace("PAGE", repr(PAGE))
+    index.cells.append(v4.new_code_cell(code, id="cell-02"))
+    across = notebook("# Drawn where?\n\n[up](00_index.ipynb), [3](3_evaluation/bigtom.ipynb)")
+    across.cells[1] = index.cells[1]
+    chapter = notebook(
+        "# BigToM 1/5: who knows?\n\nNext: [asked](../3_evaluation/bigtom.ipynb)",
+        image(width=780),
+        display("text/markdown", "Accuracy of *two* models. Hollow: the paper's."),
+        display("text/html", '<p><a href="../../figures/bigtom/figure3.png">PNG</a></p>'),
+        display("text/html", TABLE),
+    )
+    files = {
+        "params.yaml": b"run: {benchmarks: {bigtom: {}}, models: [smol, random], seed: 0}\n",
+        "notebooks/00_index.ipynb": nbformat.writes(index).encode(),
+        "notebooks/01_drawn.ipynb": nbformat.writes(across).encode(),
+        "docs/data.md": b"# Data\n\nSee [the parameters](../params.yaml).\n",
+        "results/figures/bigtom/figure3.png": PNG,
+        "results/figures/bigtom/figure3.pdf": b"%PDF-1.4",
+        "results/figures/bigtom/figure3.caption.txt": b"Accuracy.",
+        "results/tables/bigtom/table7.csv": b"model,value\n",
+        "results/tables/bigtom/table7.tex": b"% needs booktabs\n",
+        "results/tables/bigtom/table7.html": b"<table></table>",
+        "results/notebooks/3_evaluation/bigtom-gone.ipynb": b"of a model no longer named",
+        "docs/notebooks/3_evaluation/bigtom-gone.html": b"of a model no longer named",
+    }
+    for name in (name for names in COPIES.values() for name in names):
+        files[f"results/notebooks/{name}"] = nbformat.writes(chapter).encode()
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    shutil.copytree(ROOT / "book", root / "book")
+    return root
+
+
+def publish(root: Path, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "tomlab.pipeline.publish"],
+        env={**os.environ, "TOMLAB_ROOT": str(root), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,128 @@
+"""The book: chapters as they are shown, the same bytes in two builds, and its pages in a browser."""
+
+import shutil
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+from nbformat import v4
+
+from small_run import PNG, display, image, notebook, publish, write
+from tomlab.paths import ROOT
+from tomlab.pipeline.book import ALT, alt_text, chapter, title
+
+_SPEC = spec_from_file_location("book_check", ROOT / "checks" / "book.py")
+script = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(script)
+in_a_browser = pytest.mark.skipif(script.CHROMIUM is None, reason="no Chromium is installed")
+
+# Chapters
+
+
+def test_set_up_and_parameters_are_left_out_and_code_is_folded():
+    source = notebook("# BigToM 3/5: what does one model answer?", display("text/plain", "1"))
+    given = v4.new_code_cell("models = []", metadata={"tags": ["parameters"]})
+    injected = v4.new_code_cell("models = [1]", metadata={"tags": ["injected-parameters"]})
+    set_up = v4.new_code_cell("import pandas as pd\n\nitems = read()")
+    shown = v4.new_code_cell("from a import b\nb()", outputs=[display("text/plain", "2")])
+    source.cells += [given, injected, set_up, shown]
+    kept = chapter(source, "smol").cells
+    assert [cell.source for cell in kept] == [
+        "# BigToM 3/5: what does one model answer? (smol)",
+        "show()",
+        "from a import b\nb()",
+    ]
+    assert [cell.metadata["tags"] for cell in kept[1:]] == [["hide-input"], ["hide-input"]]
+    assert title(source) == ("BigToM", "3/5 What does one model answer? (smol)")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "told"),
+    [
+        ([image(alt="Two dots."), display("text/markdown", "Else.")], "Two dots."),
+        (
+            [image(), display("text/markdown", "Share *right* (Sec. 4).\nSee [it](a.md).")],
+            "Share right (Sec. 4). See it.",
+        ),
+        ([image(), display("text/markdown", f"First. {'So ' * ALT}")], "First."),
+        ([image()], "Who knows?"),
+        ([display("text/markdown", "No image.")], None),
+    ],
+)
+def test_an_image_is_told_by_its_own_text_its_caption_or_the_heading(outputs, told):
+    assert alt_text(outputs, "Who knows?") == told
+    cell = chapter(notebook("## Who knows?", *outputs)).cells[1]
+    assert cell.metadata.get("mystnb", {}).get("image", {}).get("alt") == told
+
+
+# Pages
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write(tmp_path_factory.mktemp("one"))
+    done = publish(root, PYTHONHASHSEED="1")
+    assert done.returncode == 0, done.stderr
+    return root / "docs" / "book"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_two_builds_are_the_same_to_the_byte(book, tmp_path):
+    done = publish(write(tmp_path), PYTHONHASHSEED="2")
+    assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "docs/book") == files(book)
+
+
+def test_nothing_tells_where_the_book_was_built(book):
+    root = str(book.parents[1]).encode()
+    assert [name for name, content in files(book).items() if root in content] == []
+
+
+def test_a_chapter_shows_figure_table_and_folded_code(book):
+    text = (book / "3_evaluation/bigtom-smol.html").read_text(encoding="utf-8")
+    assert 'alt="Accuracy of two models. Hollow: the paper\'s."' in text.replace("&#39;", "'")
+    assert '<td class="run">this run</td>' in text
+    assert "hide above-input" in text
+    assert "BigToM 1/5: who knows? (smol)" in text
+    assert '<a href="../../figures/bigtom/figure3.png">PNG</a>' in text
+    part = (book / "bigtom.html").read_text(encoding="utf-8")
+    assert part.index("bigtom-smol.html") < part.index("bigtom-random.html")
+    assert 'href="browse/bigtom.html"' in part
+
+
+@in_a_browser
+def test_every_page_is_sound_and_the_search_finds(book):
+    pages = [book / name for name in ("index.html", "3_evaluation/bigtom-smol.html")]
+    found, hits = script.check(book, pages)
+    assert found == {}
+    assert hits == 6  # all chapters have the table
+
+
+@in_a_browser
+def test_faults_of_a_page_are_found(book, tmp_path):
+    shutil.copytree(book, tmp_path / "book")
+    page = tmp_path / "book" / "bigtom.html"
+    (page.parent / "dot.png").write_bytes(PNG)
+    spoiled = (
+        '<div style="width:2000px">wide</div><img src="dot.png"><img src="none.png" alt="none">'
+        '<a href="gone.html">gone</a><a href="data.html#gone">place</a>'
+        '<p style="color:#eee;background:#fff">pale</p><script>undefined_name</script>'
+        '<script src="https://example.org/a.js"></script>'
+    )
+    page.write_text(page.read_text(encoding="utf-8").replace("</article>", f"{spoiled}</article>"))
+    found, _ = script.check(page.parent, [page])
+    told = {kind: "" for _, kind, _ in found}
+    for _, kind, what in found:
+        told[kind] += what
+    assert "undefined_name" in told["script"]
+    assert "none.png" in told["missing"]
+    assert "example.org" in told["elsewhere"]
+    assert "in 390" in told["sideways"]
+    assert "dot.png: no text" in told["image"]
+    assert "color-contrast" in told["axe"]
+    assert "gone.html: no such file" in told["link"]
+    assert "data.html#gone: no such place" in told["link"]
