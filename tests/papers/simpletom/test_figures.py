@@ -178,7 +178,7 @@ def test_a_gap_that_rests_on_a_failing_cell_is_marked(one):
 
 
 def test_wordings_have_the_chance_of_their_options(one):
-    figure, caption = told(figures.wordings(one))
+    figure, *_ = figures.wordings(one)
     [axes] = figure.axes
     labels = [label for label, _ in rows(figure)]
     assert labels[:3] == ["main wording", "generated option", "three options"]
