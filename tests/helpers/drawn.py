@@ -47,3 +47,9 @@ def legend(figure):
 def widths(axes):
     """The widths of the bars of each series, by its label."""
     return {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
+
+
+def told(drawn):
+    """A figure, and its caption with its notes."""
+    figure, caption, *more = drawn
+    return figure, " ".join([caption, *(more[0] if more else ())])

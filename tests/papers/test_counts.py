@@ -13,7 +13,7 @@ import bigtom_metrics
 import fantom_metrics
 import omnitom_metrics
 import simpletom_metrics
-from drawn import counts, legend
+from drawn import counts, legend, told
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.judge_tables import judge_sensitivity
 from tomlab.papers.bigtom import figures as bigtom_figures
@@ -26,6 +26,7 @@ from tomlab.papers.omnitom import tables as omnitom_tables
 from tomlab.papers.simpletom import figures as simpletom_figures
 from tomlab.papers.simpletom import tables as simpletom_tables
 from tomlab.reporting import outcomes, printed
+from tomlab.reporting.plotting import Drawn
 from tomlab.reporting.printed import PAPER, RUN
 
 MADE = {
@@ -39,14 +40,14 @@ FIGURES = [bigtom_figures, fantom_figures, omnitom_figures, simpletom_figures]
 TABLES = [bigtom_tables, fantom_tables, omnitom_tables, simpletom_tables, omnitom_judge_tables]
 
 
-def of_metrics(modules, kind):
+def of_metrics(modules, *kinds):
     """Every public function of the modules that makes one from a run's metrics, by benchmark."""
     found = []
     for module in modules:
         for name, function in inspect.getmembers(module, inspect.isfunction):
             signature = inspect.signature(function)
             takes = next(iter(signature.parameters), "")
-            makes = signature.return_annotation == kind
+            makes = signature.return_annotation in kinds
             if name[0] != "_" and makes and takes.startswith("metrics"):
                 benchmark = module.__name__.split(".")[2]
                 found.append(pytest.param(function, benchmark, id=f"{benchmark}-{name}"))
@@ -100,16 +101,28 @@ def of_benchmark(run, figure):
     return len(found)
 
 
-@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, tuple[Figure, str]))
+@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, Drawn, tuple[Figure, str]))
 def test_every_number_in_a_figure_has_its_n_beside_it(draw, benchmark):
     run = run_of(benchmark)
-    figure, caption = draw(run)
+    figure, caption = told(draw(run))
     drawn = [x for x, _ in drawn_numbers(figure)]
     # Of bars, what is no error has no row of its own.
     assert of_benchmark(run, figure) >= 2 / 3 * len(drawn) > 0
     groups = WORDINGS[benchmark].groups
     assert f"n/{groups}" in legend(figure)
     assert f"(beside each number: n/{groups})" in caption
+
+
+@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, Drawn))
+def test_a_figure_has_a_title_a_short_caption_with_n_and_its_data(draw, benchmark):
+    drawn = draw(run_of(benchmark))
+    assert drawn.figure.get_suptitle()
+    assert len(drawn.caption.split()) <= 60
+    assert "n = " in drawn.caption
+    assert list(drawn.said) == list(printed.WORDS["said"])
+    assert all(drawn.said.values())
+    assert drawn.data["value"].notna().any()
+    assert drawn.by is draw
 
 
 @pytest.mark.parametrize("benchmark", MADE)
@@ -125,9 +138,9 @@ def test_every_f1_by_judge_has_its_n_beside_it():
     assert of_benchmark(run, judge_sensitivity(run)[0]) == len(run)
 
 
-@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, tuple[Figure, str]))
+@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, Drawn, tuple[Figure, str]))
 def test_no_n_touches_another_or_the_next_panel(draw, benchmark):
-    figure, _ = draw(run_of(benchmark).assign(n=lambda rows: rows["n"] + 21000))
+    figure, *_ = draw(run_of(benchmark).assign(n=lambda rows: rows["n"] + 21000))
     figure.draw_without_rendering()
     for axes in figure.axes:
         texts = sorted((text for text in axes.texts if text.get_gid() == "n"), key=by_height)

@@ -165,7 +165,7 @@ def test_metrics_carry_intervals_over_all_templates(lab):
     assert (accuracy["n_groups"] == items["group_id"].nunique()).all()
 
 
-@pytest.mark.parametrize("name", ["figure3", "figure3_without_initial_belief", "outcomes"])
+@pytest.mark.parametrize("name", ["figure3", "figure2b", "outcomes"])
 def test_figure_is_an_image_a_page_can_show_and_a_pdf(name, lab):
     folder = lab.root / "results/figures/bigtom"
     pixels = imread(folder / f"{name}.png")

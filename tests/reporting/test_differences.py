@@ -51,9 +51,9 @@ def test_table_has_a_row_a_pair_and_a_column_a_headline():
 
 
 def test_figure_has_a_dot_a_pair_of_the_model_at_its_difference():
-    figure, caption = differences.figure(FOUND, NAMED, WORDING, "yours")
+    figure, caption = drawn.told(differences.figure(FOUND, NAMED, WORDING, "yours"))
     assert [label for label, _ in drawn.rows(figure)] == ["yours", "CoT − plainly"]
-    figure, caption = differences.figure(FOUND, NAMED, WORDING, "mine")
+    figure, caption = drawn.told(differences.figure(FOUND, NAMED, WORDING, "mine"))
     labels = [label for label, _ in drawn.rows(figure)]
     assert labels == ["plainly", "mine − yours", "CoT", "mine − yours", "mine", "CoT − plainly"]
     both, action = figure.axes
@@ -70,7 +70,7 @@ def test_nothing_to_compare_is_said():
     assert table.printed.empty
     assert table.notes == ["Nothing to compare in pairs."]
     assert printed.html(table)
-    figure, _ = differences.figure(NOTHING, NAMED, WORDING, "mine")
+    figure, *_ = differences.figure(NOTHING, NAMED, WORDING, "mine")
     assert drawn.rows(figure) == [("Nothing to compare in pairs", 0)]
     assert differences.plan(NOTHING, NAMED).empty
     assert differences.largest(differences.plan(NOTHING, NAMED)).empty

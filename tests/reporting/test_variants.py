@@ -55,7 +55,7 @@ def test_table_has_a_row_a_variant_with_n_and_groups_below_each_number():
 
 
 def test_figure_shows_how_often_the_first_option_is_chosen_and_what_stays_the_same():
-    shown, caption = figure(FOUND, WORDING)
+    shown, caption = drawn.told(figure(FOUND, WORDING))
     assert [label for label, _ in drawn.rows(shown)] == ["mine", "plainly"]
     assert [axes.get_title() for axes in shown.axes] == ["First option", "Same answer"]
     [(chosen, _)] = drawn.dots(shown.axes[0], "reversed filled")
@@ -66,7 +66,7 @@ def test_figure_shows_how_often_the_first_option_is_chosen_and_what_stays_the_sa
 
 
 def test_answers_that_choose_nothing_are_compared_by_their_score():
-    shown, caption = figure(NO_OPTIONS, WORDING)
+    shown, caption = drawn.told(figure(NO_OPTIONS, WORDING))
     assert [axes.get_title() for axes in shown.axes] == ["Difference"]
     assert drawn.dots(shown.axes[0], "mine filled")[0][0] == 0
     assert "another wording" in caption
@@ -76,5 +76,5 @@ def test_nothing_put_otherwise_is_said():
     said = "Nothing was put in another order or wording"
     assert isinstance(grid(NOTHING), Markdown) and grid(NOTHING).data == f"{said}."
     assert table(NOTHING, WORDING).notes == [f"{said}."]
-    shown, _ = figure(NOTHING, WORDING)
+    shown, *_ = figure(NOTHING, WORDING)
     assert [label for label, _ in drawn.rows(shown)] == [said]

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import same_color
 
 from bigtom_metrics import METHODS, metrics
-from drawn import artists, dots, legend, rows, said
+from drawn import artists, dots, legend, rows, said, told
 from tomlab.benchmarks.bigtom.metrics import by_source
 from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.errors import InputError
@@ -27,18 +27,22 @@ def one():
 
 
 def test_figure3_has_one_panel_an_inference_and_two_blocks_of_rows(one):
-    figure, _ = figures.figure3(one)
+    figure, *_ = figures.figure3(one)
     titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["[a] Forward belief", "[b] Forward action", "[c] Backward belief"]
+    names = ["[a] Forward belief", "[b] Forward action", "[c] Backward belief"]
+    stated = ["initial belief stated", "initial belief not stated"]
+    assert titles == [f"{name},\n{belief}" for belief in stated for name in names]
     paper = ["paper", "people", "llama-65", "dav-003", "gpt-3.5", "claude", "claude-2", "gpt-4"]
     assert [label for label, _ in rows(figure)] == [*paper, "this run", "smollm2-135m"]
+    assert [axes.get_xlabel() for axes in figure.axes] == [""] * 3 + [
+        "Accuracy (share correct)"
+    ] * 3
     for axes in figure.axes:
-        assert axes.get_xlabel() == "Accuracy (share correct)"
         assert len(artists(axes, "block line")) == 1
 
 
 def test_published_points_are_hollow_and_where_the_paper_prints_them(one):
-    figure, _ = figures.figure3(one)
+    figure, *_ = figures.figure3(one)
     y = dict(rows(figure))["gpt-4"]
     backward = figure.axes[2]
     assert (0.62, y - 0.28) in dots(backward, "TB hollow")
@@ -49,7 +53,7 @@ def test_published_points_are_hollow_and_where_the_paper_prints_them(one):
 
 
 def test_this_runs_points_are_filled_and_lie_on_their_intervals(one):
-    figure, _ = figures.figure3(one)
+    figure, *_ = figures.figure3(one)
     y = dict(rows(figure))["smollm2-135m"]
     for axes in figure.axes:
         assert dots(axes, "TB filled") == [(0.8, y - 0.28)]
@@ -60,19 +64,18 @@ def test_this_runs_points_are_filled_and_lie_on_their_intervals(one):
 
 
 def test_people_stand_only_where_the_paper_states_a_number(one):
-    figure, caption = figures.figure3(one)
+    figure, caption = told(figures.figure3(one))
     y = dict(rows(figure))["people"]
     assert (0.82, y - 0.28) in dots(figure.axes[2], "TB hollow")
     assert (0.72, y) in dots(figure.axes[2], "FB hollow")
-    assert list(map(said, figure.axes)) == [["no number"], ["no number"], []]
-    assert "Backward belief TB 82 %; Backward belief FB 72 % (n = 20 participants" in caption
-    without, caption = figures.figure3(one, initial_belief=0)
-    assert "people" not in dict(rows(without))
+    without = [["no number"]] * 3
+    assert list(map(said, figure.axes)) == [["no number"], ["no number"], [], *without]
+    assert "Backward belief TB .82; Backward belief FB .72 (n = 20 participants" in caption
     assert "with the initial belief stated only" in caption
 
 
 def test_chance_lines_are_drawn_and_named(one):
-    figure, _ = figures.figure3(one)
+    figure, *_ = figures.figure3(one)
     for axes in figure.axes:
         assert [line.get_xdata()[0] for line in artists(axes, "chance")] == [0.5, 0.25]
     named = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -82,27 +85,26 @@ def test_chance_lines_are_drawn_and_named(one):
 
 
 def test_cells_that_fail_the_audit_are_marked(one):
-    figure, caption = figures.figure3(one, method="1-shot", initial_belief=1)
+    figure, caption = told(figures.figure3(one, method="1-shot"))
     y = dict(rows(figure))["claude-2"]
     [mark] = artists(figure.axes[1], "TB ∧ FB mark")
     assert mark.get_text() == "*"
     assert mark.xy == pytest.approx((1.0, y + 0.28))
     assert "claude-2, Fwd. Action, TB ∧ FB, 1-shot, with initial belief" in caption
     assert "fails a check, see notes" in [t.get_text() for t in figure.legends[0].get_texts()]
-    figure, _ = figures.figure3(one, method="1-shot", initial_belief=0)
-    [mark] = artists(figure.axes[0], "TB ∧ FB mark")
+    [mark] = artists(figure.axes[3], "TB ∧ FB mark")
     assert mark.xy == pytest.approx((0.84, dict(rows(figure))["claude-2"] + 0.28))
 
 
 def test_nothing_is_marked_where_nothing_fails(one):
-    figure, caption = figures.figure3(one)
+    figure, caption = told(figures.figure3(one))
     assert not any(artists(axes, "TB ∧ FB mark") for axes in figure.axes)
     assert "*" not in caption
 
 
 def test_the_caption_says_what_was_run(one):
-    _, caption = figures.figure3(one)
-    assert "0-shot accuracy with initial belief" in caption
+    _, caption = told(figures.figure3(one))
+    assert "0-shot accuracy by inference, the initial belief stated (above) or not" in caption
     assert "smollm2-135m; n = 25 answers to items from 25 templates" in caption
     assert "95 % intervals (cluster jackknife)" in caption
     assert "smollm2-135m .20" in caption  # unparsed and truncated
@@ -111,13 +113,13 @@ def test_the_caption_says_what_was_run(one):
 
 def test_a_model_without_one_inference_keeps_its_row(one):
     partial = one[~one["condition"].str.startswith("backward_belief")]
-    figure, _ = figures.figure3(partial)
+    figure, *_ = figures.figure3(partial)
     assert dots(figure.axes[2], "TB filled") == []
     assert said(figure.axes[2]) == ["no number"]
 
 
 def test_a_model_of_this_run_may_bear_a_published_name():
-    figure, _ = figures.figure3(metrics("random", "gpt-4"))
+    figure, *_ = figures.figure3(metrics("random", "gpt-4"))
     assert [label for label, _ in rows(figure)].count("gpt-4") == 2
     printed = bigtom.table2(metrics("gpt-4")).printed
     assert list(printed.loc[printed["Model"] == "gpt-4", "Source"]) == ["paper", "this run"]
@@ -125,7 +127,7 @@ def test_a_model_of_this_run_may_bear_a_published_name():
 
 def test_no_label_is_covered_or_cut_off_with_eight_models():
     names = ["smollm2-135m", "random", "omniscient", "gpt-4o", "gpt-4", "my-vllm", "qwen"]
-    figure, _ = figures.figure3(metrics(*names, "claude-3-5-sonnet-20241022"), method="1-shot")
+    figure, *_ = figures.figure3(metrics(*names, "claude-3-5-sonnet-20241022"), method="1-shot")
     figure.draw_without_rendering()
     page = figure.bbox
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
@@ -141,8 +143,6 @@ def test_no_label_is_covered_or_cut_off_with_eight_models():
 def test_an_unknown_method_is_refused_with_what_there_is(one):
     with pytest.raises(InputError, match="'2-shot', expected one of: 0-shot, 0-shot-cot, 1-shot"):
         figures.figure3(one, method="2-shot")
-    with pytest.raises(InputError, match="initial_belief: found 2, expected one of: 0, 1"):
-        figures.figure3(one, initial_belief=2)
 
 
 def test_metrics_of_another_benchmark_are_refused(one):
@@ -151,7 +151,7 @@ def test_metrics_of_another_benchmark_are_refused(one):
 
 
 def test_a_method_that_was_not_run_shows_the_paper_alone(one):
-    figure, caption = figures.figure3(one[one["method"] == "0-shot"], method="1-shot-cot")
+    figure, caption = told(figures.figure3(one[one["method"] == "0-shot"], method="1-shot-cot"))
     assert "this run" not in dict(rows(figure))
     assert "n/templates" not in legend(figure)
     assert "This run has no such answers." in caption
@@ -177,7 +177,7 @@ def test_outcomes_need_outcome_rates(one):
 
 def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
     for folder in ("a", "b"):
-        figure, caption = figures.figure3(one)
+        figure, caption = told(figures.figure3(one))
         paths = plotting.save(figure, tmp_path / folder, "figure3", caption)
     assert [path.name for path in paths] == ["figure3.png", "figure3.pdf", "figure3.caption.txt"]
     for path in paths:
@@ -356,7 +356,7 @@ def test_table4_says_how_many_items_of_each_source_were_rated():
 
 
 def test_figure2b_draws_the_contrasts_on_their_printed_intervals():
-    figure, caption = figures.figure2b()
+    figure, caption = told(figures.figure2b())
     [axes] = figure.axes
     y = dict(rows(figure))
     assert list(y) == [

@@ -3,11 +3,12 @@
 from itertools import pairwise
 from re import findall
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from drawn import artists, dots, legend, rows, widths
+from drawn import artists, dots, legend, rows, told, widths
 from simpletom_metrics import GAIN, SCENARIOS, metrics
 from tomlab.benchmarks.simpletom.paper import METHOD_NAMES, WORDING
 from tomlab.errors import InputError
@@ -37,47 +38,87 @@ def few():
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def test_first_failures_are_one_bar_a_model_and_sum_to_one():
-    figure, caption = figures.figure3(metrics("smollm2-135m", "random"))
-    [axes] = figure.axes
-    assert [label for label, _ in rows(figure)] == ["smollm2-135m", "random"]
-    parts = widths(axes)
-    assert list(parts) == ["mental_state", "behavior", "judgment", "none"]
-    assert parts["behavior"] == pytest.approx([0.5, 0.5])
-    assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1, 1])
-    assert "prints no numbers of its figure" in caption
-    assert "smollm2-135m, random; n = 60 stories a bar from 20 entity sets" in caption
+def test_first_failures_of_this_run_stand_below_the_papers_bounds(one):
+    drawn = figures.figure3(metrics("smollm2-135m", "random"))
+    first, behavior, *_ = drawn.figure.axes
+    y = dict(rows(drawn.figure))
+    assert list(y)[-3:] == ["this run", "smollm2-135m", "random"]
+    assert dots(behavior, "fails at behavior filled")[0] == (0.5, y["smollm2-135m"])
+    assert (0.044, y["GPT-4o"]) in dots(first, "fails at mental state hollow")  # 1 − .956
+    boxes = {round(box.get_center()[1]): box for box in artists(behavior, "bounds")}
+    box = boxes[y["GPT-4o"]]  # .956 − .495, and 1 − .495
+    assert (box.get_x(), box.get_x() + box.get_width()) == pytest.approx((0.461, 0.505))
+    assert len(boxes) == 10
+    assert "n = 60 a point, from 20 entity sets" in drawn.caption
+    assert set(drawn.data["source"]) == {"paper", "this run"}
 
 
-def test_a_failure_that_never_happens_has_no_width(one):
-    figure, _ = figures.figure3(one[one["condition"] != "mental_state"])
-    assert widths(figure.axes[0])["mental_state"] == [0]
+def test_bounds_hold_every_way_in_which_three_questions_can_overlap():
+    """All 2^3 patterns of right answers, drawn by lot: their shares lie within the bounds."""
+    bounds = figures.bounds().query("model == 'GPT-4o'").set_index("question_type")
+    accuracy = {"mental_state": 0.956, "behavior": 0.495, "judgment": 0.153}
+    chosen = np.random.default_rng(0)
+    for _ in range(200):
+        places = chosen.permuted(np.tile(np.arange(1000), (3, 1)), axis=1)
+        right = {
+            name: row < 1000 * accuracy[name] for name, row in zip(accuracy, places, strict=True)
+        }
+        a, b, c = right.values()
+        found = {"mental_state": ~a, "behavior": a & ~b, "judgment": a & b & ~c, "none": a & b & c}
+        for part, failed in found.items():
+            low, high = bounds.loc[part, ["low", "high"]]
+            assert low - 0.001 <= failed.mean() <= high + 0.001
+
+
+def test_the_paper_has_no_bounds_of_an_intervention(one):
+    figure, *_ = figures.figure3(one, method="sysp")
+    assert "paper" not in dict(rows(figure))
+
+
+def test_titles_say_what_is_found_or_that_too_few_were_asked(one):
+    assert "did better on mental states than on behavior and judgment" in title(figures.gap(one))
+    assert title(figures.interventions(one)).startswith("smollm2-135m gained by")
+    few = one.assign(n_groups=9)
+    assert title(figures.figure3(few)) == "The first question that fails"
+    assert title(figures.figure4(few)).startswith("By scenario there are too few entity sets")
+
+
+def test_the_lines_below_a_figure_have_the_papers_numbers_and_this_runs(one):
+    said = figures.gap(one).said
+    assert "behavior 0.12 (o1-preview) to 0.64 (Claude-3-Haiku)" in said["paper"]
+    assert said["paper"].endswith("(Table 2).")
+    assert "smollm2-135m: behavior 0.50 [" in said["run"]
+    assert said["not shown"]
+
+
+def title(drawn):
+    return drawn.figure.get_suptitle().replace("\n", " ")
 
 
 def test_first_failures_of_an_intervention_say_whose_mental_state_counts(one):
-    _, caption = figures.figure3(one, method="cot-star-ms")
+    _, caption = told(figures.figure3(one, method="cot-star-ms"))
     assert "method CoT* with MS" in caption
     assert "asked without intervention, and that answer counts" in caption
 
 
 def test_first_failures_by_scenario_have_a_panel_a_model(one):
-    figure, caption = figures.figure13(metrics("a", "b", "c", "d"))
+    figure, caption = told(figures.figure13(metrics("a", "b", "c", "d")))
     assert [axes.get_title() for axes in figure.axes] == ["a", "b", "c", "d"]
     for axes in figure.axes:
         bars = zip(*widths(axes).values(), strict=True)
         assert [sum(bar) for bar in bars] == pytest.approx([1] * 11)
     assert [axes.get_xlabel() for axes in figure.axes] == ["", *["Share of stories"] * 3]
-    assert "n = 6–60 stories a bar" in caption
+    assert "n = 6–60 stories a point" in caption
 
 
 def test_scenarios_are_named_in_full_and_all_stories_come_last(one):
-    figure, _ = figures.figure4(one)
+    figure, *_ = figures.figure4(one)
     named = [label.replace("\n", " ") for label, _ in rows(figure)]
     assert named == [*SCENARIOS, "All stories"]
 
 
 def test_accuracies_by_scenario_lie_on_their_intervals(one):
-    figure, caption = figures.figure4(one)
+    figure, caption = told(figures.figure4(one))
     [axes] = figure.axes
     assert sorted(dots(axes, "judgment filled"), key=lambda dot: dot[1]) == [
         (0.2, y + 0.26) for y in range(11)
@@ -87,30 +128,29 @@ def test_accuracies_by_scenario_lie_on_their_intervals(one):
     assert [line.get_xdata()[0] for line in artists(axes, "chance")] == [0.5]
     assert legend(figure)[:3] == ["mental state", "behavior", "judgment"]
     assert "n = 6–60 answers a point" in caption
-    assert "Dashed line: chance (.50)" in caption
 
 
 def test_an_intervention_has_no_mental_state_points(one):
-    figure, caption = figures.figure4(one, method="sysp")
+    figure, caption = told(figures.figure4(one, method="sysp"))
     assert legend(figure)[:2] == ["behavior", "judgment"]
-    assert "question type (behavior, judgment), method SysP" in caption
+    assert "question type (behavior, judgment), method SysP" in caption.replace("\n", " ")
 
 
 def test_a_scenario_that_one_model_was_not_asked_says_so():
     both = metrics("a", "b")
     lacks = both["model"].eq("b") & both["condition"].str.endswith(SCENARIOS[2])
-    for figure, _ in (figures.figure4(both[~lacks]), figures.figure13(both[~lacks])):
+    for figure, *_ in (figures.figure4(both[~lacks]), figures.figure13(both[~lacks])):
         said = [[text.get_text() for text in axes.texts] for axes in figure.axes]
         assert [texts.count("not asked") for texts in said] == [0, 1]
 
 
 def test_without_scenarios_all_stories_remain(few):
-    for figure, _ in (figures.figure4(few), figures.figure13(few)):
+    for figure, *_ in (figures.figure4(few), figures.figure13(few)):
         assert [label for label, _ in rows(figure)] == ["All stories"]
 
 
 def test_the_gap_of_the_paper_is_hollow_and_that_of_this_run_filled(one):
-    figure, caption = figures.gap(one)
+    figure, caption = told(figures.gap(one))
     y = dict(rows(figure))
     behavior, judgment = figure.axes
     assert behavior.get_title() == "mental state − behavior"
@@ -128,7 +168,7 @@ def test_the_gap_of_the_paper_is_hollow_and_that_of_this_run_filled(one):
 
 
 def test_a_gap_that_rests_on_a_failing_cell_is_marked(one):
-    figure, caption = figures.gap(one)
+    figure, caption = told(figures.gap(one))
     [mark] = artists(figure.axes[0], "behavior mark")
     assert mark.get_text() == "*"
     assert mark.xy == pytest.approx((0.396, dict(rows(figure))["Llama-3.1-405B"]))  # 97.8 − 58.2
@@ -138,7 +178,7 @@ def test_a_gap_that_rests_on_a_failing_cell_is_marked(one):
 
 
 def test_wordings_have_the_chance_of_their_options(one):
-    figure, caption = figures.wordings(one)
+    figure, *_ = figures.wordings(one)
     [axes] = figure.axes
     labels = [label for label, _ in rows(figure)]
     assert labels[:3] == ["main wording", "generated option", "three options"]
@@ -147,62 +187,62 @@ def test_wordings_have_the_chance_of_their_options(one):
     chances = [segment[0][0] for segment in lines.get_segments()]
     assert chances == pytest.approx([0.5, 0.5, 1 / 3, 0.5, 0.5, 0.5])
     assert [line.get_xdata()[0] for line in artists(axes, "ceiling")] == [0.3]
-    assert "Llama-3.1-405B, Claude-3.5-Sonnet, GPT-4o never exceeded 30 % (App. F)" in caption
+    paper = figures.wordings(one).said["paper"]
+    assert "Llama-3.1-405B, Claude-3.5-Sonnet, GPT-4o never exceeded .30 (App. F)" in paper
 
 
 def test_wordings_asked_as_a_method_of_their_own_are_found(one):
     of_variants = one["condition"].str.contains(":")
     apart = one.assign(method=one["method"].mask(of_variants, "wordings"))
-    figure, _ = figures.wordings(apart)
+    figure, *_ = figures.wordings(apart)
     assert len(rows(figure)) == 6
 
 
 def test_without_other_wordings_the_main_one_remains(few):
-    figure, caption = figures.wordings(few)
+    figure, caption = told(figures.wordings(few))
     assert [label for label, _ in rows(figure)] == ["main wording"]
     assert "chance (.50)" in legend(figure)
     assert "random, gpt-4o; n = 60 answers a point" in caption
 
 
-def test_interventions_are_differences_of_the_printed_accuracies(one):
-    figure, caption = figures.interventions(one)
+def test_interventions_have_a_panel_each_with_differences_of_printed_accuracies(one):
+    figure, caption = told(figures.interventions(one))
     y = dict(rows(figure))
-    behavior, judgment = figure.axes
-    assert legend(figure)[:6] == ["MS remind", "SysP", "SysP*", "CoT", "CoT*", "CoT* with MS"]
-    changes = {round(at): x for x, at in dots(behavior, "SysP hollow")}
-    assert changes[y["GPT-4o"]] == -0.022  # 47.3 − 49.5
-    assert 0.714 in [x for x, _ in dots(judgment, "CoT* hollow")]  # 86.7 − 15.3
-    assert len(dots(judgment, "MS remind hollow")) == 8
+    panels = {axes.get_title(): axes for axes in figure.axes}
+    assert list(panels) == ["MS remind", "SysP", "SysP*", "CoT", "CoT*", "CoT* with MS"]
+    assert legend(figure)[:2] == ["behavior", "judgment"]
+    of_sysp = {round(at): x for x, at in dots(panels["SysP"], "behavior hollow")}
+    assert of_sysp[y["GPT-4o"]] == -0.022  # 47.3 − 49.5
+    assert 0.714 in [x for x, _ in dots(panels["CoT*"], "judgment hollow")]  # 86.7 − 15.3
+    assert len(dots(panels["MS remind"], "judgment hollow")) == 8
     for method in ("MS remind", "SysP*", "CoT* with MS"):
-        [(x, at)] = dots(behavior, f"{method} filled")
+        [(x, at)] = dots(panels[method], "behavior filled")
         assert x == GAIN
         assert abs(at - y["smollm2-135m"]) < 0.5
     assert "Table 3, Table 4, Table 5" in caption
 
 
 def test_all_changes_of_the_cell_that_two_tables_print_differently_are_marked(one):
-    figure, caption = figures.interventions(one)
-    behavior, judgment = figure.axes
-    for method in list(METHOD_NAMES.values())[1:7]:
-        assert len(artists(behavior, f"{method} mark")) == 1
-        assert artists(judgment, f"{method} mark") == []
+    figure, caption = told(figures.interventions(one))
+    for axes in figure.axes:
+        assert len(artists(axes, "behavior mark")) == 1
+        assert artists(axes, "judgment mark") == []
     assert "(printed 58.3, elsewhere 58.2): Llama-3.1-405B, behavior, MS remind." in caption
 
 
 def test_interventions_that_were_not_run_show_the_paper_alone(few):
-    figure, _ = figures.interventions(few)
-    assert len(dots(figure.axes[0], "CoT* filled")) == 2
-    assert dots(figure.axes[0], "SysP filled") == []
-    figure, caption = figures.interventions(few[few["method"] == "none"])
+    panels = {axes.get_title(): axes for axes in figures.interventions(few).figure.axes}
+    assert len(dots(panels["CoT*"], "behavior filled")) == 2
+    assert dots(panels["SysP"], "behavior filled") == []
+    figure, caption = told(figures.interventions(few[few["method"] == "none"]))
     assert "this run" not in dict(rows(figure))
     assert "This run has no such answers." in caption
 
 
-def test_a_method_of_its_own_gets_a_look_of_its_own(one):
+def test_a_method_of_its_own_gets_a_panel_of_its_own(one):
     own = one.assign(method=one["method"].replace("cot", "few-shot"))
-    figure, _ = figures.interventions(own)
-    assert "few-shot" in legend(figure)
-    assert len(dots(figure.axes[0], "few-shot filled")) == 1
+    panels = {axes.get_title(): axes for axes in figures.interventions(own).figure.axes}
+    assert len(dots(panels["few-shot"], "behavior filled")) == 1
 
 
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
@@ -230,7 +270,7 @@ def test_what_is_missing_is_refused_with_what_there_is(one):
 )
 def test_no_label_is_covered_or_cut_off(draw, models):
     names = ["smollm2-135m", "random", "omniscient", "claude-3-5-sonnet-20241022", "gpt-4o"]
-    figure, _ = draw(metrics(*[*names, "my-vllm", "qwen", "o3"][:models]))
+    figure, *_ = draw(metrics(*[*names, "my-vllm", "qwen", "o3"][:models]))
     figure.draw_without_rendering()
     page, [key] = figure.bbox, figure.legends
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
@@ -249,7 +289,7 @@ def test_no_label_is_covered_or_cut_off(draw, models):
 
 def test_saved_figures_are_the_same_in_every_run(tmp_path, one):
     for folder in ("a", "b"):
-        figure, caption = figures.gap(one)
+        figure, caption = told(figures.gap(one))
         paths = plotting.save(figure, tmp_path / folder, "gap", caption)
     for path in paths:
         assert path.read_bytes() == (tmp_path / "a" / path.name).read_bytes()

@@ -70,7 +70,16 @@ def figure3(metrics: pd.DataFrame, method: str = "none") -> Drawn:
     place = WORDS["bounds_place"].format(source=TABLE2)
     said = headings.said(pd.concat([known, at_most]), place, LIMITS["figure3"])
     told = WORDS["failures"].format(name="Figure 3", by="", method=METHOD_NAMES.get(method, method))
-    return _drawn(figure, f"{told} {WORDS['boxes']}", points, metrics, said, figure3, "stories")
+    return _drawn(
+        figure,
+        f"{told} {WORDS['boxes']}",
+        points,
+        metrics,
+        said,
+        figure3,
+        "stories",
+        method != "none",
+    )
 
 
 def figure13(metrics: pd.DataFrame, method: str = "none") -> Drawn:
