@@ -23,8 +23,8 @@ def rule(axes: Axes, positions: pd.Series, is_named: bool = True) -> None:
     axes.set_yticks(positions if is_named else [], labels=labels)
 
 
-_SIDES = [(5, 3, "left", "bottom"), (6, 0, "left", "center"), (-6, 0, "right", "center")]
-_SIDES += [(5, -3, "left", "top"), (-5, 3, "right", "bottom"), (-5, -3, "right", "top")]
+_SIDES = [(5, 3, "left", "bottom"), (-5, 3, "right", "bottom"), (6, 0, "left", "center")]
+_SIDES += [(-6, 0, "right", "center"), (5, -3, "left", "top"), (-5, -3, "right", "top")]
 _SIDES += [(0, 6, "center", "bottom"), (0, -6, "center", "top")]
 
 

@@ -204,12 +204,8 @@ def _errors(draw: Callable, metrics: pd.DataFrame, kind: str, axis: str) -> Draw
     paper["y"] = [positions[PAPER, model] for model in paper["model"]]
     series = rows["error"].mask(rows["error"] == "any", rows["prompting"])
     rows = rows.assign(series=series, panel=rows["family"])
-    known = _looks("wrong") | _looks(f"{kind}_error")
-    looks = {
-        name: look
-        for name, look in known.items()
-        if rows.query("value > 0")["series"].eq(name).any()
-    }
+    made = set(rows.loc[rows["value"] > 0, "error"])
+    looks = _looks("wrong") | _looks(f"{kind}_error", made)
     panels = {family: METRIC_NAMES[f"{family}_{kind}"] for family in FAMILIES}
     words, short = WORDS[draw.__name__], rows.query("method == 'short'")
     legend = plotting.dot_handles(looks) | {words["hollow"]: _limits_handle(kind)}
