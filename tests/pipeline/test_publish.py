@@ -84,9 +84,11 @@ def test_a_link_that_an_executed_copy_displays_is_as_seen_from_there():
 
 
 def test_every_link_of_a_text_is_followed():
-    text = "Before: [2](../2_filtering/bigtom.ipynb) · [![a](data:x)<br>b](../00_index.ipynb)"
+    text = "Before: [2](../2_filtering/bigtom.ipynb) · [![a [c]](data:x)<br>b](../00_index.ipynb)"
     found = relink(text, "notebooks/3_evaluation/bigtom.ipynb", "docs/book/3/b.html", PAGES)
-    assert found == "Before: [2](../2_filtering/bigtom.html) · [![a](data:x)<br>b](../index.html)"
+    assert (
+        found == "Before: [2](../2_filtering/bigtom.html) · [![a [c]](data:x)<br>b](../index.html)"
+    )
 
 
 # The whole

@@ -17,8 +17,9 @@ from sphinx.cmd.build import build_main
 from tomlab.errors import InputError
 
 ALT = 250  # characters: a longer text is no help to who hears it
-# [text](address) or ![text](address), and an address in HTML.
-_LINK = re.compile(r"(!?)\[((?:[^][]|\[[^][]*\])*)\]\(([^)\s]+)\)")
+# [text](address) or ![text](address), the text with brackets in brackets; an address in HTML.
+_TEXT = r"(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*"
+_LINK = re.compile(rf"(!?)\[({_TEXT})\]\(([^)\s]+)\)")
 _ADDRESS = re.compile(r'\b(href|src)="([^"]+)"')
 # What Sphinx and the theme write and no page reads.
 NEEDLESS = (".buildinfo", "objects.inv", "_sources", "locales", "*.map", "*-macros.html")

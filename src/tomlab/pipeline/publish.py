@@ -19,6 +19,7 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, run_notebook
+from tomlab.pipeline.stages import declared
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
@@ -126,7 +127,8 @@ def main() -> int:
         shutil.rmtree(FRONT, ignore_errors=True)
         front = sorted((ROOT / "notebooks").glob("*.ipynb"))
         for path in front:
-            run_notebook.run(path, FRONT / path.name, values)
+            named = {name: values[name] for name in declared(path)}
+            run_notebook.run(path, FRONT / path.name, named)
         copies = {path.name: [path.name] for path in front} | copies
         for name in ("notebooks", *KINDS):
             shutil.rmtree(DOCS / name, ignore_errors=True)
