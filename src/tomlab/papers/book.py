@@ -47,6 +47,11 @@ def chapters(benchmarks: Sequence[str], models: Sequence[str]) -> list[Chapter]:
     return list(_chapters(benchmarks, models))
 
 
+def with_texts(chapters: Sequence[Chapter], name: str) -> list[Chapter]:
+    """The benchmarks whose paper's folder has such a file, as `front`; others tell nothing."""
+    return [chapter for chapter in chapters if name in chapter.texts]
+
+
 def _chapters(benchmarks: Sequence[str], models: Sequence[str]) -> Iterator[Chapter]:
     for name in benchmarks:
         paper = import_module(f"tomlab.benchmarks.{name}.paper")

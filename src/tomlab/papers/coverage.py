@@ -67,6 +67,8 @@ def table(benchmark: str) -> pd.DataFrame:
 
 def page(benchmark: str) -> str:
     """What a paper holds and where it is drawn, as Markdown."""
+    if "coverage" not in texts(benchmark):
+        return ""
     rows = table(benchmark)
     is_text, is_drawn = rows["has"].eq("texts"), rows["whose"].ne("")
     counts = {

@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from tomlab import paths
-from tomlab.papers.book import FIGURES, WORDS, Chapter, exactly, in_shares, plain
+from tomlab.papers.book import FIGURES, WORDS, Chapter, exactly, in_shares, plain, with_texts
 from tomlab.records import tidy
 from tomlab.reporting import across, findings, plotting, printed
 from tomlab.reporting.printed import GROUPS_FOR_A_FINDING, RUN
@@ -47,7 +47,7 @@ def stories(chapters: Sequence[Chapter], model: str) -> str:
             asks=chapter.texts["front"]["asks"],
             story=story(chapter, model),
         )
-        for chapter in chapters
+        for chapter in with_texts(chapters, "front")
     ]
     return "\n".join(parts)
 
@@ -110,7 +110,7 @@ def findings_of(chapters: Sequence[Chapter], model: str) -> str:
             finding=plain(finding(chapter, model)),
             page=FIGURES.format(chapter.name),
         )
-        for chapter in chapters
+        for chapter in with_texts(chapters, "front")
     ]
     return "\n".join(parts)
 
@@ -142,6 +142,7 @@ def against(chapters: Sequence[Chapter], models: Sequence[str]) -> tuple[Figure,
     a caption. Made to be read at the width of a phone.
     """
     looks, words = plotting.looks(models), WORDS["against"]
+    chapters = with_texts(chapters, "front")
     numbers = {c.name: across.numbers(c.metrics, {c.name: c.paper}) for c in chapters}
     rows = [len(_labels(chapter, models)) for chapter in chapters]
     with plotting.style():

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from tomlab.papers import coverage
-from tomlab.papers.book import WORDS, Chapter, published
+from tomlab.papers.book import WORDS, Chapter, published, with_texts
 from tomlab.reporting import printed
 from tomlab.reporting.findings import BASELINES, standing
 from tomlab.reporting.printed import GROUPS_FOR_A_FINDING
@@ -23,7 +23,7 @@ _READS = WORDS["reads"]
 
 def pages(chapters: Sequence[Chapter], models: Sequence[str]) -> dict[str, str]:
     """By benchmark the questions of its paper as Markdown, of those that have any."""
-    return {c.name: page(c, models) for c in chapters if "questions" in c.texts}
+    return {c.name: page(c, models) for c in with_texts(chapters, "questions")}
 
 
 def page(chapter: Chapter, models: Sequence[str]) -> str:
