@@ -13,7 +13,7 @@ import bigtom_metrics
 import fantom_metrics
 import omnitom_metrics
 import simpletom_metrics
-from drawn import counts, legend
+from drawn import artists, counts, legend
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.judge_tables import judge_sensitivity
 from tomlab.papers.bigtom import figures as bigtom_figures
@@ -26,6 +26,7 @@ from tomlab.papers.omnitom import tables as omnitom_tables
 from tomlab.papers.simpletom import figures as simpletom_figures
 from tomlab.papers.simpletom import tables as simpletom_tables
 from tomlab.reporting import outcomes, printed
+from tomlab.reporting.drawn import Drawn
 from tomlab.reporting.printed import PAPER, RUN
 
 MADE = {
@@ -39,14 +40,17 @@ FIGURES = [bigtom_figures, fantom_figures, omnitom_figures, simpletom_figures]
 TABLES = [bigtom_tables, fantom_tables, omnitom_tables, simpletom_tables, omnitom_judge_tables]
 
 
-def of_metrics(modules, kind):
-    """Every public function of the modules that makes one from a run's metrics, by benchmark."""
+DRAWN = [tuple[Figure, str], Drawn, Drawn | None]
+
+
+def of_metrics(modules, kinds):
+    """Every public function of the modules that makes one of kinds from a run's metrics, by benchmark."""
     found = []
     for module in modules:
         for name, function in inspect.getmembers(module, inspect.isfunction):
             signature = inspect.signature(function)
             takes = next(iter(signature.parameters), "")
-            makes = signature.return_annotation == kind
+            makes = signature.return_annotation in kinds
             if name[0] != "_" and makes and takes.startswith("metrics"):
                 benchmark = module.__name__.split(".")[2]
                 found.append(pytest.param(function, benchmark, id=f"{benchmark}-{name}"))
@@ -82,8 +86,8 @@ def drawn_numbers(figure):
             points = line.get_xydata()
             if name.endswith(" filled"):
                 yield from ((x, at(y)) for x, y in points)
-            elif "n = " in name:  # a series with one n, told in the legend
-                assert name in legend(figure)
+            elif "n = " in name:  # a series with one n, told beside its point
+                assert name in [text.get_text() for text in artists(axes, "name")]
                 yield from ((each, name) for each in points.flat)
         for bar in chain.from_iterable(axes.containers):
             if bar.get_width():
@@ -100,16 +104,17 @@ def of_benchmark(run, figure):
     return len(found)
 
 
-@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, tuple[Figure, str]))
+@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, DRAWN))
 def test_every_number_in_a_figure_has_its_n_beside_it(draw, benchmark):
     run = run_of(benchmark)
-    figure, caption = draw(run)
+    figure, caption, *more = draw(run)
     drawn = [x for x, _ in drawn_numbers(figure)]
     # Of bars, what is no error has no row of its own.
     assert of_benchmark(run, figure) >= 2 / 3 * len(drawn) > 0
     groups = WORDINGS[benchmark].groups
     assert f"n/{groups}" in legend(figure)
-    assert f"(beside each number: n/{groups})" in caption
+    notes = more[0] if more else []
+    assert f"(beside each number: n/{groups})" in " ".join([caption, *notes])
 
 
 @pytest.mark.parametrize("benchmark", MADE)
@@ -121,13 +126,13 @@ def test_every_bar_of_outcomes_has_its_n_beside_it(benchmark):
 
 
 def test_every_f1_by_judge_has_its_n_beside_it():
-    run = numbered(omnitom_metrics.sensitivity("smollm2-135m", "random"))
+    run = numbered(omnitom_metrics.sensitivity("smollm2-135m", "gpt-4o"))
     assert of_benchmark(run, judge_sensitivity(run)[0]) == len(run)
 
 
-@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, tuple[Figure, str]))
+@pytest.mark.parametrize(("draw", "benchmark"), of_metrics(FIGURES, DRAWN))
 def test_no_n_touches_another_or_the_next_panel(draw, benchmark):
-    figure, _ = draw(run_of(benchmark).assign(n=lambda rows: rows["n"] + 21000))
+    figure, *_ = draw(run_of(benchmark).assign(n=lambda rows: rows["n"] + 21000))
     figure.draw_without_rendering()
     for axes in figure.axes:
         texts = sorted((text for text in axes.texts if text.get_gid() == "n"), key=by_height)
@@ -150,7 +155,7 @@ def is_right_of(other, axes):
     return box.x0 >= own.x1 and box.y0 < own.y1 and own.y0 < box.y1
 
 
-@pytest.mark.parametrize(("tabulate", "benchmark"), of_metrics(TABLES, printed.Table))
+@pytest.mark.parametrize(("tabulate", "benchmark"), of_metrics(TABLES, [printed.Table]))
 def test_every_number_in_a_printed_table_has_its_n_in_its_cell_or_row(tabulate, benchmark):
     table = tabulate(run_of(benchmark))
     shown = table.printed[table.printed["Source"] == RUN].drop(columns="Source")
