@@ -153,7 +153,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> Drawn:
         _hollow(panels["f1"], paper["volume"], paper["f1"])
         handles = {"this run, 95 % intervals": plotting.INTERVAL} if len(wide) else {}
         handles |= {"paper, computed (see notes)": plotting.HOLLOW}
-        handles |= plotting.few_handle(rows, WORDING.groups)
+        handles |= plotting.few_handle(rows, WORDING.groups) | plotting.count_handle(WORDING.groups)
         plotting.legend_below(figure, handles, 4)
         for metric, axes in panels.items():
             points = {name: (row[volume], row[metric]) for name, row in wide["value"].iterrows()}
