@@ -231,12 +231,12 @@ def test_what_baselines_copy_from_gold_stands_beside_no_model():
     assert set(own) == {labels(model)[name] for name in ("Truth status", "Knowledge access")}
     assert any("numbers that random and omniscient owe to gold" in note for note in notes)
     names = [text.get_text() for text in artists(figures.figure8(run).figure.axes[1], "name")]
-    assert names == ["gpt-4o"]
+    assert names == ["gpt-4o, n = 28/28"]
     assert set(judges.table11(run).tidy["model"]) >= {"gpt-4o"}
     assert not {"random", "omniscient"} & set(judges.table11(run).tidy["model"])
     assert "random" in set(judges.table12(run).printed["Model"])
     alone = figures.figure8(metrics("random")).figure
-    assert [text.get_text() for text in artists(alone.axes[1], "name")] == ["random"]
+    assert [text.get_text() for text in artists(alone.axes[1], "name")] == ["random, n = 28/28"]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_level_shown_is_l3_unless_asked_or_absent_and_is_told(methods, level
     run = metrics("smollm2-135m", methods=methods)
     figure, _, notes, *_ = figures.figure8(run, level)
     assert any(f"; {shown}; n = 28" in note for note in notes)
-    [dot] = artists(figure.axes[0], "smollm2-135m")
+    [dot] = artists(figure.axes[0], "smollm2-135m, n = 28/28")
     assert dot.get_ydata() == pytest.approx([value(run, "f1", method=shown)])
 
 
@@ -267,7 +267,7 @@ def test_figure8_sets_volume_against_three_scores(one):
     figure, _, _, told, *_ = figures.figure8(one)
     assert [axes.get_title() for axes in figure.axes] == ["F1", "Precision", "Recall"]
     for axes, metric in zip(figure.axes, ("f1", "precision", "recall"), strict=True):
-        [dot] = artists(axes, "smollm2-135m")
+        [dot] = artists(axes, "smollm2-135m, n = 28/28")
         [[x, y]] = dot.get_xydata()
         assert (x, y) == (value(one, "beliefs_per_story"), value(one, metric))
         across, up = (lines.get_segments()[0] for lines in axes.collections[:2])
@@ -284,7 +284,7 @@ def test_figure8_names_its_points_and_computes_the_papers_of_f1(one):
     assert points[round(13694 / 895, 2)] == 0.5769  # Gemma-3 27B
     names = {text.get_text(): text.xy for text in artists(figure.axes[0], "name")}
     assert names["Gemma-3 27B"] == pytest.approx((13694 / 895, 0.5769))
-    assert set(names) >= {"smollm2-135m", "Qwen3 8B", "Gemini-2.5 Flash"}
+    assert set(names) >= {"smollm2-135m, n = 28/28", "Qwen3 8B", "Gemini-2.5 Flash"}
     assert any("Table 11 over all stories (Table 4)" in note for note in notes)
     for axes in figure.axes[1:]:
         assert not artists(axes, "paper hollow")

@@ -130,9 +130,10 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> Drawn:
     """Figure 8: extracted beliefs a story against precision, recall and F1, by model."""
     wanted = [volume := "beliefs_per_story", *VOLUME]
     rows = _of_metrics(_answered(metrics, "stage1", level), wanted, ["all"])
-    wide = rows.pivot(index="row", columns="metric", values=["value", *ENDS])
-    paper = volume_of_paper()
-    few = set(rows.loc[printed.is_few(rows), "row"])
+    n = rows.groupby("row")[["n", "n_groups"]].apply(printed.counts)
+    named, paper = rows.assign(name=rows["row"] + ", n = " + rows["row"].map(n)), volume_of_paper()
+    wide = named.pivot(index="name", columns="metric", values=["value", *ENDS])
+    few = set(named.loc[printed.is_few(named), "name"])
     # An interval of few stories reaches far beyond all points.
     farthest = max([*wide["value", volume], paper["volume"].max()])
     with plotting.style():
@@ -152,7 +153,7 @@ def figure8(metrics: pd.DataFrame, level: str | None = None) -> Drawn:
         _hollow(panels["f1"], paper["volume"], paper["f1"])
         handles = {"this run, 95 % intervals": plotting.INTERVAL} if len(wide) else {}
         handles |= {"paper, computed (see notes)": plotting.HOLLOW}
-        handles |= plotting.few_handle(rows, WORDING.groups)
+        handles |= plotting.few_handle(rows, WORDING.groups) | plotting.count_handle(WORDING.groups)
         plotting.legend_below(figure, handles, 4)
         for metric, axes in panels.items():
             points = {name: (row[volume], row[metric]) for name, row in wide["value"].iterrows()}
