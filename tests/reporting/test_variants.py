@@ -62,7 +62,7 @@ def test_figure_shows_how_often_the_first_option_is_chosen_and_what_stays_the_sa
     assert chosen == 1
     same = [drawn.dots(shown.axes[1], f"{name} filled")[0][0] for name in ("reversed", "mine")]
     assert same == [0, 1]
-    assert "n = 4–8 answers" in caption
+    assert "n = 4–8 a point" in caption
 
 
 def test_answers_that_choose_nothing_are_compared_by_their_score():

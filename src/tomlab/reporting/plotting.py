@@ -265,7 +265,7 @@ def source_handles(
     run: str = "this run, 95 % interval",
 ) -> dict[str, Line2D]:
     """Legend entries for what is drawn of `points`: hollow, with an interval, marked."""
-    is_hollow, is_marked = points["ci_low"].isna(), points["mark"].ne("")
+    is_hollow, is_marked = points["ci_low"].isna(), points["mark"].eq(MARK)
     present = [(paper, HOLLOW, is_hollow), (run, INTERVAL, ~is_hollow)]
     present += [("fails a check, see notes", MARKED, is_marked)]
     return {name: handle for name, handle, is_drawn in present if is_drawn.any()}

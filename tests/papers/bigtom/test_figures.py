@@ -356,7 +356,7 @@ def test_table4_says_how_many_items_of_each_source_were_rated():
 
 
 def test_figure2b_draws_the_contrasts_on_their_printed_intervals():
-    figure, caption = told(figures.figure2b())
+    figure, caption, _, below, *_ = figures.figure2b()
     [axes] = figure.axes
     y = dict(rows(figure))
     assert list(y) == [
@@ -371,7 +371,8 @@ def test_figure2b_draws_the_contrasts_on_their_printed_intervals():
     assert mark.xy == pytest.approx((-0.1561, y["Understandability"] + 0.27))  # beside the interval
     assert "paper, 95 % credible interval" in legend(figure)
     assert len(caption.split()) <= 60
-    assert "n = 200 participants" in caption and "This run has no such ratings." in caption
+    assert "n = 200 participants" in caption and "no such ratings" in below["run"]
+    assert "BigToM's items above socialIQa's" in figure.get_suptitle()
 
 
 def kinds(**labelled_by):
