@@ -18,10 +18,11 @@ from papermill.exceptions import PapermillExecutionError
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
-from tomlab.pipeline import book, run_notebook
+from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.stages import declared
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
+BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
 STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
 KINDS = {"figures": (".png", ".pdf", ".csv", ".txt"), "tables": (".csv", ".tex", ".html")}
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
@@ -127,8 +128,12 @@ def main() -> int:
         shutil.rmtree(FRONT, ignore_errors=True)
         front = sorted((ROOT / "notebooks").glob("*.ipynb"))
         for path in front:
-            named = {name: values[name] for name in declared(path)}
-            run_notebook.run(path, FRONT / path.name, named)
+            if path.name in BY_HAND:
+                _write(nbformat.read(path, as_version=4), FRONT / path.name)
+            else:
+                named = {name: values[name] for name in declared(path)}
+                run_notebook.run(path, FRONT / path.name, named)
+        browser.write(FRONT / "browse", run["benchmarks"], run["models"])
         copies = {path.name: [path.name] for path in front} | copies
         for name in ("notebooks", *KINDS):
             shutil.rmtree(DOCS / name, ignore_errors=True)
