@@ -60,7 +60,8 @@ def complaint(file):
 @pytest.mark.skipif(not OURS.is_file(), reason="data/simpletom is missing: `make data` pulls it")
 class TestOurs:
     @pytest.fixture(scope="class")
-    def ours(self):
+    @staticmethod
+    def ours():
         return read_stories(OURS)
 
     def test_ten_scenarios_have_as_many_sets_of_three_severities(self, ours):
