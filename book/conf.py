@@ -10,6 +10,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 # Notebooks come executed; their code is folded.
 nb_execution_mode = "off"
+# Tables among what cells display, as in chapters.
+nb_render_markdown_format = "myst"
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 # Dollar signs are what they are; formulas would be set by a script from elsewhere.

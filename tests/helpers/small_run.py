@@ -8,10 +8,15 @@ import sys
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 from nbformat import NotebookNode, v4
 
+from bigtom_templates import MEI
+from replies import of_baseline
+from tomlab.benchmarks import bigtom
 from tomlab.paths import ROOT
 from tomlab.pipeline.publish import executed
+from tomlab.records import tidy
 
 COPIES = executed(["bigtom"], ["smol", "random"])
 # One transparent pixel.
@@ -28,12 +33,9 @@ CODE = """\
 import json
 from tomlab import paths
 folder = paths.RESULTS / "index"
-(folder / "browse").mkdir()
-(folder / "browse" / "bigtom.html").write_text(PAGE)
 (folder / "questions.md").write_text("# Questions\\n\\nSee [Figure 3](book/5_figures/bigtom.html).\\n")
 print(benchmarks, models, paths.DOCS.name)
 """
-PAGE = "<!DOCTYPE html><html lang='en'><title>all</title><main><h1>All</h1></main></html>"
 
 
 def notebook(text: str, *outputs: NotebookNode) -> NotebookNode:
@@ -61,8 +63,7 @@ def write(root: Path) -> Path:
     )
     index.cells[1].source = "benchmarks = []\nmodels = []"
     index.cells[1].metadata["tags"] = ["parameters"]
-    code = CODE.replace("PAGE", repr(PAGE))
-    index.cells.append(v4.new_code_cell(code, id="cell-02"))
+    index.cells.append(v4.new_code_cell(CODE, id="cell-02"))
     across = notebook("# Drawn where?\n\n[up](00_index.ipynb), [3](3_evaluation/bigtom.ipynb)")
     across.cells[1] = index.cells[1]
     chapter = notebook(
@@ -92,7 +93,21 @@ def write(root: Path) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(content)
     shutil.copytree(ROOT / "book", root / "book")
+    write_tables(root / "results")
     return root
+
+
+def write_tables(results: Path) -> None:
+    """Items of one template, and what both models answered."""
+    items = bigtom.compose(pd.DataFrame([MEI]))
+    tidy.write(items, "items", results / "items" / "bigtom.parquet")
+    for model in ("smol", "random"):
+        responses = of_baseline(bigtom, items, "random").assign(model=model)
+        for kind, table in {
+            "responses": responses,
+            "scores": bigtom.score(items, responses),
+        }.items():
+            tidy.write(table, kind, results / kind / "bigtom" / f"{model}.parquet")
 
 
 def publish(root: Path, **environment: str) -> subprocess.CompletedProcess:

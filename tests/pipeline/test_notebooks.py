@@ -119,7 +119,17 @@ def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
 
 def test_stages_write_nothing_into_their_inputs(lab):
     assert {path.name for path in lab.root.iterdir()} <= {
-        *(".dvc", ".responses", "data", "docs", "dvc.yaml", "forms", "notebooks", "params.yaml"),
+        *(
+            ".dvc",
+            ".responses",
+            "book",
+            "data",
+            "docs",
+            "dvc.yaml",
+            "forms",
+            "notebooks",
+            "params.yaml",
+        ),
         *("results", "src"),
     }
 

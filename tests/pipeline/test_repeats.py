@@ -60,4 +60,4 @@ def test_notebook_shows_the_split_of_its_scores_and_draws_it(lab):
     assert f"{found.half_width(20):.3f}" in table["text/html"]
     assert "12/2" in table["text/html"]
     assert "image/png" in figure
-    assert caption["text/markdown"].startswith("BigToM: half-width")
+    assert "BigToM: half-width" in caption["text/html"]

@@ -63,9 +63,7 @@ def test_lost_answers_are_counted_by_kind():
 def test_what_was_asked_names_the_least_and_the_most_asked_method():
     asked = pd.DataFrame({"method": ["cot", "a", "a"], "group_id": ["x", "x", "y"]})
     told = says.asked(asked, pd.Series(["x", "y", "z"]), "toy", WORDING)
-    assert (
-        told == "toy is asked 3 questions: about 2 of 3 stories by a, about 1 by chain of thought."
-    )
+    assert told == "toy is asked 3 questions: on 2 of 3 stories by a, on 1 by chain of thought."
 
 
 def by_kind(*rows: tuple[str, bool, float, int]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from textwrap import fill
@@ -251,13 +252,18 @@ def gallery(chapters: Sequence[Chapter]) -> str:
         for path in sorted(found, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
             title = _title(path.with_suffix(".caption.txt").read_text(encoding="utf-8"))
             page = FIGURES.format(chapter.name)
-            cards.append(f"[![{title}]({_thumbnail(path)})<br>{title}]({page})")
-    return WORDS["gallery"].format(cards="\n\n".join(cards))
+            told = escape(title)
+            image = f'<img src="{_thumbnail(path)}" alt="{told}">'
+            cards.append(f'<a href="{page}">{image}<br>{told}</a>')
+    return WORDS["gallery"].format(cards="\n".join(cards))
 
 
 def _title(caption: str) -> str:
-    """The first sentence of a caption, without what it says in brackets, in at most `TITLE`."""
-    first = re.sub(r" \([^)]*\)", "", caption.strip().split(". ")[0]).rstrip(".")
+    """What a caption begins with, the figure's title or else its own first sentence, without what
+    it says in brackets, in at most `TITLE`.
+    """
+    first = caption.strip().partition("\n\n")[0].split(". ")[0]
+    first = re.sub(r" \([^)]*\)", "", first).rstrip(".")
     return first if len(first) <= TITLE else first[:TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 

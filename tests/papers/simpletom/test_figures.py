@@ -163,7 +163,7 @@ def test_the_gap_of_the_paper_is_hollow_and_that_of_this_run_filled(one):
     assert bars.get_segments()[0][:, 0] == pytest.approx([0.6, 0.8])
     for axes in figure.axes:
         assert [line.get_xdata()[0] for line in artists(axes, "zero")] == [0]
-    assert "95 % paired intervals (cluster jackknife)" in caption
+    assert "95 % intervals (cluster jackknife)" in caption
     assert "SimpleToM (Gu et al., 2024), Table 2" in caption
 
 
