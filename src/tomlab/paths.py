@@ -39,16 +39,21 @@ def kind(path: Path | str) -> str:
         raise InputError(f"{str(path)[:300]}: cannot be read ({said})") from None
 
 
+def from_root(path: Path | str) -> Path:
+    """Where a path of the user's leads: from the repository's root on, or from somebody's home."""
+    return ROOT / Path(path).expanduser()
+
+
 def there(text: str) -> Path | None:
     """Where a text leads from the repository's root on; None where nothing is."""
     with suppress(InputError, RuntimeError):  # too long, or in somebody unknown's home
-        path = ROOT / Path(text).expanduser()
+        path = from_root(text)
         return path if kind(path) else None
 
 
 def user_file(path: Path | str) -> Path:
     """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
-    full = ROOT / Path(path).expanduser()
+    full = from_root(path)
     if kind(full) != "file":
         raise InputError(f"{path}: no such file (looked at {full})")
     return full
@@ -56,7 +61,7 @@ def user_file(path: Path | str) -> Path:
 
 def user_path(path: Path | str) -> Path:
     """Like `user_file`, for what may be a folder too."""
-    full = ROOT / Path(path).expanduser()
+    full = from_root(path)
     if not kind(full):
         raise InputError(f"{path}: no such file or folder (looked at {full})")
     return full

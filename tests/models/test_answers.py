@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from faulty_server import FaultyServer
+from kept_answers import change, rows
 from tomlab.errors import InputError
 from tomlab.models import answers
 from tomlab.models.ask import ask
@@ -28,11 +29,11 @@ def store(tmp_path):
     """A store with answers for two benchmarks by two models; one answer serves both."""
     path = tmp_path / "store.sqlite"
     with Store(path) as kept:
-        rows = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
-        kept.take(rows)
-        kept.used(((each["key"], "0-shot") for each in rows[:4]), "3_evaluation/bigtom")
-        kept.used([(rows[5]["key"], "")], "1_generation/bigtom")
-        kept.used(((each["key"], "none") for each in rows[3:5]), "3_evaluation/simpletom")
+        given = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
+        kept.take(given)
+        kept.used(((each["key"], "0-shot") for each in given[:4]), "3_evaluation/bigtom")
+        kept.used([(given[5]["key"], "")], "1_generation/bigtom")
+        kept.used(((each["key"], "none") for each in given[3:5]), "3_evaluation/simpletom")
     return path
 
 
@@ -56,8 +57,7 @@ def test_what_is_kept_again_is_the_same_bytes(store, tmp_path):
     keep(store, tmp_path / "kept", ["bigtom"])
     before = path.read_bytes()
     assert keep(store, tmp_path / "kept", ["bigtom"])["new"].tolist() == [0, 0]
-    rows = [each for part in answers.read(path) for each in part]
-    answers.write(reversed(rows), path)
+    answers.write(reversed(rows(path)), path)
     assert path.read_bytes() == before
 
 
@@ -126,8 +126,7 @@ def test_cards_and_their_index_tell_of_each_file(store, tmp_path):
     folder = tmp_path / "kept"
     keep(store, folder, ["bigtom", "simpletom"])
     path = folder / "bigtom/toy.parquet"
-    rows = [each for part in answers.read(path) for each in part]
-    answers.write([rows[0] | {"origin": "{}"}, *rows[1:]], path)
+    change(path, origin="{}")
     pipeline.describe(folder, {"toy": "MIT"})
     card = (folder / "bigtom/toy.md").read_text()
     assert "4 answers, given by toy 1.0 (3); an unknown engine (1),\non 2" in card
@@ -149,8 +148,7 @@ def test_a_changed_file_gets_no_new_card(store, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "kept"
     assert pipeline.main(["keep", str(folder)]) == 0
     path = folder / "bigtom/toy.parquet"
-    rows = [each for part in answers.read(path) for each in part]
-    answers.write([rows[0] | {"text": "In the cellar."}, *rows[1:]], path)
+    change(path, text="In the cellar.")
     assert pipeline.main(["keep", str(folder)]) == 1
     assert "toy.parquet: its SHA-256 is" in capsys.readouterr().err
     (folder / "bigtom/toy.md").unlink()
@@ -180,8 +178,7 @@ def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch
     first = asked(server, tmp_path, "first.sqlite", Limits())
     keep(tmp_path / "first.sqlite", tmp_path / "kept", ["bigtom"])
     [path] = answers.files([tmp_path / "kept"])
-    rows = [each for part in answers.read(path) for each in part]
-    answers.write([each for each in rows if "Question 5?" not in each["request"]], path)
+    answers.write([each for each in rows(path) if "Question 5?" not in each["request"]], path)
     before = len(server.asked)
     again = asked(server, tmp_path, "again.sqlite", Limits(answers=(tmp_path / "kept",)))
     assert len(server.asked) - before == 1
@@ -196,8 +193,8 @@ def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypat
     monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
     asked(server, tmp_path, "store.sqlite", Limits())
     with Store(tmp_path / "store.sqlite") as kept:
-        rows = [row for row in kept.kept("bigtom") if '"Question 0?"' in row["request"]]
-    answers.write(rows, tmp_path / "kept/bigtom/toy.parquet")
+        first = [row for row in kept.kept("bigtom") if '"Question 0?"' in row["request"]]
+    answers.write(first, tmp_path / "kept/bigtom/toy.parquet")
     before = len(server.headers)
     told = (
         r"^3_evaluation/bigtom, models.toy: 5 of 6 answers are not kept \(0-shot 2 of 3, "

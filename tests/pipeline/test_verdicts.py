@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
+import kept_answers
 from faulty_server import Act, FaultyServer
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom
@@ -93,9 +94,7 @@ def verify(root: Path, *options: str) -> tuple[int, str]:
 
 def change(root: Path, **values: str) -> None:
     """Let the first kept answer of the embedded model say something else, and its card, too."""
-    path = root / "kept/bigtom/smollm2-135m.parquet"
-    first, *others = [row for part in answers.read(path) for row in part]
-    answers.write([first | values, *others], path)
+    kept_answers.change(root / "kept/bigtom/smollm2-135m.parquet", **values)
     files.describe(root / "kept", {})
 
 
@@ -169,8 +168,8 @@ def test_an_answer_changed_with_its_card_moves_its_verdict(of):
     root = of("smollm2-135m")
     scores = tidy.read("scores", root / "results/scores/bigtom/smollm2-135m.parquet")
     responses = tidy.read("responses", root / "results/responses/bigtom/smollm2-135m.parquet")
-    [first, *_] = answers.read(root / "kept/bigtom/smollm2-135m.parquet")
-    outcome = scores["outcome"][responses["request_key"] == first[0]["key"]].item()
+    [first, *_] = kept_answers.rows(root / "kept/bigtom/smollm2-135m.parquet")
+    outcome = scores["outcome"][responses["request_key"] == first["key"]].item()
     change(root, text="I can't say." if outcome in ("correct", "wrong") else "Answer: a)")
     code, said = verify(root)
     assert "Files by their cards: 1, all as described." in said

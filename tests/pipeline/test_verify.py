@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from kept_answers import change, rows
 from tomlab.models import answers
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
@@ -81,8 +82,7 @@ def kept(tmp_path_factory):
 
 
 def test_engine_and_processor_are_kept_with_an_answer_and_are_not_sent(kept):
-    rows = [row for part in answers.read(kept) for row in part]
-    for row in rows:
+    for row in rows(kept):
         origin = json.loads(row["origin"])
         assert origin["engine"].startswith("xllamacpp ")
         assert origin["processor"]
@@ -94,12 +94,9 @@ def test_the_same_engine_says_the_same_again(kept):
     assert found["outcome"].tolist() == ["identical"] * 3
 
 
-def edited(kept, folder, **values):
+def edited(kept, folder):
     """A copy of a file of answers in which the first says something else."""
-    rows = [row for part in answers.read(kept) for row in part]
-    path = folder / "kept/bigtom/smollm2-135m.parquet"
-    answers.write([rows[0] | {"text": "In the cellar."} | values, *rows[1:]], path)
-    return path
+    return change(kept, folder / "kept/bigtom/smollm2-135m.parquet", text="In the cellar.")
 
 
 def test_an_answer_changed_with_its_card_is_found_when_asked_again(kept, tmp_path):
@@ -126,8 +123,8 @@ def test_a_changed_file_is_not_that_of_its_card_at_once(kept, tmp_path):
     assert "its SHA-256 is" in files.changed([path])[0]
 
 
-def test_sample_is_of_every_file_and_purpose_in_turn(tmp_path):
-    def row(n, uses):
+def test_sample_is_of_every_file_and_gives_each_purpose_the_same_time(tmp_path):
+    def row(n, uses, seconds):
         request = json.dumps({"n": n})
         return {
             "key": key_of(request),
@@ -140,18 +137,21 @@ def test_sample_is_of_every_file_and_purpose_in_turn(tmp_path):
             "prompt_tokens": 1,
             "completion_tokens": 1,
             "cost": None,
-            "seconds": 0.1,
+            "seconds": seconds,
             "created": 0.0,
         }
 
     one, other = tmp_path / "bigtom/toy.parquet", tmp_path / "fantom/toy.parquet"
-    answers.write(
-        [row(n, f"3_evaluation/bigtom {'cot' if n % 50 == 0 else 'plain'}") for n in range(200)],
-        one,
-    )
-    answers.write([row(n, "3_evaluation/fantom short") for n in range(200, 205)], other)
-    found = drawn([one, other], 12, 0)
-    counts = Counter(each["uses"].split(" ")[1] for each in found)
-    assert counts in ({"cot": 4, "plain": 3, "short": 5}, {"cot": 3, "plain": 4, "short": 5})
-    assert drawn([one, other], 12, 0) == found
-    assert drawn([one, other], 12, 1) != found
+    plain = [row(n, "3_evaluation/bigtom plain", 0.1) for n in range(200)]
+    cot = [row(n, "3_evaluation/bigtom cot", 2.0) for n in range(200, 220)]
+    answers.write([*plain, *cot], one)
+    answers.write([row(n, "3_evaluation/fantom short", 0.1) for n in range(220, 225)], other)
+    found = drawn([one, other], 60, 0)
+    assert len(found) == 60
+    assert drawn([one, other], 60, 0) == found
+    assert drawn([one, other], 60, 1) != found
+    counts = Counter()
+    for seed in range(40):
+        counts.update(each["uses"].split()[1] for each in drawn([one, other], 60, seed))
+    assert counts["short"] == 40 * 5  # all there are
+    assert counts["cot"] * 2.0 == pytest.approx(counts["plain"] * 0.1, rel=0.2)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PACKAGE, ROOT
+from tomlab.paths import PACKAGE, from_root
 from tomlab.records.files import read_text
 
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -23,7 +23,7 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     if unknown := [each for each in (*sorted(own), name) if each not in known]:
         raise InputError(f"no prompt {unknown[0]!r}; there are: {', '.join(sorted(known))}")
     ours = read_text(known[name]).rstrip("\n")
-    return _users_own(name, ROOT / own[name], ours) if name in own else ours
+    return _users_own(name, from_root(own[name]), ours) if name in own else ours
 
 
 def _users_own(name: str, path: Path, ours: str) -> str:
@@ -49,7 +49,7 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     Errors: `InputError` where there is no file, or for one that does not stand for a prompt of ours
     or lacks a placeholder of it.
     """
-    path = ROOT / Path(folder).expanduser()
+    path = from_root(folder)
     files = {f"{path.name}/{file.stem}": str(file) for file in sorted(path.glob("[!.]*"))}
     problems = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
     for name, file in files.items():

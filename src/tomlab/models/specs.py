@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, TypeAdapter
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import PACKAGE, PARAMS, ROOT
+from tomlab.paths import PACKAGE, PARAMS, from_root
 
 PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
@@ -266,5 +266,5 @@ def limits(path: Path | str = PARAMS) -> Limits:
     found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
     named = (content.get("run") or {}).get("answers") or []
     params.checked(_FOLDERS.validate_python, named, f"{path}: run.answers")
-    folders = tuple(ROOT / Path(name).expanduser() for name in named)
+    folders = tuple(map(from_root, named))
     return found.model_copy(update={"answers": folders})

@@ -27,9 +27,13 @@ from tomlab import params
 from tomlab.errors import InputError, refuse
 from tomlab.models import answers
 from tomlab.models.store import Store, reply_of
-from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, user_file
+from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_file
 
 UNKNOWN = "an unknown engine"  # of answers that came without a word on it
+NONE = {
+    "keep": "No answers that a stage asked for and ended with are in the response store.",
+    "show": "No answers.",
+}
 CARD, INDEX = (
     Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("card.md", "cards.md")
@@ -88,9 +92,12 @@ def show(folder: Path) -> pd.DataFrame:
     """What the files of a folder hold: `file, answers, asked of` (engines, or models by the
     vendor's word), `first, last` (days, UTC), `tokens, cost_usd` and `mb`.
     """
-    rows = [{"file": path, **_told(path)} for path in answers.files([folder])]
     columns = ["file", "answers", "asked of", "first", "last", "tokens", "cost_usd", "mb"]
-    return pd.DataFrame(rows, columns=columns).round({"cost_usd": 2, "mb": 2})
+    return pd.DataFrame(_rows(folder), columns=columns).round({"cost_usd": 2, "mb": 2})
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    return [{"file": path, **_told(path)} for path in answers.files([folder])]
 
 
 def _told(path: Path) -> dict[str, Any]:
@@ -120,9 +127,11 @@ def _days(told: Mapping[str, str]) -> str:
 # ---- Cards ---------------------------------------------------------------------------------------
 
 
-def card(path: Path, licence: str) -> str:
-    """What a file of answers is, as Markdown: by whom, when, what for, its hash."""
-    told, uses = _told(path), Counter()
+def card(path: Path, told: Mapping[str, Any], licence: str) -> str:
+    """What a file of answers is, as Markdown: by whom, when, what for, its hash. told: a row of
+    `show`.
+    """
+    uses = Counter()
     for lines in answers.opened(path).read(["uses"])["uses"].to_pylist():
         uses.update(lines.splitlines())
     named = [(*use.split("/", 1)[0].split("_", 1)[1:], use.split(" ", 1)[1]) for use in uses]
@@ -161,25 +170,27 @@ def card_of(path: Path) -> Path:
     return index_of(path.parents[1]).parent / path.parent.name / f"{path.stem}.md"
 
 
-def index(folder: Path) -> str:
-    """The files of a folder as Markdown, a line each, with links to their cards."""
+def index(files: Sequence[Mapping[str, Any]]) -> str:
+    """Files as Markdown, a line each, with links to their cards. files: rows of `show`."""
     rows = [
         f"| {path.parent.name} | [{path.stem}]({path.parent.name}/{path.stem}.md) "
         f"| {told['answers']:,} | {told['asked of']} | {_days(told)} | {told['mb']:.2f} |"
-        for path in answers.files([folder])
-        for told in [_told(path)]
+        for told in files
+        for path in [told["file"]]
     ]
     return INDEX.substitute(rows="\n".join(rows) or "| none yet | | | | | |")
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the card of each file of a folder, and their index. licences: of answers, by model."""
-    for path in answers.files([folder]):
-        target = card_of(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(card(path, licences.get(path.stem, "")), encoding="utf-8")
-    index_of(folder).parent.mkdir(parents=True, exist_ok=True)
-    index_of(folder).write_text(index(folder), encoding="utf-8")
+    files = _rows(folder)
+    pages = {index_of(folder): index(files)}
+    for told in files:
+        path = told["file"]
+        pages[card_of(path)] = card(path, told, licences.get(path.stem, ""))
+    for page, text in pages.items():
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, encoding="utf-8")
 
 
 def changed(files: Sequence[Path]) -> list[str]:
@@ -210,8 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
         else:
-            folder = next(iter(run["answers"]), params.ANSWERS)
-            folder = ROOT / (args.folder or Path(folder)).expanduser()
+            folder = from_root(args.folder or next(iter(run["answers"]), params.ANSWERS))
             if args.command == "keep":
                 # A new card would vouch for what was changed.
                 described = [path for path in answers.files([folder]) if card_of(path).is_file()]
@@ -224,9 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    none = "No answers that a stage asked for and ended with are in the response store."
-    none = "No answers." if args.command == "show" else none
-    print(found.to_string(index=False) if len(found) else none)
+    print(found.to_string(index=False) if len(found) else NONE[args.command])
     if args.command == "keep" and folder.is_relative_to(DATA):
         print("\n`dvc add data` makes these files the project's; nothing runs before that.")
     if "other" in found and found["other"].any():

@@ -11,7 +11,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
-from tomlab.paths import PACKAGE, PARAMS, ROOT
+from tomlab.paths import PACKAGE, PARAMS, from_root
 from tomlab.records.tidy import REVERSED
 
 
@@ -95,7 +95,7 @@ def _strange_wordings(folders: list[str], benchmarks: list[str]) -> list[str]:
         if names.count(name) > 1 or name in ("", REVERSED)
     ]
     for folder in folders:
-        inside = sorted((ROOT / Path(folder).expanduser()).glob("*"))
+        inside = sorted(from_root(folder).glob("*"))
         problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
         for path in inside:
             if path.name in benchmarks:

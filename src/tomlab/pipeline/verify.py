@@ -2,11 +2,11 @@
 
     python -m tomlab.pipeline.verify [--answers 150] [--seed 0] [--paid]
 
-The sample is drawn from all files of `run.answers`, from what each was asked for in turn, and asked
-again by the same entries of `models`, with nothing looked up. One seed draws one sample, so that it
-can be repeated. Models that cost are asked with `--paid` alone; without it their cost is named.
-Where a run's results are there, both answers get their verdict, and the share that moved is told;
-what another answer would change in later questions that quote it is not followed.
+The sample is drawn from all files of `run.answers`, for all that they were asked for the same time,
+and asked again by the same entries of `models`, with nothing looked up. One seed draws one sample,
+so that it can be repeated. Models that cost are asked with `--paid` alone; without it their cost is
+named. Where a run's results are there, both answers get their verdict, and the share that moved is
+told; what another answer would change in later questions that quote it is not followed.
 
 Exits with 1 where a file is not the one that its card describes, and where an embedded model
 answers otherwise than is kept on the same kind of processor. On another kind that is a warning;
@@ -24,7 +24,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from inspect import signature
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -48,26 +47,22 @@ _ONE = ["item_id", "method", "sample"]  # what tells the answers of a model apar
 
 
 def drawn(files: Sequence[Path], n: int, seed: int) -> list[dict[str, Any]]:
-    """`n` kept answers with their `file`: of the files in turn, and of what each is for in turn."""
-    of_files = []
+    """`n` kept answers with their `file`. What each file's answers were asked for gets the same
+    time, by how long they took before: of what takes a minute an answer or none, by lot.
+    """
+    turns = []
     for path in files:
-        lot, turns = random.Random(f"verify/{seed}/{path.parent.name}/{path.stem}"), {}
-        table = answers.opened(path).read(["key", "uses"]).to_pylist()
-        for row in sorted(table, key=lambda row: row["key"]):
-            turns.setdefault(row["uses"], []).append((path, row["key"]))
-        own = [turns[uses] for uses in sorted(turns)]
-        for each in [*own, own]:
-            lot.shuffle(each)
-        of_files.append(_in_turn(own))
-    chosen, rows = set(_in_turn(of_files)[:n]), []
+        lot = random.Random(f"verify/{seed}/{path.parent.name}/{path.stem}")
+        table = answers.opened(path).read(["key", "uses", "seconds"]).to_pandas()
+        for _, own in table.sort_values(["uses", "key"]).groupby("uses"):
+            keys, seconds, start = [*own["key"]], own["seconds"].mean(), lot.random()
+            lot.shuffle(keys)
+            turns += [((k + start) * seconds, path, key) for k, key in enumerate(keys)]
+    chosen, rows = {(path, key) for _, path, key in sorted(turns)[:n]}, []
     for path in files:
         for part in answers.read(path):
             rows += [row | {"file": path} for row in part if (path, row["key"]) in chosen]
     return rows
-
-
-def _in_turn(lists: Sequence[Sequence]) -> list:
-    return [each for each in chain(*zip_longest(*lists)) if each]
 
 
 def as_request(sent: Mapping[str, Any]) -> Request:

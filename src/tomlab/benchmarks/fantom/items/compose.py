@@ -17,7 +17,8 @@ from tomlab.records.tidy import check
 NAME = "fantom"
 KEYS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
-# A part of the items is drawn by question set, from either scenario in its turn.
+# A part of the items is drawn by question set: one of each conversation before a second of any,
+# from either scenario in its turn.
 UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
 # The fields of the lists and of the yes/no questions of a family.
 FAMILIES = {

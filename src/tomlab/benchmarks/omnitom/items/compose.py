@@ -33,7 +33,8 @@ from tomlab.scoring.choices import shuffled
 NAME = "omnitom"
 KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 NEARLY_THE_SAME = 0.7
-# A part of the items is drawn by story, each category in its turn.
+# A part of the items is drawn by story: one of each family (stories about one plot) before a second
+# of any, each category in its turn.
 UNIT, STRATA = "group_id", ("family", "category")
 STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
 TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called

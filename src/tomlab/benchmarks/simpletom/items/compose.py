@@ -18,8 +18,8 @@ NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")
 QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN = "main"
-# A part of the items is drawn by story, so that first failures have all their questions, and each
-# scenario has its share. (Intervals cluster on the set of entities that stories share.)
+# A part of the items is drawn by story, so that first failures have all their questions: one of
+# each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
 _SYSTEM, _RESPOND = "simpletom/system", "simpletom/respond"
 _STAR = (_SYSTEM, "simpletom/cot-star")
