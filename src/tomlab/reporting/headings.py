@@ -4,6 +4,7 @@ Points are rows of a figure: source, model, what (in words), value, ci_low, ci_h
 """
 
 from collections.abc import Mapping
+from string import Formatter
 
 import pandas as pd
 
@@ -38,6 +39,23 @@ def title(
     return "; ".join(parts) or says["none"].format(who=who, **told)
 
 
+def headline(rows: pd.DataFrame, column: str, says: Mapping[str, str]) -> str:
+    """The title of a figure: what it finds of the models of this run.
+
+    rows: source, model, value, n_groups; column: what names a number, in braces in `says["run"]`
+    beside {models}; several numbers of one name are told as their range. Of baselines, and of too
+    few groups, nothing is found, nor of a run that lacks one of these numbers: then `says["else"]`.
+    """
+    own = _models(rows)
+    own = own[~printed.is_few(own)]
+    spans = own.groupby(column)["value"].agg(["min", "max"]).map(printed.share)
+    told = {level: "–".join(dict.fromkeys(ends)) for level, ends in spans.T.items()}
+    models = own["model"].unique()
+    who = models[0] if len(models) == 1 else f"{len(models)} models"
+    lacking = [part for part in _named_in(says["run"]) if part not in told | {"models": who}]
+    return says["else"] if lacking or own.empty else says["run"].format(models=who, **told)
+
+
 def said(
     points: pd.DataFrame, place: str, limits: str, form: Form = printed.share
 ) -> dict[str, str]:
@@ -55,6 +73,16 @@ def said(
         "run": f"{'; '.join(own)}." if own else f"{WORDS['not_run']}.",
         "not shown": limits,
     }
+
+
+def told(points: pd.DataFrame, words: Mapping[str, str], place: str = "") -> dict[str, str]:
+    """`said` of points, below what the paper claims in words: those of a figure (`paper`,
+    "" for none, and `not shown`); place: where the paper's numbers are printed.
+    """
+    found = said(points, place, words["not shown"])
+    numbers = [found["paper"]] if points["source"].eq(PAPER).any() else []
+    found["paper"] = " ".join([words["paper"], *numbers]).strip()
+    return {key: text for key, text in found.items() if text}
 
 
 def counted(caption: str, points: pd.DataFrame, groups: str) -> str:
@@ -76,7 +104,8 @@ def _kinds(names: list[str], many: str) -> str:
 
 
 def _models(points: pd.DataFrame) -> pd.DataFrame:
-    return points[points["source"].eq(RUN) & ~points["model"].isin(BASELINES)]
+    is_own = points["source"].eq(RUN) & ~points["model"].isin(BASELINES)
+    return points[is_own & points["value"].notna()]
 
 
 def _number(row, form: Form) -> str:
@@ -90,3 +119,7 @@ def _ends(what: str, own: pd.DataFrame, form: Form) -> str:
         return f"{what} {form(low['value'])}"
     ends = [f"{form(end['value'])} ({end['model']})" for end in (low, high)]
     return f"{what} {' to '.join(ends)}"
+
+
+def _named_in(template: str) -> list[str]:
+    return [name for _, name, *_ in Formatter().parse(template) if name]

@@ -1,27 +1,12 @@
-"""Names on a figure: of the rows of one axes, and of points."""
+"""Names beside points."""
 
 from collections.abc import Mapping
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from tomlab.reporting import plotting
-
-
-def rule(axes: Axes, positions: pd.Series, is_named: bool = True) -> None:
-    """Rows (of `row_positions`) on an axes: bands, lines between blocks, and their names."""
-    rows = positions.index.get_level_values("row")
-    for y in positions[rows != ""].iloc[::2]:
-        axes.axhspan(y - 0.5, y + 0.5, color=plotting.TINTS["band"], linewidth=0, zorder=0)
-    for y in positions[rows == ""].iloc[1:]:
-        axes.axhline(y - 0.5, color=plotting.INK, linewidth=0.6, zorder=1, gid="block line")
-    axes.set_ylim(len(positions) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    labels = [row or block for block, row in positions.index] if is_named else []
-    axes.set_yticks(positions if is_named else [], labels=labels)
-
 
 _SIDES = [(5, 3, "left", "bottom"), (-5, 3, "right", "bottom"), (6, 0, "left", "center")]
 _SIDES += [(-6, 0, "right", "center"), (5, -3, "left", "top"), (-5, -3, "right", "top")]

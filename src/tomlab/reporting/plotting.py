@@ -90,20 +90,26 @@ def panels(
     all_axes = list(figure.subplots(lines, columns, sharey=True, squeeze=False).flat)
     while len(all_axes) > len(titles):
         all_axes.pop().remove()
-    rows = positions.index.get_level_values("row")
-    for axes, name in zip(all_axes, titles, strict=True):
+    for k, (axes, name) in enumerate(zip(all_axes, titles, strict=True)):
         axes.set_title(name)
-        for y in positions[rows != ""].iloc[::2]:
-            axes.axhspan(y - 0.5, y + 0.5, color=TINTS["band"], linewidth=0, zorder=0)
-        for y in positions[rows == ""].iloc[1:]:
-            axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
-        axes.set_ylim(len(positions) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-    all_axes[0].set_yticks(positions, labels=[row or block for block, row in positions.index])
+        rows(axes, positions, is_named=k == 0)
     for axes in all_axes[::columns]:  # the others have no labels
         for (_, row), tick in zip(positions.index, axes.get_yticklabels(), strict=True):
             tick.set_fontweight("normal" if row else "bold")
     return figure, all_axes
+
+
+def rows(axes: Axes, positions: pd.Series, is_named: bool) -> None:
+    """The rows of a panel (from `row_positions`): bands, lines between blocks, and their names."""
+    names = positions.index.get_level_values("row")
+    for y in positions[names != ""].iloc[::2]:
+        axes.axhspan(y - 0.5, y + 0.5, color=TINTS["band"], linewidth=0, zorder=0)
+    for y in positions[names == ""].iloc[1:]:
+        axes.axhline(y - 0.5, color=INK, linewidth=0.6, zorder=1, gid="block line")
+    axes.set_ylim(len(positions) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    if is_named:
+        axes.set_yticks(positions, labels=[row or block for block, row in positions.index])
 
 
 def entitle(figure: Figure, title: str) -> None:

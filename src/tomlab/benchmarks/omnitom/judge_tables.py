@@ -12,7 +12,7 @@ from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
-from tomlab.reporting import beside, charts, plotting, printed, titles
+from tomlab.reporting import beside, charts, headings, plotting, printed
 from tomlab.reporting.drawn import Drawn
 from tomlab.reporting.printed import PAPER, RUN
 
@@ -115,14 +115,14 @@ def judge_sensitivity(sensitivity: pd.DataFrame, level: str | None = None) -> Dr
         WORDING.groups,
         legend=plotting.dot_handles(looks),
         legend_columns=columns,
-        title=titles.headline(rows.assign(of="f1"), "of", words["title"]),
+        title=headings.headline(rows.assign(of="f1"), "of", words["title"]),
         **size,
     )
     n = beside.n_from(rows, "outputs", WORDING.groups)
     methods = ", ".join(rows["method"].unique())
     left = beside.copied(every, rows, words["copied"])
     notes = [_ranking(rows), *left, *beside.grey(rows, WORDING.groups)]
-    said = titles.told(rows.assign(what=rows["judge"]), words)
+    said = headings.told(rows.assign(what=rows["judge"]), words)
     data = rows[["source", *needed]]
     caption = words["caption"].format(methods=methods, n=n)
     return Drawn(figure, caption, notes, said, data, judge_sensitivity)

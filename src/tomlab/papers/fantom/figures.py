@@ -18,7 +18,7 @@ from tomlab.benchmarks.fantom.items.compose import FAMILIES
 from tomlab.benchmarks.fantom.paper import METHOD_NAMES, METRIC_NAMES, PUBLICATION, WORDING
 from tomlab.papers.fantom import tables as numbers
 from tomlab.papers.fantom.tables import PROMPTING, WORDS
-from tomlab.reporting import beside, charts, plotting, printed, titles
+from tomlab.reporting import beside, charts, headings, plotting, printed
 from tomlab.reporting.beside import NUMBERS, demand_metric
 from tomlab.reporting.charts import NOTHING
 from tomlab.reporting.drawn import Drawn
@@ -47,7 +47,7 @@ def figure2(metrics: pd.DataFrame) -> Drawn:
     options = {"lines": chance, "lined": kinds[:1]} | BY_SOURCE
     shown = panels, series, "Share correct", WORDING.groups
     plain = points.query("prompting == 'none'")
-    title = titles.headline(plain, "column", WORDS["figure2"]["title"])
+    title = headings.headline(plain, "column", WORDS["figure2"]["title"])
     figure = charts.dots(points, positions, *shown, **options, title=title)
     told = {"chance": printed.share(CHANCE)}
     names = {kind: METRIC_NAMES[kind] for kind in kinds}
@@ -68,7 +68,7 @@ def figure3(metrics: pd.DataFrame) -> Drawn:
     panels, series = ("is_cot", {False: "without CoT", True: "with CoT"}), ("column", looks)
     shown = panels, series, "Token F1 or accuracy (shares)", WORDING.groups
     plain = points[~points["is_cot"]]
-    title = titles.headline(plain, "column", WORDS["figure3"]["title"])
+    title = headings.headline(plain, "column", WORDS["figure3"]["title"])
     options = {"also": _connect, "empty": "no number", "title": title}
     figure = charts.dots(points, positions, *shown, **options, **BY_SOURCE)
     names = {kind: METRIC_NAMES[kind] for kind in looks}
@@ -98,7 +98,7 @@ def aggregation(metrics: pd.DataFrame) -> Drawn | None:
         return None
     looks = _looks("part", rows["part"])
     rows["level"] = rows["metric"] + "_" + rows["part"].replace("", "set")
-    title = titles.headline(rows, "level", WORDS["aggregation"]["title"])
+    title = headings.headline(rows, "level", WORDS["aggregation"]["title"])
     figure = _method_dots(rows, kinds, ("part", looks), "Share of units right", title=title)
     own = rows.query("metric == 'all' and method == 'full'")
     run = numbers.run_sentences(rows, metrics, "sets, parts or conversations a point")
@@ -121,7 +121,7 @@ def scenarios(metrics: pd.DataFrame) -> Drawn:
     looks = _looks("scenario", rows["scenario"])
     series, axis = ("scenario", looks), "Accuracy (share correct)"
     choices = rows.query("metric == 'belief_choice' and method == 'short'")
-    title = titles.headline(choices, "scenario", WORDS["scenarios"]["title"])
+    title = headings.headline(choices, "scenario", WORDS["scenarios"]["title"])
     lines = {"dashed": (CHANCE, f"chance ({chance})")}
     figure = _method_dots(rows, kinds, series, axis, lines=lines, lined=kinds[:1], title=title)
     run = numbers.run_sentences(rows, metrics, "answers a point")
@@ -211,7 +211,7 @@ def _errors(draw: Callable, metrics: pd.DataFrame, kind: str, axis: str) -> Draw
     legend = plotting.dot_handles(looks) | {words["hollow"]: _limits_handle(kind)}
     legend |= {WORDS["interval"]: plotting.INTERVAL, WORDS["marked"]: plotting.MARKED}
     options = _by_method(positions, 0.3) | {"also": partial(_limits, paper), "legend": legend}
-    options |= {"title": titles.headline(short, "error", words["title"])}
+    options |= {"title": headings.headline(short, "error", words["title"])}
     shown = ("panel", panels), ("series", looks), axis, WORDING.groups
     figure = charts.dots(rows, positions, *shown, **options)
     names = {f"{family}_{kind}": title for family, title in panels.items()}
@@ -288,6 +288,6 @@ def _drawn(
     words, drawn = WORDS[draw.__name__], points if data is None else data
     n = beside.n_from(points[points["source"] == RUN], unit, WORDING.groups)
     notes = [*words["notes"], *notes, *beside.grey(points, WORDING.groups)]
-    below = titles.told(said, words, PUBLICATION.source("table9_all"))
+    below = headings.told(said, words, PUBLICATION.source("table9_all"))
     kept = drawn[[column for column in DATA if column in drawn]]
     return Drawn(figure, words["caption"].format(n=n, **told), notes, below, kept, draw)

@@ -21,7 +21,7 @@ from tomlab.errors import InputError, refuse
 from tomlab.papers.omnitom import tables
 from tomlab.papers.omnitom.judge_tables import volume_of_paper
 from tomlab.papers.omnitom.tables import DIMENSION_NAMES, WORDS
-from tomlab.reporting import beside, charts, headings, labels, plotting, printed, titles
+from tomlab.reporting import beside, charts, headings, labels, plotting, printed
 from tomlab.reporting.drawn import Drawn
 from tomlab.reporting.plotting import INK, Look
 from tomlab.reporting.printed import PAPER, RUN
@@ -262,8 +262,10 @@ def _by_order(panels: Mapping[str, pd.DataFrame], title: str) -> Figure:
                 is_alone = name not in parts
                 axes = figure.add_subplot(grid[number, :] if is_alone else grid[number, place])
                 axes.set_title(name.replace(", ", "\n", 1), fontsize=8)
-                labels.rule(axes, positions, is_named=place == 0)
-                if place == 0 and not is_alone:
+                plotting.rows(axes, positions, is_named=place == 0)
+                if place:
+                    axes.set_yticks([])
+                elif not is_alone:
                     axes.set_yticklabels(list(OF_LABELS.values()))
                 own = panels[name].assign(y=panels[name]["y"].map(positions[""]))
                 _order_dots(axes, own, height)
@@ -330,7 +332,7 @@ def _labels(looks: Mapping[str, Look]) -> dict[str, str]:
 
 
 def _headline(figure: str, rows: pd.DataFrame, column: str) -> str:
-    return titles.headline(rows, column, WORDS[figure]["title"])
+    return headings.headline(rows, column, WORDS[figure]["title"])
 
 
 def _drawn(
@@ -350,6 +352,6 @@ def _drawn(
     words = WORDS[draw.__name__]
     n = beside.n_from(points, unit, WORDING.groups)
     notes = [*words["notes"], *notes, *beside.grey(points, WORDING.groups)]
-    below = titles.told(said, words, "Sec. 6")
+    below = headings.told(said, words, "Sec. 6")
     kept = data[[column for column in DATA if column in data]]
     return Drawn(figure, words["caption"].format(n=n), notes, below, kept, draw)
