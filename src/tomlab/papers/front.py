@@ -26,6 +26,7 @@ from tomlab import paths
 from tomlab.papers.book import FIGURES, WORDS, Chapter, exactly, in_shares, plain, with_texts
 from tomlab.records import tidy
 from tomlab.reporting import across, findings, plotting, printed
+from tomlab.reporting.headings import listed
 from tomlab.reporting.printed import GROUPS_FOR_A_FINDING, RUN
 from tomlab.reporting.readings import said
 from tomlab.scoring.variants import protocol
@@ -176,7 +177,7 @@ def _place(chapters: Sequence[Chapter], numbers: Mapping, model: str) -> str:
             )
             places.setdefault(place, []).append(chapter.paper.PUBLICATION.name)
     words = WORDS["against"]
-    told = [words["places"][place].format(names=" and ".join(n)) for place, n in places.items()]
+    told = [words["places"][place].format(names=listed(n)) for place, n in places.items()]
     form = words["title"] if told else words["untold"]
     return form.format(model=model, places=", ".join(told))
 
