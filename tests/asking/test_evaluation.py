@@ -105,6 +105,16 @@ def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
     assert drawn["scenario"].value_counts().nunique() == 1
 
 
+def test_a_second_group_of_a_cluster_is_of_another_level():
+    items = bigtom.read_released(DATA / "bigtom" / "templates.csv")
+    number = items.groupby("group_id", sort=False).ngroup()
+    items = items[number < 40].assign(cluster=number // 4, level=number % 2)
+    some = SimpleNamespace(**{**vars(bigtom), "STRATA": ("cluster", "level")})
+    questions = plan(some, items, grouped(zero=20), ["0-shot"])
+    drawn = pd.DataFrame(q.item for q in questions).drop_duplicates("group_id")
+    assert drawn.groupby("cluster")["level"].agg(["size", "nunique"]).eq(2).all(axis=None)
+
+
 def test_seed_draws_the_groups_whatever_the_order_of_the_items(items):
     def drawn(rows: pd.DataFrame, seed: int) -> set[str]:
         return set(by_group(plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed), "0-shot"))

@@ -36,6 +36,7 @@ def test_bars_have_every_outcome_and_methods_in_the_order_of_the_wording():
     )
     assert "n = 40 answers" in caption
     assert caption.endswith("the request failed. Always.")
+    assert figure.get_suptitle() == "m: .25 of the answers could not be scored, by method"
 
 
 def test_a_note_of_a_method_is_told_where_it_was_asked():

@@ -131,16 +131,19 @@ def _drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> 
     """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn.
 
     What intervals cluster on comes first among the strata, so that n groups are of as many clusters
-    as can be.
+    as can be, and a cluster's own of as many levels.
     """
     # Each has its own draw, so that leaving some out does not change the order of the others.
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
+    if not strata:
+        return order
     levels = items.drop_duplicates(unit).set_index(unit).loc[order, [*strata]]
+    levels = levels.loc[levels.groupby([*strata]).cumcount().sort_values(kind="stable").index]
     turns = pd.DataFrame(index=levels.index)
     for stratum in strata:
         before = [turns[name] for name in turns]
         turns[stratum] = levels.groupby([*before, levels[stratum]]).cumcount()
-    return list(turns.sort_values([*strata], kind="stable").index) if strata else order
+    return list(turns.sort_values([*strata], kind="stable").index)
 
 
 def request(

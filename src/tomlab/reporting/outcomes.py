@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
-from tomlab.reporting import beside, charts, plotting, printed, tables
+from tomlab.reporting import beside, charts, headings, plotting, printed, tables
 from tomlab.reporting.plotting import Look
-from tomlab.reporting.printed import WORDS
+from tomlab.reporting.printed import RUN, WORDS
 
 LOOKS = plotting.described(WORDS["looks"]["outcomes"])
 
@@ -32,7 +32,7 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     }
     named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
     rows = named.assign(score=_scores(rates, run, wording))
-    figure = _bars(rows, methods, looks, wording.groups)
+    figure = _bars(rows, methods, looks, wording.groups, _title(rates))
     told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
     notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
     unscored = printed.unscored(rates, wording.credit) if wording.tells_unscored else []
@@ -62,6 +62,13 @@ def two_rules(rates: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return wide["outcome_rate"], wide["released_rule"]
 
 
+def _title(rates: pd.DataFrame) -> str:
+    lost = rates.assign(value=rates["value"].where(rates["condition"].isin(OUTCOMES[2:]), 0.0))
+    lost = lost.groupby(["model", "method"], sort=False).agg({"value": "sum", "n_groups": "first"})
+    lost = lost.reset_index().assign(source=RUN, what="lost")
+    return headings.headline(lost, "what", WORDS["outcomes_title"])
+
+
 def _scores(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[str]:
     """What follows each row's n: the score of its model and method, if the wording names one."""
     scores = run[run["metric"].isin(wording.scores) & run["condition"].eq("all")]
@@ -72,7 +79,9 @@ def _scores(rates: pd.DataFrame, run: pd.DataFrame, wording: Wording) -> list[st
     return [told.get((row.model, row.method), "") for row in rates.itertuples()]
 
 
-def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], groups: str) -> Figure:
+def _bars(
+    rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], groups: str, title: str
+) -> Figure:
     """`rates` has model, method, condition (an outcome), value, n, n_groups and `score`, which may
     be ""; an outcome without a row is 0.
     """
@@ -87,5 +96,6 @@ def _bars(rates: pd.DataFrame, methods: list[str], looks: dict[str, Look], group
     n = bars[["n", "n_groups"]].apply(printed.counts) + bars["score"].first()
     row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
     options = {"grey": charts.grey_bars(rates), "row_height": row_height, "extra": 0.9}
+    options["title"] = title
     shown = {"": shares}, positions, looks, "Share of answers", {"": n}, groups
     return charts.bars(*shown, **options)

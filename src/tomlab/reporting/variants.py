@@ -77,7 +77,7 @@ def figure(found: pd.DataFrame, wording: Wording) -> Drawn:
         lined=["first_option"],
         empty="not asked",
         empty_x=0.5 if chooses else -0.5,
-        title=headings.title(about.assign(what="method " + about["method"]), level, says),
+        title=headings.title(about.rename(columns={"method": "what"}), level, says),
     )
     caption = WORDS["variants_figure" if chooses else "variants_differences"]
     caption = headings.counted(caption.format(wording=wording), own, wording.groups)
