@@ -14,7 +14,7 @@ PREAMBLE = r"\usepackage{booktabs,graphicx,longtable,pdflscape}"
 # points from margin to margin, upright and turned.
 PAGE_LINES, UPRIGHT, TURNED = 45, 345, 550
 SIZES = {r"\small": 9, r"\footnotesize": 8, r"\scriptsize": 7}  # points
-CHARACTER = 0.53  # em: about the most that a character of a table takes on average, as measured
+CHARACTER = 0.55  # em: about the most that a character of a table takes on average, as measured
 COLUMN_GAP = 6  # points
 LONGEST_LINE = 40  # characters of a cell
 # A float's width is not known before it is set: in a narrower column it is scaled down.
