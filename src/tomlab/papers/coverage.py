@@ -77,7 +77,7 @@ def page(benchmark: str) -> str:
         "shown": rows["has"].eq("drawn").sum(),
         "redrawn": (rows["has"].eq("drawn") & is_drawn).sum(),
     }
-    shown = [_drawn(benchmark, name) for name in own(benchmark)]
+    shown = [f"{_drawn(benchmark, each)} ({each.split('s/')[0]})" for each in own(benchmark)]
     return WORDS["coverage"].format(
         counts=WORDS["counts"].format(**counts),
         drawn=_markdown(rows[~is_text], list(WORDS["heads"])),
