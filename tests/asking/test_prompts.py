@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from tomlab.asking import prompts
+from tomlab import paths
 from tomlab.asking.prompts import load, prompt_hash
 from tomlab.errors import InputError
 
@@ -12,7 +12,7 @@ from tomlab.errors import InputError
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A repository root of its own, so that a user's paths are read from there."""
-    monkeypatch.setattr(prompts, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
     return tmp_path
 
 

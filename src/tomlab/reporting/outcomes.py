@@ -94,7 +94,7 @@ def _bars(
     shares = shares.reindex(columns=list(looks)).fillna(0)
     bars = rates.groupby("y")
     n = bars[["n", "n_groups"]].apply(printed.counts) + bars["score"].first()
-    row_height = np.clip(9 / len(positions), 0.15, 0.22)  # inches: many rows move closer
+    row_height = np.clip(8.6 / len(positions), 0.145, 0.22)  # inches: many rows move closer
     options = {"grey": charts.grey_bars(rates), "row_height": row_height, "extra": 0.9}
     options["title"] = title
     shown = {"": shares}, positions, looks, "Share of answers", {"": n}, groups
