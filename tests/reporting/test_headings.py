@@ -27,7 +27,7 @@ def points(*rows, n_groups=20):
         ([("toy", "a", 0.7, 0.6, 0.8), ("toy", "b", 0.8, 0.7, 0.9)], "toy beat chance on a and b"),
         (
             [("toy", "a", 0.7, 0.6, 0.8), ("toy", "b", 0.2, 0.1, 0.3)],
-            "toy beat chance on a; toy fell below chance on b",
+            "toy beat chance on a; fell below chance on b",
         ),
         (
             [("toy", "a", 0.5, 0.4, 0.6), ("omniscient", "a", 1, 0.9, 1)],

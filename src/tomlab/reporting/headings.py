@@ -34,7 +34,8 @@ def title(
         count = own.groupby("what", sort=False)["model"].nunique()
         for k, what in count.groupby(count, sort=False).groups.items():
             who = models[0] if len(models) == 1 else f"{k} of {len(models)} models"
-            parts.append(says[side].format(who=who, what=_kinds(what, many), **told))
+            said = says[side].format(who=who, what=_kinds(what, many), **told)
+            parts.append(said.removeprefix(f"{who} ") if parts and len(models) == 1 else said)
     who = models[0] if len(models) == 1 else f"{len(models)} models"
     return "; ".join(parts) or says["none"].format(who=who, **told)
 

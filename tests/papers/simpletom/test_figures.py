@@ -77,7 +77,7 @@ def test_the_paper_has_no_bounds_of_an_intervention(one):
 
 def test_titles_say_what_is_found_or_that_too_few_were_asked(one):
     assert "did better on mental states than on behavior and judgment" in title(figures.gap(one))
-    assert title(figures.interventions(one)).startswith("smollm2-135m gained by")
+    assert title(figures.interventions(one)).startswith("smollm2-135m gained on")
     few = one.assign(n_groups=9)
     assert title(figures.figure3(few)) == "The first question that fails"
     assert title(figures.figure4(few)).startswith("By scenario there are too few entity sets")

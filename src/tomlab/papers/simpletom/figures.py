@@ -122,7 +122,7 @@ def figure4(metrics: pd.DataFrame, method: str = "none") -> Drawn:
     looks = {name: look for name, look in LOOKS.items() if name in set(rows["question_type"])}
     rows["what"] = rows["question_type"].map(QUESTIONS)
     within = rows[rows["part"].ne(TOTAL)]
-    within = within.assign(what=within["what"] + ", " + within["part"])
+    within = within.assign(what=within["what"] + " (" + within["part"] + ")")
     shown = ("model", titles), ("question_type", looks), "Accuracy (share correct)", WORDING.groups
     chance = {"dashed": (CHANCE, f"chance ({printed.share(CHANCE)})")}
     how = {"lines": chance, "empty": "not asked", "legend_columns": 6, "row_height": 0.34}
@@ -162,7 +162,7 @@ def interventions(metrics: pd.DataFrame) -> Drawn:
     points = pd.concat([paper, run], ignore_index=True)
     methods = beside.known_first(METHOD_NAMES, points["method"])
     names = {method: METHOD_NAMES.get(method, method) for method in methods}
-    points["what"] = points["method"].map(names) + ", " + points["question_type"]
+    points["what"] = points["question_type"] + " with " + points["method"].map(names)
     shown = ("method", names), "Change in accuracy (shares)"
     size = {"columns": 3, "row_height": 0.2, "extra": 1.5, "empty": "no number", "empty_x": 0.55}
     return _differences("interventions", metrics, tables, points, *shown, interventions, **size)
