@@ -1,7 +1,6 @@
 """Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
@@ -43,12 +42,12 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
 def embed(
     texts: Sequence[str],
     model: ModelSpec,
-    cut: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    cut: Mapping[str, Sequence[int]] | None = None,
 ) -> np.ndarray:
     """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once.
 
-    cut: the `beginnings` that stand for texts too long for the encoder. Errors: `InputError` for
-    a model that gives no embeddings, and for what it can't read.
+    cut: the `beginnings` that stand for texts too long for the encoder, if they are known. Errors:
+    `InputError` for a model that gives no embeddings, and for what it can't read.
     """
     # Imported here: the client takes a second to import, and most who import this never embed.
     import openai
@@ -72,6 +71,7 @@ def embed(
         case _:
             what = f"provider {model.provider!r} gives no embeddings"
             raise InputError(f"models.{model.name}: {what}; expected embedded or openai")
+    cut = beginnings(unique, model) if cut is None else cut
     options, vectors = {"model": model.model, "encoding_format": "float"}, []
     try:
         with client:
