@@ -21,13 +21,15 @@ def notebook(*cells: str, tagged: str | None = "seed = 0\nmodel = ''") -> Notebo
 # What is left of a run
 
 
-def test_scrub_takes_out_times_and_random_ids():
+def test_scrub_takes_out_times_random_ids_and_the_version_of_python():
     run = notebook("1", "2")
     run.metadata["papermill"] = {"duration": 1.5}
+    run.metadata["language_info"] = {"name": "python", "version": "3.11.2"}
     for cell in run.cells:
         cell.metadata |= {"papermill": {"duration": 0.5}, "execution": {"iopub.status.busy": "…"}}
     scrubbed = scrub(run)
-    assert set(scrubbed.metadata) == {"kernelspec"}
+    assert set(scrubbed.metadata) == {"kernelspec", "language_info"}
+    assert scrubbed.metadata["language_info"] == {"name": "python"}
     assert [cell.id for cell in scrubbed.cells] == ["cell-00", "cell-01", "cell-02"]
     assert [dict(cell.metadata) for cell in scrubbed.cells] == [{"tags": ["parameters"]}, {}, {}]
 

@@ -27,8 +27,9 @@ _KERNEL_ARGUMENTS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Take out what differs from run to run: times and random ids."""
+    """Take out what differs from run to run: times, random ids and the version of Python."""
     notebook.metadata.pop("papermill", None)
+    notebook.metadata.get("language_info", {}).pop("version", None)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02d}"
         for key in ("papermill", "execution"):

@@ -33,7 +33,7 @@ ROW_HEIGHT = 0.32  # inches
 COUNT_SIZE = 6  # points: of n beside a panel
 LINE_GAP = 0.6  # inches between two lines of panels, for the upper's x axis and the lower's title
 TITLE_LINE = 0.2  # inches
-TITLE_WIDTH = 88  # characters
+TITLE_WIDTH = 82  # characters
 MARK = "*"
 
 _CENTRED = {"ha": "center", "va": "center"}
@@ -124,7 +124,7 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
     """One series as dots: filled on a bar from ci_low to ci_high, hollow where these are unknown.
 
     `points` has y, value, ci_low, ci_high and mark, and one row a dot. A mark is written beside
-    its dot or its interval, on the inner side near the right edge. The artists' `gid`s begin with
+    its dot or its interval, above its end near the right edge. The artists' `gid`s begin with
     the look's label.
     """
     with_bar = points[points["ci_low"].notna()]
@@ -139,7 +139,7 @@ def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
         axes.plot(part["value"], part["y"] + look.dodge, look.marker, **dot)
     for point in points[points["mark"] != ""].itertuples():
         end = point.value if pd.isna(point.ci_high) else point.ci_high
-        at, beside = (end, point.y + look.dodge), (-6 if 0.9 < end <= 1 else 6, -1.5)
+        at, beside = (end, point.y + look.dodge), (-3, 5.5) if 0.9 < end <= 1 else (6, -1.5)
         text = {"fontsize": 10, "color": INK, "gid": f"{look.label} mark"}
         axes.annotate(point.mark, at, beside, textcoords="offset points", **text, **_CENTRED)
 

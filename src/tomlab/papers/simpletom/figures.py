@@ -194,7 +194,7 @@ def wordings(metrics: pd.DataFrame) -> Drawn:
     look = {"judgment": replace(LOOKS["judgment"], dodge=0)}
     shown = ("model", titles), ("question_type", look), "Judgment accuracy", WORDING.groups
     told = {"models": ", ".join(CEILING_MODELS), "ceiling": printed.share(CEILING)}
-    title = headings.title(rows[rows["chance"].eq(CHANCE)], CHANCE, TITLES["wordings"])
+    title = headings.title(rows[rows["chance"].eq(CHANCE)], CHANCE, TITLES["wordings"], "wordings")
     figure = charts.dots(rows, positions, *shown, also=lines, row_height=0.3, title=title, **how)
     said = headings.said(rows, WORDS["wordings_paper"].format(**told), LIMITS["wordings"])
     about = WORDS["wordings_figure"]
