@@ -14,8 +14,8 @@ import os
 import random
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -102,11 +102,11 @@ def expected(row: Row, keys: Sequence[str]) -> Row:
 
 def at(revision: str) -> dict[str, dict[str, int]]:
     """What the parser of a git revision makes of the same answers."""
-    command = ["git", "archive", revision, "src"]
+    command = ["git", "archive", "--format=zip", revision, "src"]
     archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
         own = os.environ | {"PYTHONPATH": str(Path(folder) / "src"), "TOMLAB_ROOT": str(ROOT)}
         command = [sys.executable, __file__, "--json"]
         ran = subprocess.run(command, env=own, check=True, capture_output=True, text=True)

@@ -16,8 +16,8 @@ import difflib
 import io
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterable
 from hashlib import md5
 from pathlib import Path
@@ -32,10 +32,10 @@ MOST_LINES = 12  # of a difference between notebooks
 
 def recorded(revision: str, folder: Path) -> Path:
     """The `dvc.lock` and `docs/` of a git revision, unpacked into `folder`."""
-    command = ["git", "archive", revision, "dvc.lock", "docs"]
+    command = ["git", "archive", "--format=zip", revision, "dvc.lock", "docs"]
     archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
+    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+        files.extractall(folder)
     return folder
 
 

@@ -64,9 +64,9 @@ def test_server_that_speaks_the_protocol_gives_the_same_vectors(server, vectors)
     assert embed([WALLET], remote)[0] == pytest.approx(vectors[0], abs=1e-6)
 
 
-def test_text_that_is_longer_than_the_encoder_reads_is_an_error_unless_it_is_cut(minilm):
+def test_text_that_is_longer_than_the_encoder_reads_is_an_error_where_it_is_said_to_fit(minilm):
     with pytest.raises(InputError, match=r"models\.mine: no embeddings .*too large"):
-        embed(["dog " * 511], minilm)
+        embed(["dog " * 511], minilm, {})
 
 
 def test_a_long_text_is_cut_where_the_encoder_stops(minilm):
