@@ -18,7 +18,7 @@ from tomlab.reporting.printed import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end
-SCROLLS = 900  # characters from which a text may scroll in its place, so that keys have to reach it
+SCROLLS = 240  # characters from which a text may scroll in its place, so that keys have to reach it
 _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
     Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 )
