@@ -128,9 +128,10 @@ def test_a_figure_has_a_title_a_short_caption_with_n_and_its_data(draw, benchmar
 @pytest.mark.parametrize("benchmark", MADE)
 def test_every_bar_of_outcomes_has_its_n_beside_it(benchmark):
     run = run_of(benchmark)
-    figure, caption = outcomes.outcomes(run, WORDINGS[benchmark])
-    assert of_benchmark(run, figure) == (run["metric"] == "outcome_rate").sum()
-    assert f"(beside each bar: n/{WORDINGS[benchmark].groups})" in caption
+    drawn = outcomes.outcomes(run, WORDINGS[benchmark])
+    assert of_benchmark(run, drawn.figure) == (run["metric"] == "outcome_rate").sum()
+    assert f"(beside each bar: n/{WORDINGS[benchmark].groups})" in drawn.caption
+    assert len(drawn.caption.split()) <= 60
 
 
 def test_every_f1_by_judge_has_its_n_beside_it():

@@ -78,3 +78,8 @@ def test_a_long_title_makes_the_figure_higher_and_is_not_cut_off():
     box = wide._suptitle.get_window_extent()
     assert wide.bbox.x0 <= box.x0 < box.x1 <= wide.bbox.x1
     assert wide.axes[0].get_window_extent().y1 < box.y0
+
+
+def test_lines_of_a_title_are_of_like_length_and_names_stay_whole():
+    first, second = figure("smollm2-135m " * 7).get_suptitle().split("\n")
+    assert first.split() == ["smollm2-135m"] * 4 and second.split() == ["smollm2-135m"] * 3

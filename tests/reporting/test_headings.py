@@ -26,6 +26,10 @@ def points(*rows, n_groups=20):
     [
         ([("toy", "a", 0.7, 0.6, 0.8), ("toy", "b", 0.8, 0.7, 0.9)], "toy beat chance on a and b"),
         (
+            [("toy", "a by x", 0.7, 0.6, 0.8), ("toy", "a by x*", 0.8, 0.7, 0.9)],
+            "toy beat chance on a by x and x*",
+        ),
+        (
             [("toy", "a", 0.7, 0.6, 0.8), ("toy", "b", 0.2, 0.1, 0.3)],
             "toy beat chance on a; fell below chance on b",
         ),

@@ -23,7 +23,7 @@ def metrics(*methods):
 
 
 def test_bars_have_every_outcome_and_methods_in_the_order_of_the_wording():
-    figure, caption = outcomes(metrics("own", "cot", "plain"), WORDING)
+    figure, caption, notes, *_ = outcomes(metrics("own", "cot", "plain"), WORDING)
     bars = {
         part.get_label(): [bar.get_width() for bar in part] for part in figure.axes[0].containers
     }
@@ -32,22 +32,21 @@ def test_bars_have_every_outcome_and_methods_in_the_order_of_the_wording():
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == ["m", "plain", "CoT", "own"]
     assert caption.startswith(
-        "Demo: what became of each answer of m by prompting method (plain, CoT"
+        "Demo: what became of each answer of m, as shares of all n = 40 answers"
     )
-    assert "n = 40 answers" in caption
-    assert caption.endswith("the request failed. Always.")
+    assert notes[0].endswith("the request failed.") and notes[1:] == ["Always."]
     assert figure.get_suptitle() == "m: .25 of the answers could not be scored, by method"
 
 
 def test_a_note_of_a_method_is_told_where_it_was_asked():
-    assert outcomes(metrics("two"), WORDING)[1].endswith("Always. Asked.")
+    assert outcomes(metrics("two"), WORDING).notes[1:] == ["Always.", "Asked."]
 
 
 def test_the_share_without_a_verdict_is_told_if_the_benchmark_wants_it():
     told = Wording("Demo", {}, unit="output", tells_unscored=True)
-    caption = outcomes(metrics("plain"), told)[1]
-    assert "each output of m" in caption
-    assert caption.endswith("m .25.")
+    drawn = outcomes(metrics("plain"), told)
+    assert "each output of m" in drawn.caption
+    assert drawn.notes[-1].endswith("m .25.")
 
 
 def test_metrics_without_outcome_rates_are_refused():

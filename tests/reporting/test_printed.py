@@ -183,16 +183,6 @@ def test_a_tidy_frame_without_its_columns_is_refused():
         report.Table("t", pd.DataFrame({"source": [], "value": []}), PRINTED, "", [])
 
 
-def test_numbers_of_a_metrics_table_are_laid_out_with_interval_and_n():
-    numbers = {"value": [0.525, 1.0], "ci_low": [0.31, 0.9], "ci_high": [0.72, 1.0], "n": [40, 8]}
-    rows = pd.DataFrame({"condition": ["a", "b"], "method": ["x", "y"], **numbers})
-    grid = report.grid(rows, "condition", "method")
-    assert grid.loc["b", "y"] == "1.00 [0.90, 1.00] (8)"
-    assert grid.loc["a", "y"] == "–"
-    percent = report.grid(rows, "condition", "method", is_percent=True)
-    assert percent.loc["a", "x"] == "52.5 [31.0, 72.0] (40)"
-
-
 def test_a_table_is_saved_and_handed_to_the_notebook(tmp_path):
     shown = report.tabulate(tmp_path, table())
     assert shown.data == (tmp_path / "small.html").read_text(encoding="utf-8")

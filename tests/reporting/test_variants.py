@@ -1,12 +1,11 @@
 """Orders and wordings as they are printed and drawn."""
 
 import pandas as pd
-from IPython.display import Markdown
 
 import drawn
 from tomlab.records.published import Wording
 from tomlab.reporting import printed
-from tomlab.reporting.variants import figure, grid, table
+from tomlab.reporting.variants import figure, table
 from tomlab.scoring.variants import variants
 
 WORDING = Wording("Demo", {"plain": "plainly"}, groups="templates")
@@ -30,13 +29,6 @@ FOUND = variants(pd.concat([PLAIN, TURNED, OTHER]), ITEMS, "group_id")
 TABLES = [one.drop(columns="chosen") for one in (PLAIN, OTHER)]
 NO_OPTIONS = variants(pd.concat(TABLES), ITEMS, "group_id")
 NOTHING = variants(PLAIN, ITEMS, "group_id")
-
-
-def test_grid_has_a_row_a_variant_and_says_of_how_many_questions():
-    shown = grid(FOUND)
-    assert shown.index.to_list() == [("plain", "mine"), ("plain", "reversed")]
-    assert shown.loc[("plain", "reversed"), "First option"] == "1.00 [0.16, 1.00] (8)"
-    assert shown.loc[("plain", "mine"), "First option"] == printed.ABSENT
 
 
 def test_table_has_a_row_a_variant_with_n_and_groups_below_each_number():
@@ -74,7 +66,6 @@ def test_answers_that_choose_nothing_are_compared_by_their_score():
 
 def test_nothing_put_otherwise_is_said():
     said = "Nothing was put in another order or wording"
-    assert isinstance(grid(NOTHING), Markdown) and grid(NOTHING).data == f"{said}."
     assert table(NOTHING, WORDING).notes == [f"{said}."]
     shown, *_ = figure(NOTHING, WORDING)
     assert [label for label, _ in drawn.rows(shown)] == [said]

@@ -91,9 +91,8 @@ class Wording:
     methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
     unit: str = "answer"  # what is counted
     groups: str = "groups"  # what the units are of, on which intervals cluster
-    by: str = " by prompting method"  # what the methods are
     # What the outcomes stand for.
-    kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit;"
+    kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit"
     notes: Mapping[str, str] = field(default_factory=dict)  # by method that was asked; "": always
     tells_unscored: bool = False  # also the shares without a verdict, by model
     credit: str = CREDIT

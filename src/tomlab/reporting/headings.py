@@ -4,6 +4,7 @@ Points are rows of a figure: source, model, what (in words), value, ci_low, ci_h
 """
 
 from collections.abc import Mapping
+from itertools import takewhile
 from string import Formatter
 
 import pandas as pd
@@ -101,7 +102,12 @@ def listed(names: list[str]) -> str:
 
 
 def _kinds(names: list[str], many: str) -> str:
-    return f"{len(names)} {many}" if many and len(names) > 3 else listed(names)
+    """Names in a row, the words that all begin with once; or how many there are."""
+    if many and len(names) > 3:
+        return f"{len(names)} {many}"
+    heads = zip(*(name.split()[:-1] for name in names), strict=False)
+    once = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, heads)]
+    return " ".join([*once, listed([" ".join(name.split()[len(once) :]) for name in names])])
 
 
 def _models(points: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What became of each answer: six outcome shares by model and method, and their caption."""
+"""What became of each answer: six outcome shares by model and method."""
 
 from dataclasses import replace
 
@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
 from tomlab.reporting import beside, charts, headings, plotting, printed, tables
-from tomlab.reporting.plotting import Look
+from tomlab.reporting.plotting import Drawn, Look
 from tomlab.reporting.printed import RUN, WORDS
 
 LOOKS = plotting.described(WORDS["looks"]["outcomes"])
 
 
-def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
-    """What became of each answer (no figure of a paper), as a figure and its caption.
+def outcomes(metrics: pd.DataFrame, wording: Wording) -> Drawn:
+    """What became of each answer (no figure of a paper).
 
     One stacked bar a model and method: the shares of the six outcomes, and n. InputError: metrics
     without outcome rates of the benchmark.
@@ -33,12 +33,13 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> tuple[Figure, str]:
     named = rates.assign(method=rates["method"].replace(dict(wording.methods)))
     rows = named.assign(score=_scores(rates, run, wording))
     figure = _bars(rows, methods, looks, wording.groups, _title(rates))
-    told = {"models": ", ".join(rates["model"].unique()), "methods": ", ".join(methods)}
-    notes = [note for method, note in wording.notes.items() if method in ("", *asked)]
-    unscored = printed.unscored(rates, wording.credit) if wording.tells_unscored else []
-    caption = WORDS["outcomes"].format(wording=wording, **told, n=printed.span(rates["n"]))
-    grey = beside.grey(rates, wording.groups)
-    return figure, " ".join([caption, *grey, *notes, *unscored])
+    models, n = ", ".join(rates["model"].unique()), printed.span(rates["n"])
+    caption = WORDS["outcomes"].format(wording=wording, models=models, n=n)
+    notes = [WORDS["outcomes_note"].format(wording=wording)]
+    notes += beside.grey(rates, wording.groups)
+    notes += [note for method, note in wording.notes.items() if method in ("", *asked)]
+    notes += printed.unscored(rates, wording.credit) if wording.tells_unscored else []
+    return Drawn(figure, caption, notes, {}, rates.assign(source=RUN), outcomes)
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,7 +96,7 @@ def _bars(
     bars = rates.groupby("y")
     n = bars[["n", "n_groups"]].apply(printed.counts) + bars["score"].first()
     row_height = np.clip(8.6 / len(positions), 0.145, 0.22)  # inches: many rows move closer
-    options = {"grey": charts.grey_bars(rates), "row_height": row_height, "extra": 0.9}
-    options["title"] = title
+    options = {"grey": charts.grey_bars(rates), "title": title}
+    options |= {"row_height": row_height, "extra": 0.9}
     shown = {"": shares}, positions, looks, "Share of answers", {"": n}, groups
     return charts.bars(*shown, **options)

@@ -9,7 +9,7 @@ same picture.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from textwrap import fill
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -113,11 +113,13 @@ def rows(axes: Axes, positions: pd.Series, is_named: bool) -> None:
 
 
 def entitle(figure: Figure, title: str) -> None:
-    """Write what the figure finds above it, in lines, and make it higher by them."""
+    """Write what the figure finds above it, in lines of like length, and make it higher by them."""
     if title:
-        text = fill(title, TITLE_WIDTH)
-        figure.set_figheight(figure.get_figheight() + TITLE_LINE * (text.count("\n") + 1.4))
-        figure.suptitle(text, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+        count = len(_lines(title, TITLE_WIDTH))
+        widths = range(len(title) // count, TITLE_WIDTH + 1)
+        lines = next(lines for w in widths if len(lines := _lines(title, w)) == count)
+        figure.set_figheight(figure.get_figheight() + TITLE_LINE * (count + 0.4))
+        figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9.5, fontweight="bold")
 
 
 def interval_dots(axes: Axes, points: pd.DataFrame, look: Look) -> None:
@@ -322,3 +324,7 @@ def legend_below(figure: Figure, handles: dict[str, Artist | tuple], columns: in
     place = {"loc": "outside lower center", "ncols": columns}
     beside = {tuple: HandlerTuple(ndivide=None)}
     figure.legend(list(handles.values()), list(handles), handler_map=beside, **place)
+
+
+def _lines(text: str, width: int) -> list[str]:
+    return wrap(text, width, break_on_hyphens=False)

@@ -71,24 +71,6 @@ def cell(
     return f"{form(value)}{interval}{mark}"
 
 
-def grid(
-    metrics: pd.DataFrame,
-    index: str | list[str],
-    columns: str | list[str],
-    is_percent: bool = False,
-) -> pd.DataFrame:
-    """Rows of a metrics table laid out by two columns, each as "0.52 [0.31, 0.72] (40)".
-
-    That is value, interval and n; `is_percent` prints shares in percent with one decimal.
-    """
-    scale, digits = (100, 1) if is_percent else (1, 2)
-    numbers = (scale * metrics[["value", "ci_low", "ci_high"]]).map(f"{{:.{digits}f}}".format)
-    low_high = " [" + numbers["ci_low"] + ", " + numbers["ci_high"] + "]"
-    cells = numbers["value"] + low_high + " (" + metrics["n"].astype(str) + ")"
-    wide = metrics.assign(cell=cells).pivot(index=index, columns=columns, values="cell")
-    return wide.fillna(ABSENT)
-
-
 def n_of(n: float, n_groups: float) -> str:
     """n of a number, and the groups it is from where they are known: "35/12"; "" without n."""
     known = [f"{count:.0f}" for count in (n, n_groups) if pd.notna(count)]

@@ -1,7 +1,6 @@
 """Questions put in another order or wording (`scoring.variants`) as a table, and as a figure."""
 
 import pandas as pd
-from IPython.display import Markdown
 
 from tomlab.records.published import Wording
 from tomlab.reporting import beside, charts, headings, plotting, printed
@@ -14,19 +13,11 @@ CHOICES, OTHERWISE = ("first_option", "same_answer"), ("difference",)
 _KEYS = ["model", "method", "asked_as"]
 
 
-def grid(found: pd.DataFrame) -> pd.DataFrame | Markdown:
-    """The numbers of one model by method and variant; a sentence where there are none.
+def table(found: pd.DataFrame, wording: Wording) -> Table:
+    """A row a model, method and variant, a column a number, n and groups below each.
 
     found: of `scoring.variants.variants`, here as below.
     """
-    if found.empty:
-        return Markdown(f"{WORDS['variants_none']}.")
-    wide = printed.grid(found, ["method", "asked_as"], "metric")
-    return wide[[metric for metric in HEADS if metric in wide]].rename(columns=HEADS)
-
-
-def table(found: pd.DataFrame, wording: Wording) -> Table:
-    """A row a model, method and variant, a column a number, n and groups below each."""
     forms = {"difference": printed.signed}
     cells = [
         beside.text_of(row, forms.get(row.metric, printed.share))

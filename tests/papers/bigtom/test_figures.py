@@ -158,7 +158,7 @@ def test_a_method_that_was_not_run_shows_the_paper_alone(one):
 
 
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
-    figure, caption = of_outcomes(one)
+    figure, caption = told(of_outcomes(one))
     [axes] = figure.axes
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
     assert list(widths) == list(tidy.OUTCOMES)

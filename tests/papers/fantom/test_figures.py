@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from drawn import artists, by_row, legend, rows, widths
+from drawn import artists, by_row, legend, rows, told, widths
 from fantom_metrics import NAMES, metrics
 from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.benchmarks.fantom.paper import PUBLICATION, WORDING
@@ -119,9 +119,9 @@ def test_figure3_joins_fact_and_belief_of_each_model(one):
     [joined] = [line for line in artists(cot, "pair") if round(line.get_ydata().mean()) == 1]
     assert list(joined.get_xdata()) == pytest.approx([0.215, 0.264])  # Flan-T5-XL
     assert "Human" not in y
-    told = " ".join(notes)
-    assert "Human" not in told
-    assert "(printed 24.6, mean of Table 4's orders 40.2): Falcon Instruct 40B, short (" in told
+    below = " ".join(notes)
+    assert "Human" not in below
+    assert "(printed 24.6, mean of Table 4's orders 40.2): Falcon Instruct 40B, short (" in below
 
 
 def test_what_nobody_measured_is_said_in_its_row(two):
@@ -308,7 +308,7 @@ def test_scenarios_set_the_control_task_beside_the_main_one(one):
 
 
 def test_outcome_bars_sum_to_one_and_facts_are_not_among_them(one):
-    figure, caption = of_outcomes(one)
+    figure, caption = told(of_outcomes(one))
     parts = widths(figure.axes[0])
     assert list(parts) == list(tidy.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 4)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import same_color
 
-from drawn import artists, by_row, legend, rows, said
+from drawn import artists, by_row, legend, rows, said, told
 from omnitom_metrics import EVERY_METHOD, METHODS, NAMES, metrics, sensitivity
 from tomlab.benchmarks.omnitom import judge_tables as calibrated
 from tomlab.benchmarks.omnitom.alignment import Alignment
@@ -367,7 +367,7 @@ def test_beyond_accuracy_sets_three_scores_beside_the_commonest_label(one):
 
 
 def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
-    figure, caption = of_outcomes(one)
+    figure, caption = told(of_outcomes(one))
     parts = {
         bars.get_label(): [bar.get_width() for bar in bars] for bars in figure.axes[0].containers
     }
@@ -380,16 +380,16 @@ def test_outcome_bars_sum_to_one_and_call_no_table_correct(one):
     assert "correct" not in caption
     named = [text.get_text() for text in figure.legends[0].get_texts()]
     assert named[:3] == ["usable", "usable, nothing right", "unparsed"]
-    told = [text.get_text() for text in figure.axes[0].texts]
+    beside = [text.get_text() for text in figure.axes[0].texts]
     for method, score in (("stage1-L3", "f1"), ("stage2-L3", "accuracy")):
         name = {"f1": "F1", "accuracy": "accuracy"}[score]
         share = f"{value(one, score, method=method):.2f}".removeprefix("0")
-        assert f"28/28, {name} {share}" in told
+        assert f"28/28, {name} {share}" in beside
     assert "smollm2-135m .30" in caption
 
 
 def test_all_ten_methods_stand_in_the_order_of_their_detail():
-    figure, _ = of_outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
+    figure, *_ = of_outcomes(metrics("random", methods=EVERY_METHOD[::-1]))
     assert list(dict(rows(figure))) == ["random", *EVERY_METHOD]
 
 

@@ -246,7 +246,7 @@ def test_a_method_of_its_own_gets_a_panel_of_its_own(one):
 
 
 def test_outcome_bars_sum_to_one_and_hide_nothing(one):
-    figure, caption = of_outcomes(one)
+    figure, caption = told(of_outcomes(one))
     parts = widths(figure.axes[0])
     assert list(parts) == list(tidy.OUTCOMES)
     assert [sum(bar) for bar in zip(*parts.values(), strict=True)] == pytest.approx([1] * 7)

@@ -36,11 +36,10 @@ WORDING = Wording(
     {method: method for method in METHODS},
     unit="output",
     groups="stories",
-    by="",
     kinds=(
         "usable = a table that has something right, though it need not be much: its score, at the "
         "end of the bar, is the mean over all outputs. Unusable are: unparsed = no row to read; "
-        "truncated = cut off at the length limit without a row;"
+        "truncated = cut off at the length limit without a row"
     ),
     notes={
         LINKED: (
