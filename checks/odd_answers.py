@@ -8,14 +8,13 @@ revision, what its parser makes of the same answers before that. Exits with 1 if
 misread now. Takes about a minute.
 """
 
-import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -102,11 +101,11 @@ def expected(row: Row, keys: Sequence[str]) -> Row:
 
 def at(revision: str) -> dict[str, dict[str, int]]:
     """What the parser of a git revision makes of the same answers."""
-    command = ["git", "archive", "--format=zip", revision, "src"]
-    archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(io.BytesIO(archive)) as files:
-            files.extractall(folder)
+        archive = Path(folder) / "src.zip"
+        command = ["git", "archive", "-o", str(archive), revision, "src"]
+        subprocess.run(command, cwd=ROOT, check=True)
+        shutil.unpack_archive(archive, folder)
         own = os.environ | {"PYTHONPATH": str(Path(folder) / "src"), "TOMLAB_ROOT": str(ROOT)}
         command = [sys.executable, __file__, "--json"]
         ran = subprocess.run(command, env=own, check=True, capture_output=True, text=True)

@@ -13,11 +13,10 @@ content is told as renamed and does not count.
 """
 
 import difflib
-import io
+import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterable
 from hashlib import md5
 from pathlib import Path
@@ -32,10 +31,10 @@ MOST_LINES = 12  # of a difference between notebooks
 
 def recorded(revision: str, folder: Path) -> Path:
     """The `dvc.lock` and `docs/` of a git revision, unpacked into `folder`."""
-    command = ["git", "archive", "--format=zip", revision, "dvc.lock", "docs"]
-    archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
-    with zipfile.ZipFile(io.BytesIO(archive)) as files:
-        files.extractall(folder)
+    archive = folder / "recorded.zip"
+    command = ["git", "archive", "-o", str(archive), revision, "dvc.lock", "docs"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    shutil.unpack_archive(archive, folder)
     return folder
 
 
