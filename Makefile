@@ -32,7 +32,7 @@ book: data
 	@python -m tomlab.pipeline.publish
 
 test: data
-	pytest -n 2 --dist loadfile
+	pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Is params.yaml right? Every stage asks first.
 params: data

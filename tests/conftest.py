@@ -7,6 +7,14 @@ import pytest
 from faulty_server import FaultyServer
 from tomlab.models.embedded import SMOLLM2, start_server
 
+# Few tests that take long; begun last, one of them would run on alone.
+LONG = ("tests/pipeline/", "tests/forms/", "tests/test_adding.py", "tests/models/", "tests/checks/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long first, the others as they were."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
 
 @pytest.fixture(scope="session")
 def embedded_server() -> Iterator[str]:
