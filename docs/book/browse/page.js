@@ -203,6 +203,7 @@ function browse(data) {
     writeAddress();
     await ready;
     table.setFilter((row) => passes[row.id]);
+    $("table").setAttribute("aria-busy", "false");
   }
 
   // ---- One sample: story, prompt, answer, verdict, judge; another answer to the same item beside it
