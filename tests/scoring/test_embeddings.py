@@ -8,6 +8,7 @@ import pytest
 from tomlab.errors import InputError
 from tomlab.models.embedded import start_server
 from tomlab.models.specs import ModelSpec, model_spec
+from tomlab.scoring import embeddings
 from tomlab.scoring.embeddings import beginnings, embed, near_duplicates, nearest_cosines
 
 FILE = "data/models/all-minilm-l6-v2.q8_0.gguf"
@@ -166,3 +167,20 @@ def test_a_text_that_is_too_long_is_embedded_by_its_beginning(minilm):
     long = "dog " * 600
     told, known = embed([long], minilm), embed([long], minilm, beginnings([long], minilm))
     assert (told == known).all()
+
+
+def test_a_vector_is_kept_and_depends_on_no_other_text(minilm, tmp_path, monkeypatch):
+    monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "together")
+    together = embed([WALLET, UNRELATED, PARAPHRASE], minilm)
+    monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "alone")
+    alone = [embed([text], minilm)[0] for text in (PARAPHRASE, WALLET)]
+    assert np.array_equal(alone, together[[2, 0]])
+    monkeypatch.setattr(embeddings, "_asked", None)  # nothing is asked for again
+    assert np.array_equal(embed([WALLET, PARAPHRASE, WALLET], minilm), together[[0, 2, 0]])
+
+
+def test_a_place_where_nothing_can_be_kept_is_named(minilm, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "file" / "embeddings")
+    with pytest.raises(InputError, match=r"file/embeddings: can't keep embeddings there"):
+        embed([WALLET], minilm)

@@ -1,14 +1,20 @@
 """Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
 
+import json
+import sqlite3
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 import numpy as np
 
 from tomlab.errors import InputError
 from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
-from tomlab.paths import DATA
+from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
+# What embedded encoders made of texts: the stages of a run ask for the same ones again and again.
+# A vector does not depend on what is embedded beside it.
+VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
 _WEIGHTS = str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf")
 MINILM = EmbeddedModel(name="minilm", provider="embedded", model=_WEIGHTS, context=512)
@@ -44,11 +50,50 @@ def embed(
     model: ModelSpec,
     cut: Mapping[str, Sequence[int]] | None = None,
 ) -> np.ndarray:
-    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once.
+    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once; an
+    embedded encoder's vectors are kept (`VECTORS`).
 
     cut: the `beginnings` that stand for texts too long for the encoder, if they are known. Errors:
     `InputError` for a model that gives no embeddings, and for what it can't read.
     """
+    unique = list(dict.fromkeys(texts))
+    if not unique:
+        raise InputError(f"models.{model.name}: there are no texts to embed")
+    if isinstance(model, EmbeddedModel):
+        by_text = _kept(unique, model, beginnings(unique, model) if cut is None else cut)
+    else:
+        by_text = dict(zip(unique, _asked(unique, model), strict=True))
+    return np.array([by_text[text] for text in texts])
+
+
+def _kept(
+    texts: Sequence[str], model: EmbeddedModel, cut: Mapping[str, Sequence[int]]
+) -> dict[str, np.ndarray]:
+    """The vector of each text: as it was kept, else asked for and kept."""
+    from importlib.metadata import version
+
+    from diskcache import Cache
+
+    from tomlab.models.embedded import digest, gguf_path
+
+    inputs = {text: cut.get(text, text) for text in texts}
+    engine = [digest(gguf_path(model.model)), version("xllamacpp"), model.context, model.threads]
+    keys = {t: sha256(json.dumps([*engine, put]).encode()).hexdigest() for t, put in inputs.items()}
+    try:
+        with Cache(VECTORS) as cache:
+            found = {text: np.frombuffer(cache[k]) for text, k in keys.items() if k in cache}
+            if missing := [text for text in texts if text not in found]:
+                found |= zip(missing, _asked([inputs[t] for t in missing], model), strict=True)
+                with cache.transact():
+                    for text in missing:
+                        cache[keys[text]] = found[text].tobytes()
+    except (OSError, sqlite3.Error) as error:
+        raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
+    return found
+
+
+def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
+    """The vectors of texts, or of their tokens, by the encoder."""
     # Imported here: the client takes a second to import, and most who import this never embed.
     import openai
 
@@ -56,9 +101,6 @@ def embed(
     from tomlab.models.openai import URL
     from tomlab.models.remote import NO_KEY, api_key
 
-    unique = list(dict.fromkeys(texts))
-    if not unique:
-        raise InputError(f"models.{model.name}: there are no texts to embed")
     match model:
         case EmbeddedModel():
             options = {"context": model.context, "threads": model.threads}
@@ -71,21 +113,18 @@ def embed(
         case _:
             what = f"provider {model.provider!r} gives no embeddings"
             raise InputError(f"models.{model.name}: {what}; expected embedded or openai")
-    cut = beginnings(unique, model) if cut is None else cut
     options, vectors = {"model": model.model, "encoding_format": "float"}, []
     try:
         with client:
-            for start in range(0, len(unique), _BATCH):
-                own = [cut.get(text, text) for text in unique[start : start + _BATCH]]
-                batch = {"input": own, **options}
+            for start in range(0, len(texts), _BATCH):
+                batch = {"input": texts[start : start + _BATCH], **options}
                 # Raw: the client's own objects take half a second for a batch's numbers.
                 found = client.embeddings.with_raw_response.create(**batch)
                 vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error
     found = np.array(vectors, dtype=np.float64)
-    by_text = dict(zip(unique, found / np.linalg.norm(found, axis=1, keepdims=True), strict=True))
-    return np.array([by_text[text] for text in texts])
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:
