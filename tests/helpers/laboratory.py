@@ -16,6 +16,7 @@ from dvc.repo import Repo
 from dvc.stage import PipelineStage
 
 from tomlab.paths import DATA, ROOT
+from tomlab.scoring.embeddings import VECTORS
 
 
 class Laboratory:
@@ -56,13 +57,16 @@ class Laboratory:
 
 
 def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
-    """The repository's notebooks and code, a part of its items, and its parameters changed for a
-    short run.
+    """The repository's notebooks, code and kept embeddings, a part of its items, and its parameters
+    changed for a short run.
     """
     for name in ("book", "forms", "notebooks", "src"):
         (root / name).symlink_to(ROOT / name)
     shutil.copytree(DATA, root / "data", copy_function=os.symlink)
     _draw_items(root / "data")
+    VECTORS.mkdir(parents=True, exist_ok=True)
+    (root / VECTORS.parent.name).mkdir()
+    (root / VECTORS.relative_to(ROOT)).symlink_to(VECTORS)
     content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     content["run"] |= {"models": ["omniscient"]}
     content["bigtom"]["generation"]["writers"] = ["authored"]
