@@ -18,7 +18,7 @@ from tomlab.benchmarks.simpletom.items import stories
 from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
 from tomlab.judging import grading, rewordings
 from tomlab.paths import DATA, ROOT
-from tomlab.pipeline.stages import declared
+from tomlab.pipeline.check_notebooks import declared
 from tomlab.records import tidy
 
 TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")

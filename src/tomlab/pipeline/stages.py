@@ -5,7 +5,6 @@
 So a change runs the stages that read it, and no others. The whole file is checked first.
 """
 
-import ast
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,13 +12,12 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.paths import RESULTS, ROOT, there
 from tomlab.pipeline import settings
+from tomlab.pipeline.check_notebooks import declared
 
 SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
@@ -33,29 +31,6 @@ SECTIONS = {
 }
 # The parameters that name models, beside `model`, the one that is evaluated.
 _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
-
-
-def declared(source: Path) -> dict[str, Any]:
-    """The names in a notebook's cell tagged `parameters`, with their default literals."""
-    cells = nbformat.read(source, as_version=4).cells
-    cells = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    if len(cells) != 1:
-        raise InputError(f"{source}: found {len(cells)} cells tagged `parameters`, expected one")
-    try:
-        statements = ast.parse(cells[0].source).body
-    except SyntaxError as error:
-        raise InputError(f"{source}: the parameters cell is not Python: {error}") from error
-    found = {}
-    for statement in statements:
-        try:
-            (target,) = statement.targets
-            found[target.id] = ast.literal_eval(statement.value)
-        except (AttributeError, TypeError, ValueError) as error:
-            line = ast.unparse(statement)
-            raise InputError(
-                f"{source}: the parameters cell may hold only `name = literal`, found `{line}`"
-            ) from error
-    return found
 
 
 def parameters(

@@ -10,8 +10,6 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.stats import false_discovery_control
 
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Found, Series, Told
@@ -64,6 +62,8 @@ def differences(
     table = pd.DataFrame(rows)
     family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
     table["p_holm"] = family.transform(holm)
+    from scipy.stats import false_discovery_control  # a second to import, and few stages compare
+
     table["q"] = false_discovery_control(table["p"])
     return check(table, "differences", f"{benchmark} differences")
 
@@ -196,6 +196,8 @@ def p_of_interval(interval: Callable[[float], Interval]) -> float:
         with np.errstate(over="ignore"):
             found = interval(1 - p)
         return found.ci_low if found.value > 0 else -found.ci_high
+
+    from scipy.optimize import brentq
 
     holds = beyond(LEVEL) > 0
     low, high = (_LEAST, LEVEL) if holds else (LEVEL, 1 - _LEAST)

@@ -8,10 +8,10 @@ One comparison is planned for, without a correction for several.
 """
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 POWER, LEVEL = 0.8, 0.05
-_ALPHA, _BETA = norm.ppf(1 - LEVEL / 2), norm.ppf(POWER)
+_ALPHA, _BETA = ndtri(1 - LEVEL / 2), ndtri(POWER)
 
 
 def detectable(n_groups: int, discordance: float, mean_square: float) -> float:
