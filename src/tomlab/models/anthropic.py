@@ -3,6 +3,7 @@
 from typing import Any
 
 import anthropic
+from anthropic.types import Message
 
 from tomlab.models.remote import Payload, Remote, demand_limit
 from tomlab.models.replies import MalformedReplyError, count, reply, thinking
@@ -24,6 +25,7 @@ class Anthropic(Remote):
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
     url, key_env = "https://api.anthropic.com", "ANTHROPIC_API_KEY"
+    path, answer = "/v1/messages", Message
     spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:
@@ -43,9 +45,6 @@ class Anthropic(Remote):
             "output_config": {name: told for name, told in output.items() if told} or None,
             "extra_body": spec.extra_body | warmth,
         }
-
-    async def create(self, sent: Payload) -> Any:
-        return await self._client.messages.create(**sent)
 
     def read(self, answer: Any) -> Reply:
         return _reply(answer)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
@@ -112,6 +113,7 @@ class OpenAI(Remote):
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env = URL, "OPENAI_API_KEY"
+    path, answer = "/chat/completions", ChatCompletion
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
@@ -124,9 +126,6 @@ class OpenAI(Remote):
             "extra_body": spec.extra_body,
             **_response_format(request),
         }
-
-    async def create(self, sent: Payload) -> Any:
-        return await self._client.chat.completions.create(**sent)
 
     def read(self, answer: Any) -> Reply:
         return _reply(answer)

@@ -46,7 +46,7 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
 
 class Remote(ABC):
     """What the adapters of remote providers are alike in; each adds its protocol: the `body`, the
-    client's call, and what is read of its answer.
+    endpoint, and what is read of its answer.
 
     The client is made when it is first needed: answers in the store need neither key nor client.
     """
@@ -55,6 +55,8 @@ class Remote(ABC):
     client_class: type
     url: str
     key_env: str
+    path: str  # of the endpoint, and what the client makes of its answer
+    answer: type
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
@@ -67,17 +69,18 @@ class Remote(ABC):
         return where | self.sent(request)
 
     def sent(self, request: Request) -> Payload:
-        """The arguments of the client's call."""
+        """What of the request decides its answer, in the words of the client's arguments."""
         body = {"model": self.spec.model, **self.body(request)}
         return {name: value for name, value in body.items() if value is not None}
+
+    def wire(self, request: Request) -> Payload:
+        """The JSON that the endpoint is sent."""
+        sent = self.sent(request)
+        return sent | sent.pop("extra_body")
 
     @abstractmethod
     def body(self, request: Request) -> Payload:
         """The protocol's fields, None for what is not sent."""
-
-    @abstractmethod
-    async def create(self, sent: Payload) -> Any:
-        """What the client's call gives back."""
 
     @abstractmethod
     def read(self, answer: Any) -> Reply:
@@ -89,7 +92,10 @@ class Remote(ABC):
         """
         sdk = self.sdk
         try:
-            return self.read(await self.create(self.sent(request)))
+            # Not by the methods of its name: one client's go through the types of all that is sent,
+            # which takes a quarter of the time.
+            posted = self._client.post(self.path, body=self.wire(request), cast_to=self.answer)
+            return self.read(await posted)
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None

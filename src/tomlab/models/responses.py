@@ -3,6 +3,7 @@
 from typing import Any
 
 import openai
+from openai.types.responses import Response
 
 from tomlab.models.openai import URL, cache, with_system
 from tomlab.models.remote import Payload, Remote
@@ -19,6 +20,7 @@ class Responses(Remote):
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env = URL, "OPENAI_API_KEY"
+    path, answer = "/responses", Response
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
@@ -38,9 +40,6 @@ class Responses(Remote):
             "store": False,  # by default the vendor keeps responses for weeks
             "extra_body": spec.extra_body,
         }
-
-    async def create(self, sent: Payload) -> Any:
-        return await self._client.responses.create(**sent)
 
     def read(self, answer: Any) -> Reply:
         return _reply(answer)
