@@ -3,7 +3,6 @@
 from typing import Any
 
 import anthropic
-from anthropic.types import Message
 
 from tomlab.models.remote import Payload, Remote, demand_limit
 from tomlab.models.replies import MalformedReplyError, count, reply, thinking
@@ -25,7 +24,7 @@ class Anthropic(Remote):
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
     url, key_env = "https://api.anthropic.com", "ANTHROPIC_API_KEY"
-    path, answer = "/v1/messages", Message
+    path = "/v1/messages"
     spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
@@ -113,7 +112,7 @@ class OpenAI(Remote):
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env = URL, "OPENAI_API_KEY"
-    path, answer = "/chat/completions", ChatCompletion
+    path = "/chat/completions"
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:

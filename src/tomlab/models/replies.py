@@ -1,8 +1,10 @@
 """What becomes of a server's reply before it is kept: checked, counted, without the key."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from tomlab.models.specs import Reply
@@ -26,6 +28,18 @@ class FilteredError(Exception):
     def __init__(self, said: str, reply: Reply | None = None):
         super().__init__(f"by the vendor's content filter, {said}")
         self.reply = reply or Reply("", "other")
+
+
+class Told(SimpleNamespace):
+    """A JSON object: what it has is an attribute, what it has not is None."""
+
+    def __getattr__(self, _: str) -> None:
+        return None
+
+
+def from_json(text: str) -> Any:
+    """What a server's JSON tells, in the form of the clients' types. Errors: `ValueError`."""
+    return json.loads(text, object_hook=lambda fields: Told(**fields))
 
 
 def reply(

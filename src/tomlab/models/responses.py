@@ -3,7 +3,6 @@
 from typing import Any
 
 import openai
-from openai.types.responses import Response
 
 from tomlab.models.openai import URL, cache, with_system
 from tomlab.models.remote import Payload, Remote
@@ -20,7 +19,7 @@ class Responses(Remote):
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env = URL, "OPENAI_API_KEY"
-    path, answer = "/responses", Response
+    path = "/responses"
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
