@@ -94,8 +94,8 @@ class Remote(ABC):
         """
         sdk = self.sdk
         try:
-            # Not by the method of its name, which takes longer over the types of what is sent and
-            # comes back than over all else.
+            # Not by the method of its name, which goes through the types of all that is sent and
+            # comes back: as much work as the rest.
             text = await self._client.post(self.path, body=self.wire(request), cast_to=str)
             return self.read(from_json(text))
         except sdk.BadRequestError as error:
