@@ -17,20 +17,23 @@ from typing import Any, Self
 
 PROMPT_TOKENS, COMPLETION_TOKENS = 11, 7
 _STOP_REASON = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 @dataclass(frozen=True)
 class Act:
     """What is done with one question; unless told otherwise it is answered well.
 
-    text: the answer (default: `good_answer`); finish: in the words of the OpenAI protocol;
-    body: sent in place of a whole reply; drop: the connection is closed without a reply.
+    text: the answer (default: `good_answer`); finish: in the words of OpenAI's chat protocol;
+    thinking: what the model thought before; cached: tokens of the prompt that were read from a
+    cache; body: sent in place of a whole reply; drop: the connection is closed without a reply.
     """
 
     status: int = 200
     text: str | None = None
     finish: str = "stop"
     thinking: str = ""
+    cached: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
     drop: bool = False
@@ -58,7 +61,7 @@ class Asked:
 
     @property
     def text(self) -> str:
-        return self.body["messages"][-1]["content"]
+        return self.body.get("messages", self.body.get("input"))[-1]["content"]
 
 
 def good_answer(question: str) -> str:
@@ -162,6 +165,7 @@ def _body(act: Act, asked: Asked) -> str:
 
 def _completion(act: Act, text: str) -> dict:
     message = {"role": "assistant", "content": text}
+    message |= {"reasoning_content": act.thinking} if act.thinking else {}
     return {
         "object": "chat.completion",
         "created": 0,
@@ -170,6 +174,27 @@ def _completion(act: Act, text: str) -> dict:
             "prompt_tokens": PROMPT_TOKENS,
             "completion_tokens": COMPLETION_TOKENS,
             "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
+            "prompt_tokens_details": {"cached_tokens": act.cached},
+        },
+    }
+
+
+def _response(act: Act, text: str) -> dict:
+    summary = {"type": "summary_text", "text": act.thinking}
+    thought = {"type": "reasoning", "id": "r", "summary": [summary]}
+    said = {"type": "output_text", "text": text, "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "content": [said]}
+    return {
+        "object": "response",
+        "created_at": 0,
+        "output": [thought] * bool(act.thinking) + [message] * bool(text),
+        "status": "completed" if act.finish == "stop" else "incomplete",
+        "incomplete_details": {"reason": _INCOMPLETE.get(act.finish)},
+        "usage": {
+            "input_tokens": PROMPT_TOKENS,
+            "output_tokens": COMPLETION_TOKENS,
+            "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
+            "input_tokens_details": {"cached_tokens": act.cached},
         },
     }
 
@@ -182,11 +207,16 @@ def _message(act: Act, text: str) -> dict:
         "role": "assistant",
         "content": [thought] * bool(act.thinking) + [said] * bool(text),
         "stop_reason": _STOP_REASON[act.finish],
-        "usage": {"input_tokens": PROMPT_TOKENS, "output_tokens": COMPLETION_TOKENS},
+        "usage": {
+            "input_tokens": PROMPT_TOKENS - act.cached,
+            "cache_read_input_tokens": act.cached,
+            "output_tokens": COMPLETION_TOKENS,
+        },
     }
 
 
 _REPLY = {"/v1/chat/completions": _completion, "/v1/messages": _message}
+_REPLY |= {"/v1/responses": _response}
 
 
 def _error(message: str) -> str:

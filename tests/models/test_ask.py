@@ -167,9 +167,7 @@ def test_empty_answer_is_a_reply(client, faulty_server, store):
 
 
 @CLIENTS
-@pytest.mark.parametrize(
-    ("finish", "told"), [("stop", "stop"), ("length", "length"), ("content_filter", "refusal")]
-)
+@pytest.mark.parametrize(("finish", "told"), [("stop", "stop"), ("length", "length")])
 def test_finish_reason_is_told_in_one_way_for_all_providers(
     client, finish, told, faulty_server, store
 ):
@@ -177,6 +175,12 @@ def test_finish_reason_is_told_in_one_way_for_all_providers(
     [response] = answers([question("Who?")], toy(client, faulty_server.url), store)
     assert response.reply.text == "a) In the"
     assert response.reply.finish_reason == told
+
+
+def test_refusal_of_anthropics_models_is_an_answer(faulty_server, store):
+    faulty_server.script = [Act(text="I won't.", finish="content_filter")]
+    [response] = answers([question("Who?")], toy("anthropic", faulty_server.url), store)
+    assert (response.reply.text, response.reply.finish_reason) == ("I won't.", "refusal")
 
 
 def test_refusal_in_a_field_of_its_own_is_the_text(faulty_server, store):

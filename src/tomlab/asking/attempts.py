@@ -49,7 +49,8 @@ def attempt(
     of `FAILURES`, reason, and the whole text, with its thinking.
     """
     if response.reply is None:
-        return None, {"status": "error", "reason": response.error or "", "text": ""}
+        status = "refused" if response.filtered else "error"
+        return None, {"status": status, "reason": response.error or "", "text": ""}
     found = answer(response.reply)
     parsed, text = parse(found), response.reply.text
     if isinstance(parsed, Unparsed):

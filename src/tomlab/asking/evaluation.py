@@ -13,6 +13,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, TwoCalls, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
+from tomlab.models.replies import FILTERED
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, is_sampled
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
@@ -187,6 +188,7 @@ async def evaluate(
     it for each question; the baseline `random` guesses by it.
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
+    What a vendor's content filter took away is no such failure: it would come again for ever.
     """
     limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
     if not questions:
@@ -198,7 +200,7 @@ async def evaluate(
     if is_sampled(model):
         requests = [_on_its_own(*each) for each in zip(requests, questions, strict=True)]
     responses = await ask(requests, model, store=store, limits=limits)
-    errors = [r.error for r in responses if r.error is not None]
+    errors = [r.error for r in responses if r.error is not None and not r.filtered]
     if len(errors) > limits.max_error_share * len(responses):
         raise InputError(
             f"{where}: {len(errors)} of {len(responses)} requests failed (the last: {errors[-1]}), "
@@ -212,7 +214,7 @@ async def evaluate(
         hashes[key] = prompts.prompt_hash(*texts)
     rows = []
     for question, put, response in zip(questions, requests, responses, strict=True):
-        reply = response.reply or Reply(None, None)
+        reply = response.reply or Reply(None, FILTERED if response.filtered else None)
         row = {
             "item_id": question.item["item_id"],
             "model": model.name,

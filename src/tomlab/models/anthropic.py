@@ -5,7 +5,7 @@ from typing import Any
 import anthropic
 
 from tomlab.models.remote import Payload, Remote, demand_limit
-from tomlab.models.replies import MalformedReplyError, count, reply
+from tomlab.models.replies import MalformedReplyError, count, reply, thinking
 from tomlab.models.specs import AnthropicModel, Reply, Request
 
 # The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
@@ -24,27 +24,29 @@ class Anthropic(Remote):
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
     url, key_env = "https://api.anthropic.com", "ANTHROPIC_API_KEY"
+    path = "/v1/messages"
     spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:
         spec, schema = self.spec, request.schema
         demand_limit(spec, request)
         system = [m["content"] for m in request.messages if m["role"] == "system"]
-        form = schema is not None and {"type": "json_schema", "schema": dict(schema)}
+        form = None if schema is None else {"type": "json_schema", "schema": dict(schema)}
+        output = {"effort": spec.reasoning_effort, "format": form}
         # Not an argument of the client, yet part of the protocol for models that take it.
         degrees = self.temperature(request)
         warmth = {} if degrees is None else {"temperature": degrees}
         return {
             "messages": _cached_prefix(request, spec.prompt_caching),
-            "max_tokens": request.max_tokens + spec.thinking_tokens,
+            "max_tokens": self.limit(request),
             "system": "\n\n".join(system) if system else None,
             "thinking": spec.thinking,
-            "output_config": {"format": form} if form else None,
+            "output_config": {name: told for name, told in output.items() if told} or None,
             "extra_body": spec.extra_body | warmth,
         }
 
-    async def send(self, request: Request) -> Reply:
-        return _reply(await self._client.messages.create(**self.sent(request)))
+    def read(self, answer: Any) -> Reply:
+        return _reply(answer)
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:
@@ -60,8 +62,9 @@ def _cached_prefix(request: Request, caching: bool) -> list[dict]:
 def _reply(message: Any) -> Reply:
     try:
         kinds = {block.type for block in message.content}
-        # Thinking blocks are not part of the answer; their tokens are in the usage.
         texts = [block.text for block in message.content if block.type == "text"]
+        # Not part of the answer; its tokens are in the usage.
+        thought = [block.thinking for block in message.content if block.type == "thinking"]
         finish, usage = message.stop_reason, message.usage
     except (AttributeError, TypeError):
         raise MalformedReplyError(f"no content in the reply: {str(message)!r}") from None
@@ -70,5 +73,5 @@ def _reply(message: Any) -> Reply:
     read = [getattr(usage, f"{part}_input_tokens", 0) for part in ("cache_read", "cache_creation")]
     counts = [count(tokens) for tokens in (getattr(usage, "input_tokens", 0), *read)]
     said = getattr(usage, "output_tokens", 0)
-    origin = {"model": getattr(message, "model", None)}
-    return reply("".join(texts), finish, _FINISH, sum(counts), said, origin)
+    origin = {"model": getattr(message, "model", None)} | thinking(*thought)
+    return reply("".join(texts), finish, _FINISH, sum(counts), said, origin, *counts[1:])

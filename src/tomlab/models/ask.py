@@ -20,7 +20,7 @@ from tqdm import tqdm
 from tomlab.errors import InputError
 from tomlab.models import answers
 from tomlab.models.providers import Provider, provider
-from tomlab.models.replies import redacted, without_key
+from tomlab.models.replies import FilteredError, redacted, without_key
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
@@ -46,8 +46,8 @@ async def ask(
     Answers come from the store where the very same request was answered before, then from the kept
     ones in `limits.answers`; identical requests within one call are asked once. The others are
     asked with the concurrency and rates that the model declares and stored one by one. A request
-    that fails after the client's retries becomes a `Response` with an `error`, which is not stored,
-    so that it is asked again next time.
+    that fails after the client's retries, or whose answer the vendor filters, becomes a `Response`
+    with an `error`, which is not stored, so that it is asked again next time.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
     missing, for a missing key, an unknown model or a server out of reach; and in mid-run
@@ -85,7 +85,7 @@ async def ask(
     return [
         Response(key, replies[key], cached=True)
         if key in replies
-        else Response(key, run.replies.get(key), error=run.errors.get(key))
+        else Response(key, run.replies.get(key), run.errors.get(key), filtered=key in run.filtered)
         for key in keys
     ]
 
@@ -113,6 +113,7 @@ class _Run:
     done: int
     replies: dict[str, Reply] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    filtered: set[str] = field(default_factory=set)
     spent: float = 0.0
     reserved: float = 0.0
     under_way: int = 0
@@ -266,6 +267,10 @@ class _Run:
         except self.adapter.fatal as error:
             said = self._describe(error)
             self.stopped = f"turned away with {said}; check its base_url, model and key"
+        except FilteredError as error:  # no fault of the server's, and paid
+            self.errors[key] = self._describe(error)
+            self.filtered.add(key)
+            self._book(request, error.reply)
         except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
             self.errors[key] = said = self._describe(error)
             self.failures_in_a_row += 1
@@ -281,16 +286,8 @@ class _Run:
 
     def _keep(self, key: str, request: Request, reply: Reply, seconds: float) -> None:
         """Store and book one answer; one that the store does not take ends the asking."""
-        price, cost = self.model.price, None
-        if price is not None:
-            # What a server does not count is booked at the most that it may have cost.
-            counted = reply.prompt_tokens + reply.completion_tokens > 0
-            tokens = (reply.prompt_tokens, reply.completion_tokens)
-            cost = price.usd(*tokens) if counted else self._worst_case(request)
-        self.failures_in_a_row = 0
+        cost = self._book(request, reply)
         self.replies[key] = reply
-        self.spent += cost or 0.0
-        self.tokens += reply.prompt_tokens + reply.completion_tokens
         if self.stores:
             whole = _whole(self.adapter, self.model, request)
             answer = row(key, self.model.name, whole, reply, cost, seconds)
@@ -299,6 +296,19 @@ class _Run:
             except StoreError as error:
                 self.unsaved.append(answer)
                 self.stopped = str(error)
+
+    def _book(self, request: Request, reply: Reply) -> float | None:
+        """What one answer cost, which counts as spent; None without a price."""
+        price, cost = self.model.price, None
+        if price is not None:
+            # What a server does not count is booked at the most that it may have cost.
+            counted = reply.prompt_tokens + reply.completion_tokens > 0
+            tokens = (reply.prompt_tokens, reply.completion_tokens)
+            cost = price.usd(*tokens) if counted else self._worst_case(request)
+        self.failures_in_a_row = 0
+        self.spent += cost or 0.0
+        self.tokens += reply.prompt_tokens + reply.completion_tokens
+        return cost
 
     def _describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""

@@ -1,6 +1,9 @@
-"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
+"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded.
 
-from collections.abc import Mapping
+Its chat endpoint; the other one is in `responses`.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,11 +11,11 @@ import openai
 
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
-from tomlab.models.replies import MalformedReplyError, reply
+from tomlab.models.replies import FILTERED, MalformedReplyError, reply, thinking
 from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
-_FINISH = {"stop": "stop", "length": "length", "content_filter": "refusal"}
+_FINISH = {"stop": "stop", "length": "length", "content_filter": FILTERED, "refusal": "refusal"}
 
 
 class Embedded:
@@ -81,7 +84,7 @@ class _Engine:
         body = {"cache_prompt": cached}
         create = self.client.chat.completions.create
         answered = _reply(await create(model="embedded", extra_body=body, **arguments))
-        return replace(answered, origin=origin())
+        return replace(answered, origin=origin() | thinking(answered.origin.get("thinking")))
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
@@ -105,27 +108,37 @@ def _prefix(request: Request) -> list[Mapping[str, str]] | None:
 
 
 class OpenAI(Remote):
-    """Any server that speaks the OpenAI chat protocol, through the `openai` client."""
+    """Any server that speaks OpenAI's chat protocol."""
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env = URL, "OPENAI_API_KEY"
+    path = "/chat/completions"
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
-        roles = {"system": spec.system_role}  # for servers that know no `system`
-        limit = request.max_tokens
         return {
-            "messages": [{**m, "role": roles.get(m["role"], m["role"])} for m in request.messages],
-            spec.max_tokens_field: None if limit is None else limit + spec.thinking_tokens,
+            "messages": with_system(request.messages, spec.system_role),
+            spec.max_tokens_field: self.limit(request),
             "temperature": self.temperature(request),
             "reasoning_effort": spec.reasoning_effort,
             "extra_body": spec.extra_body,
             **_response_format(request),
         }
 
-    async def send(self, request: Request) -> Reply:
-        return _reply(await self._client.chat.completions.create(**self.sent(request)))
+    def read(self, answer: Any) -> Reply:
+        return _reply(answer)
+
+
+def with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:
+    """The messages with the system's in another role, or `joined` to the user's first."""
+    if role != "joined":
+        return [{**m, "role": role} if m["role"] == "system" else {**m} for m in messages]
+    told = [m["content"] for m in messages if m["role"] == "system"]
+    others = [{**m} for m in messages if m["role"] != "system"]
+    first = next(m for m in others if m["role"] == "user")
+    first["content"] = "\n\n".join([*told, first["content"]])
+    return others
 
 
 def _response_format(request: Request) -> dict[str, Any]:
@@ -142,9 +155,18 @@ def _reply(completion: Any) -> Reply:
         content, refused = choice.message.content, getattr(choice.message, "refusal", None)
     except (AttributeError, LookupError, TypeError):
         raise MalformedReplyError(f"no choices in the reply: {str(completion)!r}") from None
-    finish = "content_filter" if refused else choice.finish_reason
+    finish = "refusal" if refused else choice.finish_reason
     text = refused if refused and not content else "" if content is None else content
     counts = (getattr(usage, f"{what}_tokens", 0) for what in ("prompt", "completion"))
     named = {"model": "model", "fingerprint": "system_fingerprint"}
     told = {name: getattr(completion, field, None) for name, field in named.items()}
-    return reply(text, finish, _FINISH, *counts, told)
+    # Not the vendor's fields: servers name them so, one or both with the same text.
+    fields = ("reasoning_content", "reasoning")
+    told |= thinking(*{getattr(choice.message, field, None): 0 for field in fields})
+    return reply(text, finish, _FINISH, *counts, told, *cache(usage, "prompt"))
+
+
+def cache(usage: Any, what: str) -> tuple[Any, Any]:
+    """How many tokens of the prompt were read from and written to the vendor's cache."""
+    details = getattr(usage, f"{what}_tokens_details", None)
+    return tuple(getattr(details, f"{name}_tokens", 0) for name in ("cached", "cache_write"))

@@ -39,6 +39,10 @@ def provider(spec: ModelSpec) -> Provider:
             from tomlab.models.anthropic import Anthropic
 
             return Anthropic(spec)
+        case "openai" if spec.endpoint == "responses":
+            from tomlab.models.responses import Responses
+
+            return Responses(spec)
         case "openai":
             from tomlab.models.openai import OpenAI
 

@@ -6,10 +6,12 @@ from types import ModuleType
 from typing import Any
 
 from tomlab.errors import InputError
-from tomlab.models.replies import redacted
-from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Request
+from tomlab.models.replies import FilteredError, from_json, redacted
+from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Reply, Request
 
 Payload = dict[str, Any]
+# What Anthropic says, in an error without a code.
+_FILTERED = "blocked by content filtering policy"
 # What a server that wants no key is handed: the clients insist on one.
 NO_KEY = "none"
 
@@ -43,7 +45,8 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
 
 
 class Remote(ABC):
-    """What the adapters of remote providers are alike in; each adds the `body` of its protocol.
+    """What the adapters of remote providers are alike in; each adds its protocol: the `body`, the
+    endpoint, and what is read of its answer.
 
     The client is made when it is first needed: answers in the store need neither key nor client.
     """
@@ -52,6 +55,7 @@ class Remote(ABC):
     client_class: type
     url: str
     key_env: str
+    path: str  # of the endpoint
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
@@ -64,13 +68,49 @@ class Remote(ABC):
         return where | self.sent(request)
 
     def sent(self, request: Request) -> Payload:
-        """The arguments of the client's call."""
+        """What of the request decides its answer, in the words of the client's arguments."""
         body = {"model": self.spec.model, **self.body(request)}
         return {name: value for name, value in body.items() if value is not None}
+
+    def wire(self, request: Request) -> Payload:
+        """The JSON that the endpoint is sent."""
+        sent = self.sent(request)
+        return sent | sent.pop("extra_body")
 
     @abstractmethod
     def body(self, request: Request) -> Payload:
         """The protocol's fields, None for what is not sent."""
+
+    @abstractmethod
+    def read(self, answer: Any) -> Reply:
+        """The reply in what the endpoint sends, by `from_json` or of the client's type.
+
+        Errors: `MalformedReplyError`, `FilteredError`.
+        """
+
+    async def send(self, request: Request) -> Reply:
+        """One answer. Errors: those of `read` and of the client; `FilteredError`, too, where the
+        question is filtered.
+        """
+        sdk = self.sdk
+        try:
+            # Not by the method of its name, which goes through the types of all that is sent and
+            # comes back: as much work as the rest.
+            text = await self._client.post(self.path, body=self.wire(request), cast_to=str)
+            return self.read(from_json(text))
+        except sdk.BadRequestError as error:
+            if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
+                raise FilteredError(f"in place of an answer: {error}") from None
+            raise
+        except sdk.APITimeoutError as error:
+            # By aiohttp, whatever breaks a connection is one; the cause tells what did.
+            said = f"Connection lost: {error.__cause__ or error}"
+            raise sdk.APIConnectionError(message=said, request=error.request) from None
+
+    def limit(self, request: Request) -> int | None:
+        """The limit to send, with room to think."""
+        limit = request.max_tokens
+        return None if limit is None else limit + self.spec.thinking_tokens
 
     def temperature(self, request: Request) -> float | None:
         """The temperature to send; None for a model that takes none."""
@@ -79,19 +119,22 @@ class Remote(ABC):
 
     async def check(self) -> None:
         """Ask for the list of models, which costs nothing: is the server there, the key good, the
-        model known? A server without such a list is taken on trust. A name that isn't listed may be
-        an alias, which the server tells on asking.
+        model known? A server without such a list, and an entry that says `listed: false`, is taken
+        on trust. A name that isn't listed may be an alias, which the server tells on asking.
         """
         spec, sdk, where = self.spec, self.sdk, f"models.{self.spec.name}"
         self.secret = api_key(spec, self.key_env)
+        by = {"aiohttp": sdk.DefaultAioHttpClient, "httpx": sdk.DefaultAsyncHttpxClient}
         self._client = client = self.client_class(
             base_url=spec.base_url or self.url,
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
             timeout=spec.timeout,
             # Another server than the one that is named gets neither the questions nor the key.
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=by[spec.transport](follow_redirects=False),
         )
+        if not spec.listed:
+            return
         try:
             listed = [model.id async for model in client.models.list()]
         except sdk.APIConnectionError as error:

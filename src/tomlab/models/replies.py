@@ -1,19 +1,45 @@
 """What becomes of a server's reply before it is kept: checked, counted, without the key."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from tomlab.models.specs import Reply
 
 # A shorter key is no secret: servers without one are given any word.
 SHORTEST_KEY = 8
+FILTERED = "filtered"
 _SHOWN = 4  # characters of a key that an error may show
 
 
 class MalformedReplyError(ValueError):
     """The server answered, but not in the protocol's form."""
+
+
+class FilteredError(Exception):
+    """The vendor's content filter took the question or the answer: that is no word of the model's.
+
+    reply: with the tokens that were counted all the same.
+    """
+
+    def __init__(self, said: str, reply: Reply | None = None):
+        super().__init__(f"by the vendor's content filter, {said}")
+        self.reply = reply or Reply("", "other")
+
+
+class Told(SimpleNamespace):
+    """A JSON object: what it has is an attribute, what it has not is None."""
+
+    def __getattr__(self, _: str) -> None:
+        return None
+
+
+def from_json(text: str) -> Any:
+    """What a server's JSON tells, in the form of the clients' types. Errors: `ValueError`."""
+    return json.loads(text, object_hook=lambda fields: Told(**fields))
 
 
 def reply(
@@ -23,11 +49,14 @@ def reply(
     prompt_tokens: Any,
     completion_tokens: Any,
     origin: Mapping[str, Any],
+    cached: Any = 0,
+    written: Any = 0,
 ) -> Reply:
     """A checked reply. finishes: a protocol's reasons by our names; others are "other". origin: of
-    which what is a text is kept.
+    which what is a text is kept. cached, written: of the prompt's tokens.
 
-    Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8.
+    Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
+    `FilteredError` where the reason is "filtered".
     """
     if not isinstance(text, str):
         raise MalformedReplyError(f"expected a text as the answer, found {text!r}")
@@ -36,8 +65,23 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
-    told = {name: value for name, value in origin.items() if isinstance(value, str)}
-    return Reply(text, reason, count(prompt_tokens), count(completion_tokens), told)
+    told = {name: _storable(value) for name, value in origin.items() if isinstance(value, str)}
+    prompt, completion = count(prompt_tokens), count(completion_tokens)
+    read = min(count(cached), prompt)
+    found = Reply(text, reason, prompt, completion, told, read, min(count(written), prompt - read))
+    if reason == FILTERED:
+        raise FilteredError(f"after {completion:,} tokens", found)
+    return found
+
+
+def thinking(*parts: Any) -> dict[str, str]:
+    """What a model thought, as a part of an origin; none where it told nothing."""
+    told = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    return {"thinking": told} if told else {}
+
+
+def _storable(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def count(tokens: Any) -> int:

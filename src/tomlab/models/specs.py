@@ -24,7 +24,7 @@ PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("max_retries", "timeout", "api_key_env", "licence"),
+    *("max_retries", "timeout", "api_key_env", "licence", "transport", "listed"),
 }
 
 
@@ -100,7 +100,9 @@ class Reply:
     """What a provider made of one request. finish_reason: stop, length, refusal or other.
 
     origin: who answered, as far as it is told: `engine` with its version and `processor`, or
-        `model` and `fingerprint` by the vendor's word; kept with the answer, and no part of it.
+        `model` and `fingerprint` by the vendor's word, and `thinking`, what it thought before; kept
+        with the answer, and no part of it.
+    cached_tokens, written_tokens: of the prompt's, those read from and written to a vendor's cache.
     """
 
     text: str
@@ -108,19 +110,23 @@ class Reply:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
+    cached_tokens: int = field(default=0, compare=False)
+    written_tokens: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
 class Response:
     """A reply with the key of its request, or the error that stands in its place.
 
-    cached: it came from the response store, so nothing was spent now.
+    cached: it came from the response store, so nothing was spent now. filtered: the error is that
+    the vendor's content filter took the answer away.
     """
 
     request_key: str
     reply: Reply | None
     error: str | None = None
     cached: bool = False
+    filtered: bool = False
 
 
 class Price(params.Section):
@@ -190,16 +196,26 @@ class _RemoteModel(_Spec):
     temperature: float | Literal["protocol"] | None = PROTOCOL
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
+    # In the vendor's words, such as `low`; null sends none.
+    reasoning_effort: str | None = None
     extra_body: Annotated[dict[str, Any], params.fits(_no_key, _NO_KEY)] = Field({})
+    # What carries requests; the clients' own default is httpx, which takes longer.
+    transport: Literal["aiohttp", "httpx"] = "aiohttp"
+    # Whether the server's list of models is looked at before anything is asked. Where models go by
+    # names that no list has, as Azure's deployments do: false.
+    listed: bool = True
 
 
 class OpenAIModel(_RemoteModel):
-    """Any server that speaks the OpenAI chat protocol."""
+    """Any server that speaks one of OpenAI's protocols."""
 
     provider: Literal["openai"]
+    endpoint: Literal["chat", "responses"] = "chat"
+    # At the endpoint `chat`; the other has one name for it.
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    system_role: Literal["system", "developer", "user"] = "system"
-    reasoning_effort: str | None = None
+    # For a model without a system role: `user`, a message before the user's, or `joined`, which
+    # sets the system's text before the first of the user's.
+    system_role: Literal["system", "developer", "user", "joined"] = "system"
 
 
 class AnthropicModel(_RemoteModel):

@@ -107,7 +107,7 @@ def _told(path: Path) -> dict[str, Any]:
         datetime.fromtimestamp(when, UTC).date().isoformat()
         for when in (table["created"].min(), table["created"].max())
     ]
-    counts = Counter(", ".join(json.loads(told).values()) or UNKNOWN for told in table["origin"])
+    counts = Counter(map(_by, table["origin"]))
     origins = [f"{origin} ({n:,})" for origin, n in counts.most_common()]
     return {
         "answers": len(table),
@@ -118,6 +118,12 @@ def _told(path: Path) -> dict[str, Any]:
         "cost_usd": table["cost"].sum(),
         "mb": path.stat().st_size / 1e6,
     }
+
+
+def _by(origin: str) -> str:
+    """Who answered, in words."""
+    told = json.loads(origin)
+    return ", ".join(told[name] for name in told if name != "thinking") or UNKNOWN
 
 
 def _days(told: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from tomlab.errors import InputError
+from tomlab.models.replies import FILTERED
 from tomlab.records.tidy import AS_ASKED, REVERSED
 
 # Openings of an answer that declines. Only read when no option could be found.
@@ -86,3 +87,10 @@ def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
 def failed(response: Mapping) -> bool:
     """Whether there is an error in the place of an answer."""
     return pd.notna(response["error"]) or pd.isna(response["response"])
+
+
+def lost(response: Mapping) -> tuple[str, str]:
+    """The outcome of a failed response, and the rule in words."""
+    if response["finish_reason"] == FILTERED:
+        return "refused", "the vendor's content filter took the answer away"
+    return "error", "the request failed"

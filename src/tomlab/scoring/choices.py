@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tomlab.scoring.answers import failed, unanswered
+from tomlab.scoring.answers import failed, lost, unanswered
 
 
 class Reading(NamedTuple):
@@ -33,7 +33,8 @@ def judged(
     first), with "answered" made correct or wrong. keys: the letters of options.
     """
     if failed(response):
-        return Reading("error", None, "the request failed")
+        outcome, rule = lost(response)
+        return Reading(outcome, None, rule)
     reading = read(response["response"], response["finish_reason"], cot)
     if reading.key is None:
         return reading

@@ -16,7 +16,7 @@ from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED, check
-from tomlab.scoring.answers import failed, pairs, unanswered, visible
+from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
@@ -34,9 +34,9 @@ Verdict = tuple[str, str, dict]
 
 
 class Said(NamedTuple):
-    """Of one answer the part that is judged, its outcome if nothing can be read of that ("error"
-    for a failed request), why it ended, and of beliefs whether it is nearer to the right one, and
-    whether the encoder could not read to the end what it compared.
+    """Of one answer the part that is judged, its outcome if nothing can be read of that, why it
+    ended, and of beliefs whether it is nearer to the right one, and whether the encoder could not
+    read to the end what it compared. lost: why there is no answer, if a request failed.
     """
 
     text: str
@@ -44,6 +44,7 @@ class Said(NamedTuple):
     finish_reason: str = ""
     is_nearer: bool = False
     is_cut: bool = False
+    lost: str = ""
 
     def free(self, outcome: str) -> str:
         """The outcome of free text that earns nothing, if it is a finished answer at all."""
@@ -119,8 +120,8 @@ _RULES |= {"answerability_yn": _yn, "infoaccess_yn": _yn}
 
 def _verdict(item: Mapping, said: Said) -> Verdict:
     item_id, kind = item["item_id"], item["question_type"]
-    if said.unread == "error":
-        return "error", "the request failed", {"excluded_aware": is_list(kind)}
+    if said.lost:
+        return said.unread, said.lost, {"excluded_aware": is_list(kind)}
     if kind not in _RULES:
         raise InputError(f"items: {item_id}: question_type: found {kind!r}, which has no rule")
     return _RULES[kind](item, said)
@@ -174,7 +175,8 @@ def rule(item: Mapping, scored: Mapping) -> str:
 
 def _said(response: Mapping) -> Said:
     if failed(response):
-        return Said("", "error")
+        outcome, rule = lost(response)
+        return Said("", outcome, lost=rule)
     text, open_thought = answer_text(response["response"])
     ended = response["finish_reason"]
     return Said(text, unanswered(text, ended, open_thought), ended)

@@ -16,7 +16,7 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import check
-from tomlab.scoring.answers import failed, pairs, unanswered, visible
+from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
 from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.entailment import two_way
@@ -53,7 +53,7 @@ def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -
         found = _labelling(said, gold)
     found["n_gold"] = len(gold)
     if failed(response):
-        return found | {"outcome": "error", "rule": "the request failed"}
+        return found | dict(zip(("outcome", "rule"), lost(response), strict=True))
     if not said.rows:
         text, open_thought = visible(response["response"])
         outcome = unanswered(text, response["finish_reason"], open_thought)
