@@ -1,5 +1,6 @@
 # From nothing but Python >= 3.11, make and git:
 #   make figures   set up, fetch the data, run every stage that is out of date
+#   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
 #   make test      set up, run all tests
 #   make book      build docs/book anew from what the stages wrote
 PYTHON ?= python3
@@ -21,11 +22,15 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures book test params verify lint lab data lock clean
+.PHONY: figures plan book test params verify lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
+
+# Nothing is asked. MODEL: names of entries in place of run.models.
+plan: data
+	@python -m tomlab.pipeline.plan $(MODEL)
 
 # The pages alone: from results/, after a change of a text or of the style.
 book: data

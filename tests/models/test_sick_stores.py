@@ -205,7 +205,7 @@ def test_store_of_a_later_schema_is_refused_and_left_alone(store):
     with sqlite3.connect(store) as db:
         db.execute("PRAGMA user_version = 7")
     before = store.read_bytes()
-    with pytest.raises(StoreError, match=r"found schema 7 .*expected 2 or"):
+    with pytest.raises(StoreError, match=r"found schema 7 .*expected 3 or"):
         Store(store)
     assert store.read_bytes() == before
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -171,6 +171,24 @@ def request(
     )
 
 
+def requested(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    model: ModelSpec,
+    *,
+    seed: int = 0,
+    replaced: Mapping[str, str] | None = None,
+    max_tokens: Mapping[str, int | None] | None = None,
+) -> Iterator[Request]:
+    """The requests of `evaluate`, in the order of the questions."""
+    max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
+    where = f"{benchmark.NAME}, {model.name}"
+    refuse(strange_methods(benchmark, {"limits of answers": max_tokens}), where)
+    for question in questions:
+        put = request(benchmark, question, seed=seed, replaced=replaced, max_tokens=max_tokens)
+        yield _on_its_own(put, question) if is_sampled(model) else put
+
+
 async def evaluate(
     benchmark: Benchmark,
     questions: Sequence[Question],
@@ -193,12 +211,8 @@ async def evaluate(
     limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
-    max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
-    refuse(strange_methods(benchmark, {"limits of answers": max_tokens}), where)
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
-    requests = [request(benchmark, question, **options) for question in questions]
-    if is_sampled(model):
-        requests = [_on_its_own(*each) for each in zip(requests, questions, strict=True)]
+    requests = list(requested(benchmark, questions, model, **options))
     responses = await ask(requests, model, store=store, limits=limits)
     errors = [r.error for r in responses if r.error is not None and not r.filtered]
     if len(errors) > limits.max_error_share * len(responses):

@@ -19,15 +19,14 @@ from tqdm import tqdm
 
 from tomlab.errors import InputError
 from tomlab.models import answers
+from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
+from tomlab.models.ledger import Spending
 from tomlab.models.providers import Provider, provider
 from tomlab.models.replies import FilteredError, redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
-CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
-# What an answer without a limit is reckoned at, in estimates of cost and of tokens a minute.
-UNLIMITED = 4096
 # Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
 # look for the answers to requests that another process has claimed.
 CLAIM, HOLD, LOOK = 30.0, 10.0, 0.5
@@ -58,7 +57,7 @@ async def ask(
     beside it (see `Store.rescue`). What another process asks at the same store is waited for.
     """
     limits, adapter = limits or Limits(), provider(model)
-    keys = [request_key(_whole(adapter, model, request)) for request in requests]
+    keys = [request_key(whole(adapter, model, request)) for request in requests]
     with Store(store) as kept:
         replies = kept.replies(keys)
         if _is_kept(model):
@@ -115,8 +114,7 @@ class _Run:
     errors: dict[str, str] = field(default_factory=dict)
     filtered: set[str] = field(default_factory=set)
     spent: float = 0.0
-    reserved: float = 0.0
-    under_way: int = 0
+    admission: asyncio.Lock = field(default_factory=asyncio.Lock)
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     tokens: int = 0
     failures_in_a_row: int = 0
@@ -194,7 +192,7 @@ class _Run:
     def _limiters(self, requests: Collection[Request]) -> list[tuple[AsyncLimiter, Callable]]:
         """The model's rate limits, each with what a request counts for."""
         limiters = []
-        weights = {"requests_per_minute": lambda _: 1, "tokens_per_minute": _tokens}
+        weights = {"requests_per_minute": lambda _: 1, "tokens_per_minute": tokens_a_minute}
         for option, weigh in weights.items():
             if rate := getattr(self.model, option, None):
                 # Room for the largest request, not for a minute's worth, which would go out at once
@@ -208,12 +206,10 @@ class _Run:
             if self._ours(key, request):
                 for limiter, weigh in limiters:
                     await limiter.acquire(weigh(request))
-                cost = self._worst_case(request)
+                cost = worst_case(self.model, request)
                 if self.stopped or not await self._affords(cost):
                     return
-                self.reserved, self.under_way = self.reserved + cost, self.under_way + 1
-                await self._one(key, request)
-                self.reserved, self.under_way = self.reserved - cost, self.under_way - 1
+                await self._one(key, request, cost)
                 self.finished.set()
             if self.stopped:
                 return
@@ -236,32 +232,42 @@ class _Run:
             self.claimed[key] = request
         return claimed is True
 
-    def _worst_case(self, request: Request) -> float:
-        """At most so many US dollars may one request cost, if it has a limit; 0 where nothing is
-        priced.
-        """
-        if self.model.price is None:
-            return 0.0
-        answer = (request.max_tokens or UNLIMITED) + getattr(self.model, "thinking_tokens", 0)
-        return self.model.price.usd(_prompt_tokens(request), answer)
-
     async def _affords(self, cost: float) -> bool:
-        """Whether the cost limit admits one more request. What is under way is reckoned at its
-        worst, so near the limit this waits for it to come in cheaper.
+        """Whether the cost limit admits one more request, which is reserved then. What is under
+        way, here and in other processes, is reckoned at its worst, so near the limit this waits for
+        it to come in cheaper.
         """
         limit = self.limits.max_cost_usd
-        while limit is not None and cost and self.spent + self.reserved + cost > limit:
-            if not self.under_way:
-                self.stopped = (
-                    f"the next request may cost ${cost:.4f}, over limits.max_cost_usd = {limit}"
-                )
-                return False
-            self.finished.clear()
-            await self.finished.wait()
-        return not self.stopped
+        if not (cost and self.stores):
+            return not self.stopped
+        async with self.admission:
+            while not self.stopped:
+                self.finished.clear()
+                try:
+                    if self.store.reserve(cost, limit):
+                        return True
+                    found = self.store.spending()
+                except StoreError as error:
+                    self.stopped = str(error)
+                    return False
+                if not found.under_way:
+                    self.stopped = self._no_more(cost, found)
+                    return False
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.finished.wait(), LOOK)
+        return False
 
-    async def _one(self, key: str, request: Request) -> None:
-        start = time.monotonic()
+    def _no_more(self, cost: float, found: Spending) -> str:
+        """Why the cost limit admits no other request."""
+        lost = f" (${found.lost:.4f} of it under way when a run was killed)" if found.lost else ""
+        return (
+            f"the next request may cost ${cost:.4f}, and of limits.max_cost_usd = "
+            f"{self.limits.max_cost_usd} ${sum(found):.4f}{lost} are spent at {self.store.path}: a "
+            "larger limit goes on"
+        )
+
+    async def _one(self, key: str, request: Request, reserved: float) -> None:
+        start, paid = time.monotonic(), 0.0
         try:
             reply = without_key(await self.adapter.send(request), self.adapter.secret)
         except self.adapter.fatal as error:
@@ -270,7 +276,7 @@ class _Run:
         except FilteredError as error:  # no fault of the server's, and paid
             self.errors[key] = self._describe(error)
             self.filtered.add(key)
-            self._book(request, error.reply)
+            paid = self._book(request, error.reply) or 0.0
         except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
             self.errors[key] = said = self._describe(error)
             self.failures_in_a_row += 1
@@ -278,33 +284,32 @@ class _Run:
                 in_a_row = f"{self.failures_in_a_row} requests failed in a row"
                 self.stopped = f"{in_a_row}, the last with {said}"
         else:
-            self._keep(key, request, reply, time.monotonic() - start)
+            self._keep(key, request, reply, time.monotonic() - start, reserved)
             return
         if self.stores:
-            with suppress(StoreError):  # the claim ends by itself
+            with suppress(StoreError):  # both end by themselves
                 self.store.let_go(key)
+                if reserved:
+                    self.store.settle(reserved, paid=paid)
 
-    def _keep(self, key: str, request: Request, reply: Reply, seconds: float) -> None:
+    def _keep(
+        self, key: str, request: Request, reply: Reply, seconds: float, reserved: float
+    ) -> None:
         """Store and book one answer; one that the store does not take ends the asking."""
         cost = self._book(request, reply)
         self.replies[key] = reply
         if self.stores:
-            whole = _whole(self.adapter, self.model, request)
-            answer = row(key, self.model.name, whole, reply, cost, seconds)
+            sent = whole(self.adapter, self.model, request)
+            answer = row(key, self.model.name, sent, reply, cost, seconds)
             try:
-                self.replies[key] = self.store.put(answer)
+                self.replies[key] = self.store.put(answer, reserved)
             except StoreError as error:
-                self.unsaved.append(answer)
+                self.unsaved.append(answer | self.store.owed(reserved))
                 self.stopped = str(error)
 
     def _book(self, request: Request, reply: Reply) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
-        price, cost = self.model.price, None
-        if price is not None:
-            # What a server does not count is booked at the most that it may have cost.
-            counted = reply.prompt_tokens + reply.completion_tokens > 0
-            tokens = (reply.prompt_tokens, reply.completion_tokens)
-            cost = price.usd(*tokens) if counted else self._worst_case(request)
+        cost = cost_of(self.model, request, reply)
         self.failures_in_a_row = 0
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
@@ -347,21 +352,13 @@ def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tupl
     return batches
 
 
-def _whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
+def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
+    """All that is sent for a request and where to: its key is made of it."""
     return {"provider": model.provider, **adapter.payload(request)}
 
 
-def _prompt_tokens(request: Request) -> float:
-    return sum(len(message["content"]) for message in request.messages) / CHARS_PER_TOKEN
-
-
-def _tokens(request: Request) -> float:
-    return _prompt_tokens(request) + (request.max_tokens or UNLIMITED)
-
-
 def _check_price(model: ModelSpec, limits: Limits) -> None:
-    paid = model.provider in ("openai", "anthropic") and model.base_url is None
-    if limits.max_cost_usd is not None and paid and model.price is None:
+    if limits.max_cost_usd is not None and is_paid(model) and model.price is None:
         raise InputError(
             f"models.{model.name}: limits.max_cost_usd is set, but the model declares no price; "
             "add `price: {input: …, output: …}` in US dollars for a million tokens"

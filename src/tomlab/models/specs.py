@@ -134,10 +134,30 @@ class Price(params.Section):
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    # Of the input, what is read from the vendor's cache and what is written there; None: `input`.
+    cached_input: float | None = Field(None, ge=0)
+    cache_write: float | None = Field(None, ge=0)
+    # The factor on all of this where a model is asked in batches.
+    batch: float = Field(1, ge=0)
 
-    def usd(self, prompt_tokens: Any, completion_tokens: Any) -> Any:
-        """What so many tokens cost in US dollars; numbers or columns of a table."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+    def usd(
+        self,
+        prompt_tokens: Any,
+        completion_tokens: Any,
+        *,
+        cached: Any = 0,
+        written: Any = 0,
+        batched: bool = False,
+    ) -> Any:
+        """What so many tokens cost in US dollars; numbers or columns of a table.
+
+        cached, written: how many of the prompt's were read from and written to the cache.
+        """
+        reading = self.input if self.cached_input is None else self.cached_input
+        writing = self.input if self.cache_write is None else self.cache_write
+        prompt = (prompt_tokens - cached - written) * self.input + cached * reading
+        whole = prompt + written * writing + completion_tokens * self.output
+        return whole * (self.batch if batched else 1) / 1e6
 
 
 class _Spec(params.Section):
@@ -223,8 +243,8 @@ class AnthropicModel(_RemoteModel):
 
     provider: Literal["anthropic"]
     thinking: dict[str, Any] | None = None
-    # Let the vendor keep a long prefix that questions share, such as a conversation. Costs are
-    # reckoned at the price without a cache.
+    # Let the vendor keep a long prefix that questions share, such as a conversation; what that
+    # costs is `cached_input` and `cache_write` of the price.
     prompt_caching: bool = True
 
 
@@ -240,6 +260,12 @@ _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
+def is_paid(spec: ModelSpec) -> bool:
+    """Whether asking costs: a price is declared, or a vendor is asked at its own address."""
+    vendors = spec.provider in ("openai", "anthropic") and spec.base_url is None
+    return spec.price is not None or vendors
+
+
 def is_sampled(spec: ModelSpec) -> bool:
     """Whether chance has a part in its answers: asked at a declared temperature above 0, or at one
     of its own (null). All benchmarks' protocols ask at 0.
@@ -252,6 +278,7 @@ class Limits(params.Section):
 
     # missing: what is not kept is asked; never: it is an error, so that nothing is spent.
     ask: Literal["missing", "never"] = "missing"
+    # What may be spent in all at one response store, by whatever asks there.
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)

@@ -17,9 +17,10 @@ from typing import Any, Self
 from uuid import uuid4
 
 from tomlab.errors import InputError
+from tomlab.models.ledger import LEDGER, OPENING, Ledger
 from tomlab.models.specs import Reply
 
-VERSION = 2  # of the schema; 0 had no claims, 1 neither origins nor uses
+VERSION = 3  # of the schema; 0 had no claims, 1 neither origins nor uses, 2 no spending
 _ORIGIN = "origin TEXT NOT NULL DEFAULT '{}'"
 _COLUMNS = (
     "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
@@ -34,6 +35,7 @@ _TABLES = {
     "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
     # By which stages, and what for, an answer was asked.
     "uses": "key TEXT, stage TEXT, purpose TEXT, PRIMARY KEY (key, stage, purpose)",
+    **LEDGER,
 }
 # By the beginning of SQLite's name of a fault: what to do.
 _ADVICE = {
@@ -68,7 +70,7 @@ def key_of(request: str) -> str:
     return sha256(request.encode()).hexdigest()
 
 
-class Store:
+class Store(Ledger):
     """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
     Several processes may ask at one store: what one has claimed, no other asks meanwhile.
@@ -104,6 +106,8 @@ class Store:
     def __exit__(self, *_) -> None:
         with suppress(sqlite3.Error):
             self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+            # Nobody waits for what is under way now.
+            self._db.execute("UPDATE reserved SET until = 0 WHERE owner = ?", [self._owner])
         self._db.close()
 
     @contextmanager
@@ -127,6 +131,7 @@ class Store:
                 self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
             if len(self._columns()) < len(_NAMES):
                 self._db.execute(f"ALTER TABLE responses ADD COLUMN {_ORIGIN}")
+            self._db.execute(OPENING)
             self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _columns(self) -> list[str]:
@@ -194,12 +199,29 @@ class Store:
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 
+    def measured(self, stage: str) -> list[tuple]:
+        """What answers asked for by a stage took, by model and method: how many, sums of their
+        tokens, of the characters of their messages as JSON and of their seconds.
+        """
+        texts = " + ".join(
+            f"ifnull(length(json_extract(request, '$.{name}')), 0)"
+            for name in ("messages", "input", "system")
+        )
+        query = (
+            "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
+            f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
+            " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
+            " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method"
+        )
+        with self._told():
+            return self._db.execute(query, [stage]).fetchall()
+
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Store answers from elsewhere; the keys of those that differ here, which stay as here.
 
-        rows: as of `kept`.
+        rows: as of `kept`. They cost nothing here.
         """
-        self._insert(rows)
+        self._insert(rows, paid=False)
         uses = [
             (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
         ]
@@ -229,10 +251,11 @@ class Store:
         return bool(claimed)
 
     def hold(self, seconds: float) -> None:
-        """Prolong all our claims to so many seconds from now."""
+        """Prolong all our claims and our reservation to so many seconds from now."""
         with self._told():
-            until = time.time() + seconds
-            self._db.execute("UPDATE claims SET until = ? WHERE owner = ?", [until, self._owner])
+            for table in ("claims", "reserved"):
+                command = f"UPDATE {table} SET until = ? WHERE owner = ?"
+                self._db.execute(command, [time.time() + seconds, self._owner])
 
     def let_go(self, key: str) -> None:
         """Give up a claim."""
@@ -240,19 +263,21 @@ class Store:
             command = "DELETE FROM claims WHERE key = ? AND owner = ?"
             self._db.execute(command, [key, self._owner])
 
-    def put(self, row: Mapping[str, Any]) -> Reply:
-        """Keep one answer (see `row`) for good; the reply that is kept, which is an earlier one if
-        there was one. Errors: `StoreError`; the answer is not kept then.
+    def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
+        """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
+        that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
+        not kept then.
         """
-        self._insert([row])
+        self._insert([{**row, **self.owed(reserved, by)}])
         return self.replies([row["key"]])[row["key"]]
 
-    def _insert(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _insert(self, rows: Sequence[Mapping[str, Any]], paid: bool = True) -> None:
         command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
         with self._told(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
             self._db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
+            self._book(rows if paid else [])
 
     def _rescued(self) -> list[Path]:
         """Where answers go that the store does not take: beside it, or to another disk."""
@@ -289,7 +314,7 @@ class Store:
             try:
                 row = json.loads(line)
                 rows.append({name: row[name] for name in _NAMES[:-1]})
-                rows[-1]["origin"] = row.get("origin", "{}")
+                rows[-1] |= {"origin": "{}", **row}
             except (ValueError, TypeError, KeyError) as error:
                 raise StoreError(
                     f"{path}, line {number}: found {line[:60]!r} ({error!r}), expected an answer "

@@ -23,6 +23,7 @@ import yaml
 
 from tomlab import params
 from tomlab.errors import InputError
+from tomlab.models.specs import is_paid, model_spec
 from tomlab.models.store import Store
 from tomlab.paths import RESPONSE_STORE, ROOT
 
@@ -123,6 +124,26 @@ def _changed() -> set[str]:
     return set(json.loads(status.stdout or "{}"))
 
 
+def _announced(to_run: dict[str, list[str]], runner: Chains) -> list[str]:
+    """Say what models that cost will be asked, once items are there to tell; what failed before."""
+    content = params.load()
+    registry = content.get("models") or {}
+    entries = [model_spec(name, registry) for name in content["run"]["models"] if name in registry]
+    if not (paid := [spec.name for spec in entries if is_paid(spec)]):
+        return []
+    for name, stages in to_run.items():
+        before = [stage for stage in stages if stage.startswith(("generation@", "filtering@"))]
+        if runner.run(name, before) is None:
+            return [name]
+    from tomlab.pipeline import plan  # takes seconds to import
+
+    with Store(RESPONSE_STORE) as kept:
+        table = plan.plan(content, paid, kept)
+    if len(table) and (table["kept"] < table["requests"]).any():
+        print(*plan.told(table), sep="\n", flush=True)
+    return []
+
+
 def repro(side_by_side: int, runner: Chains) -> list[str]:
     """Run what is out of date, so many chains at a time; the names of those that failed."""
     run, began = params.load()["run"], time.time()
@@ -138,6 +159,8 @@ def repro(side_by_side: int, runner: Chains) -> list[str]:
         return []
     chains = {name: chain(stages, name, run["models"]) for name in run["benchmarks"]}
     to_run = {name: names for name, names in chains.items() if changed & set(names)}
+    if failed := _announced(to_run, runner):
+        return failed
     took: dict[str, float | None] = {}
     if side_by_side > 1 and len(to_run) > 1:
         last = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}

@@ -1,0 +1,196 @@
+"""What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from faulty_server import GOOD, Act
+from tomlab.errors import InputError
+from tomlab.models import ledger
+from tomlab.models.costs import cost_of, worst_case
+from tomlab.models.specs import Price, Reply
+from tomlab.models.store import Store, row
+from toy_models import answers, question, questions, toy
+
+# Ten tokens at most for a question, seven in fact, a dollar each.
+DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
+ASKER = """
+import sys
+from tomlab.models import ask, ledger
+from toy_models import answers, question, toy
+ask.CLAIM = ledger.RESERVED = 1.0
+url, store, name, limit = sys.argv[1:]
+spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
+answers([question(f"{name} {n}?") for n in range(40)], spec, store, max_cost_usd=float(limit))
+"""
+
+
+def ask_in_a_process(url: str, store: Path, name: str, limit: float) -> subprocess.Popen:
+    helpers = Path(__file__).parents[1] / "helpers"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(helpers), *sys.path])}
+    command = [sys.executable, "-c", ASKER, url, str(store), name, str(limit)]
+    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+
+
+def paid(key: str, cost: float | None = 0.5) -> dict:
+    return row(key, "toy", {"asked": key}, Reply("b", "stop", 1, 1), cost, 0.1)
+
+
+# Prices
+
+
+def test_what_comes_from_the_cache_and_goes_there_has_prices_of_its_own():
+    price = Price(input=4, output=10, cached_input=1, cache_write=5)
+    usd = price.usd(1000, 100, cached=600, written=300)
+    assert usd == pytest.approx((100 * 4 + 600 * 1 + 300 * 5 + 100 * 10) / 1e6)
+    plain = Price(input=4, output=10)
+    assert plain.usd(1000, 100, cached=600, written=300) == plain.usd(1000, 100)
+
+
+def test_batch_has_a_factor():
+    assert Price(input=4, output=10, batch=0.5).usd(1000, 100, batched=True) == 0.0025
+    assert Price(input=4, output=10, batch=0.5).usd(1000, 100) == 0.005
+
+
+def test_answer_costs_what_its_tokens_do_and_at_worst_all_of_its_prompt_is_written():
+    price = {"input": 3_000_000, "output": 0, "cached_input": 300_000, "cache_write": 3_750_000}
+    spec = toy("anthropic", "http://localhost:1", price=price)
+    asked, counted = question("x" * 30), Reply("b", "stop", 10, 1, {}, 8, 2)
+    assert cost_of(spec, asked, counted) == pytest.approx(8 * 0.3 + 2 * 3.75)
+    assert worst_case(spec, asked) == pytest.approx(10 * 3.75)
+    assert cost_of(spec, asked, Reply("b", "stop")) == worst_case(spec, asked)
+
+
+# The ledger
+
+
+def test_answers_are_booked_and_their_reservations_end(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.reserve(2.0, limit=3)
+        assert not store.reserve(2.0, limit=3)
+        assert store.reserve(1.0, limit=3)
+        assert store.spending() == (0, 0, 3)
+        store.put(paid("k"), reserved=2.0)
+        assert store.spending() == (0.5, 0, 1)
+        store.settle(1.0)  # its request failed
+        assert (store.spending(), store.spent()) == ((0.5, 0, 0), 0.5)
+        assert not store.reserve(2.6, limit=3)
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.spent() == 0.5
+
+
+def test_answers_without_a_price_and_from_elsewhere_cost_nothing_here(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        store.put(paid("k", cost=None))
+        store.take([paid("l") | {"uses": "3_evaluation/bigtom 0-shot"}])
+        assert store.spent() == 0
+
+
+def test_what_nobody_waits_for_any_more_is_lost_and_counts(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        store.reserve(2.0, limit=None)
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.spending() == (0, 2, 0)
+        assert not store.reserve(1.5, limit=3)
+
+
+def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "RESERVED", 0.05)
+    with Store(tmp_path / "store.sqlite") as one:
+        one.reserve(2.0, limit=None)
+        one.reserve(4.0, limit=None, by="batch-1")
+        time.sleep(0.1)
+        assert one.spending() == (0, 2, 4)
+        one.hold(30)
+        assert one.spending() == (0, 0, 6)
+    with Store(tmp_path / "store.sqlite") as other:
+        other.put(paid("k"), reserved=4.0, by="batch-1")
+        assert other.spending() == (0.5, 2, 0)
+
+
+def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        store.reserve(2.0, limit=None)
+        store.rescue([paid("k") | store.owed(2.0)])
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.spending() == (0.5, 0, 0)
+
+
+def test_store_of_version_2_has_spent_what_its_answers_cost(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        for key, cost in {"k": 0.5, "l": None, "m": 0.25}.items():
+            store.put(paid(key, cost))
+    with sqlite3.connect(path) as db:
+        db.executescript("DROP TABLE spent; DROP TABLE reserved; PRAGMA user_version = 2")
+    with Store(path) as store:
+        assert store.spent() == 0.75
+    with Store(path) as store:
+        assert store.spent() == 0.75
+
+
+# The limit
+
+
+def test_budget_of_0_asks_nothing(faulty_server, store):
+    spec = toy("openai", faulty_server.url, **DOLLAR_A_TOKEN)
+    with pytest.raises(InputError, match=r"max_cost_usd = 0.0 \$0.0000 are spent.*0 of 5 answers"):
+        answers(questions(5), spec, store, max_cost_usd=0)
+    assert faulty_server.asked == []
+
+
+def test_limit_counts_what_earlier_runs_spent_and_a_larger_one_goes_on(faulty_server, store):
+    spec = toy("openai", faulty_server.url, max_concurrency=1, **DOLLAR_A_TOKEN)
+    answers(questions(2), spec, store, max_cost_usd=30)
+    with pytest.raises(InputError, match=r"3 of 6 answers.*\$7"):
+        answers(questions(6), spec, store, max_cost_usd=30)
+    told = rf"of limits.max_cost_usd = 30.0 \$21.0000 are spent at {store}: a larger limit goes on"
+    with pytest.raises(InputError, match=told):
+        answers(questions(6), spec, store, max_cost_usd=30)
+    assert len(faulty_server.asked) == 3
+    answers(questions(6), spec, store, max_cost_usd=60)
+    assert len(faulty_server.asked) == 6
+    with Store(store) as kept:
+        assert kept.spending() == (42, 0, 0)
+
+
+def test_failed_request_costs_nothing(faulty_server, store):
+    faulty_server.script = [Act(status=400), GOOD]
+    spec = toy("openai", faulty_server.url, max_concurrency=1, max_retries=0, **DOLLAR_A_TOKEN)
+    answers(questions(2), spec, store, max_cost_usd=17)
+    with Store(store) as kept:
+        assert kept.spending() == (7, 0, 0)
+
+
+def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
+    faulty_server.default = Act(wait=0.05)
+    both = [ask_in_a_process(faulty_server.url, store, name, 100) for name in ("a", "b")]
+    told = [process.communicate(timeout=60)[1] for process in both]
+    assert all("max_cost_usd = 100" in one for one in told)
+    assert len(faulty_server.asked) == 13  # $91; a fourteenth might have made it $101
+    with Store(store) as kept:
+        assert kept.spending() == (91, 0, 0)
+
+
+def test_limit_holds_over_a_kill_and_what_was_under_way_counts_as_spent(faulty_server, store):
+    faulty_server.script, faulty_server.default = [GOOD] * 4, Act(wait=60)
+    process = ask_in_a_process(faulty_server.url, store, "a", 100)
+    while len(faulty_server.asked) < 6:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    faulty_server.default = GOOD
+    spec = toy("openai", faulty_server.url, **DOLLAR_A_TOKEN)
+    # $28 for four answers, $20 at most for two that were under way: one more for $7.
+    told = r"= 60.0 \$55.0000 \(\$20.0000 of it under way when a run was killed\) are spent"
+    with pytest.raises(InputError, match=told):
+        answers(questions(5), spec, store, max_cost_usd=60)
+    assert len(faulty_server.asked) == 7
+    answers(questions(5), spec, store, max_cost_usd=100)
+    assert len(faulty_server.asked) == 11
