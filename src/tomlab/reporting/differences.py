@@ -167,7 +167,7 @@ def _heads(own: pd.DataFrame, named: Named) -> list[str]:
 
 
 def _labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
-    """Those of `of_headlines`, models first, with the labels `of`, what a and b share, and `pair`."""
+    """Those `of_headlines`, models first, with the labels `of`, what a and b share, and `pair`."""
     own, print_of = of_headlines(found, named), {**wording.methods}
     is_method = {"a": "method", "b": "method", "same": "model"}
     a, b, of = (

@@ -55,7 +55,8 @@ class TwoStep:
         self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
     ) -> list[dict[str, str]]:
         """The chat messages of the call. ask: the benchmark's `messages`, which puts the question
-        in its own form; asks: the question alone. Errors: `InputError` without a first answer.
+        in its own form; asks: what is asked, "Question: …" at its end. Errors: `InputError` without
+        a first answer.
         """
         if self.first is None:
             told = prompts.load(f"techniques/{self.technique}-first", replaced)
@@ -63,7 +64,8 @@ class TwoStep:
         if "reasoning" not in item:
             raise InputError(f"{item['benchmark']}: {self.first} has to be answered before")
         said = item["reasoning"]
-        said = perceived(said, asks) if self.technique == "perception" else said
+        if self.technique == "perception":
+            said = perceived(said, asks.rpartition("Question:")[2])
         known = prompts.filled(f"techniques/{self.technique}-second", replaced, said=said)
         story = f"{item['story']}\n\n{known}" if self.keeps_story else known
         return ask({**item, "story": story}, self.base, replaced)
