@@ -13,6 +13,7 @@ from tomlab.scoring.variants import protocol
 ITEMS = 1000  # of how many the dollars are told
 _TOKENS = ["prompt_tokens", "completion_tokens"]
 _ITEM = ["item_id", "sample"]
+_PAIR = ["same", "a", "b"]
 
 
 def gains(
@@ -32,7 +33,7 @@ def gains(
     """
     own = of_headlines(found[found["varies"] == "method"], named)
     asked, costs = protocol(responses), {}
-    for model, a, b in own[["same", "a", "b"]].drop_duplicates().itertuples(index=False):
+    for model, a, b in own[_PAIR].drop_duplicates().itertuples(index=False):
         told = asked[asked["model"] == model]
         both = told.loc[told["method"] == a, _ITEM].merge(told.loc[told["method"] == b, _ITEM])
         cost, plain = (_by_item(told.merge(both), methods, one) for one in (a, b))
@@ -41,8 +42,9 @@ def gains(
         if price := prices.get(model):
             cost["usd"] = ITEMS * price.usd(*cost[_TOKENS])
         costs[model, a, b] = cost
-    told = pd.DataFrame(costs, ["requests", *_TOKENS, "factor", "usd"], dtype=float).T
-    return own.join(told, on=["same", "a", "b"])
+    index = pd.MultiIndex.from_tuples(costs, names=_PAIR)
+    told = pd.DataFrame([*costs.values()], index, dtype=float)
+    return own.join(told.reindex(columns=["requests", *_TOKENS, "factor", "usd"]), on=_PAIR)
 
 
 def _by_item(asked: pd.DataFrame, methods: Mapping[str, Any], method: str) -> pd.Series:
