@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +18,7 @@ from tomlab.models.replies import FILTERED
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, is_sampled
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
-from tomlab.scoring.answers import as_shown, failed
+from tomlab.scoring.answers import as_shown, failed, first_methods
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Variant:
 
 
 _PLAIN = Variant()
+# What a baseline says to the first of two calls.
+_NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
 
 
 @dataclass(frozen=True)
@@ -159,13 +162,14 @@ def request(
     item, method, way = question.item, question.method, question.variant
     # A baseline that guesses guesses anew.
     drawn = random.Random(f"{seed}/{way.name}").getrandbits(32) if way.name else seed
+    is_first = method in first_methods(benchmark.METHODS)
     return Request(
         messages=tuple(benchmark.messages(item, method, way.over(replaced))),
         max_tokens=(max_tokens or {}).get(method, benchmark.METHODS[method].max_tokens),
         sample=question.sample,
         seed=seed,
         shared_prefix=benchmark.shared_prefix(item, method),
-        reference=benchmark.reference(item, method, drawn),
+        reference=_NOTHING if is_first else benchmark.reference(item, method, drawn),
         schema=benchmark.schema(method),
         purpose=" ".join(filter(None, (method, way.name))),
     )
@@ -200,18 +204,44 @@ async def evaluate(
     limits: Limits | None = None,
     store: Path | str = RESPONSE_STORE,
 ) -> pd.DataFrame:
-    """Ask all questions; one row each in the responses table.
+    """Ask all questions; one row each in the responses table, and one for each first call.
 
+    A method that names its `first` call has that asked in one go with all that takes one call, then
+    the answer on top of it; in this order stand the rows, and last what lost its first call.
     seed: goes with each request to engines that take one, where chance has a part as one drawn by
     it for each question; the baseline `random` guesses by it.
     max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
     Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
     What a vendor's content filter took away is no such failure: it would come again for ever.
     """
-    limits, where = limits or Limits(), f"{benchmark.NAME}, {model.name}"
+    where = f"{benchmark.NAME}, {model.name}"
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
+    options |= {"limits": limits or Limits(), "store": store}
+    is_later = {name: bool(getattr(m, "first", None)) for name, m in benchmark.METHODS.items()}
+    now = [question for question in questions if not is_later[question.method]]
+    later = [question for question in questions if is_later[question.method]]
+    first = await _asked(benchmark, [*now, *first_calls(benchmark, later)], model, **options)
+    if not later:
+        return first
+    ready, lost = second_calls(benchmark, later, first)
+    second = [await _asked(benchmark, ready, model, **options)] if ready else []
+    return check(pd.concat([first, *second, lost], ignore_index=True), "responses", where)
+
+
+async def _asked(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    model: ModelSpec,
+    *,
+    limits: Limits,
+    store: Path | str,
+    replaced: Mapping[str, str] | None,
+    **options: Any,
+) -> pd.DataFrame:
+    """The answers to one call of each question. options: as of `requested`."""
+    where, options = f"{benchmark.NAME}, {model.name}", {"replaced": replaced, **options}
     requests = list(requested(benchmark, questions, model, **options))
     responses = await ask(requests, model, store=store, limits=limits)
     errors = [r.error for r in responses if r.error is not None and not r.filtered]
@@ -257,7 +287,7 @@ def _on_its_own(asked: Request, question: Question) -> Request:
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:
-    """For questions by methods that name their `first` call: those that ask for the reasoning."""
+    """For questions by methods that name their `first` call: those that make it."""
     return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
 
 
@@ -278,7 +308,7 @@ def second_calls(
             error = f"first call: {row['error']}"
             lost.append({**row, "method": q.method, "response": None, "error": error})
         else:
-            reasoning = benchmark.reasoning_of(row["response"])
+            reasoning = benchmark.reasoning_of(row["response"], q.method)
             asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
     return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
 

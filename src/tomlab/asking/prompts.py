@@ -72,7 +72,8 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
 def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
     # Looked up once: a run asks for its prompts thousands of times.
-    files = [*PACKAGE.glob("benchmarks/*/prompts/*.txt"), *PACKAGE.glob("judging/prompts/*.txt")]
+    folders = ("benchmarks/*", "asking/*", "judging")
+    files = [path for each in folders for path in PACKAGE.glob(f"{each}/prompts/*.txt")]
     return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
 
 

@@ -76,18 +76,20 @@ class Benchmark(Protocol):
 
 
 class TwoCallMethod(Method, Protocol):
-    """A method that asks for reasoning first."""
+    """A method that asks for something before the question."""
 
     first: str | None  # the method that does; None where there is one call
 
 
 class TwoCalls(Benchmark, Protocol):
-    """A benchmark whose chain of thought is two calls: see `evaluation.second_calls`."""
+    """A benchmark with methods of two calls: see `evaluation.second_calls`."""
 
     METHODS: Mapping[str, TwoCallMethod]
 
-    def reasoning_of(self, response: str, /) -> str:
-        """The reasoning in the first call's answer, as the second call's `messages` take it."""
+    def reasoning_of(self, response: str, method: str, /) -> str:
+        """What the second call of `method` takes of the first one's answer, as `messages` find it
+        in the item's `reasoning`.
+        """
 
 
 class Reminding(Benchmark, Protocol):

@@ -92,7 +92,7 @@ def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFr
             round(power.detectable(row.n_groups, row.discordance, row.mean_square), 2),
             power.groups_needed(wished, row.discordance, row.mean_square),
         ]
-        for row in _named(found, named).itertuples(index=False)
+        for row in of_headlines(found, named).itertuples(index=False)
     ]
     columns = ["headline", "shared", "pair", "groups", "differ", "least shown"]
     planned = pd.DataFrame(rows, columns=[*columns, f"groups for {wished:g}"])
@@ -155,7 +155,7 @@ def _both_answers(
 # ---- words ---------------------------------------------------------------------------------------
 
 
-def _named(found: pd.DataFrame, named: Named) -> pd.DataFrame:
+def of_headlines(found: pd.DataFrame, named: Named) -> pd.DataFrame:
     """The rows of the headlines, with the `name` of each, in the order of the pairs."""
     names = {cell: name for name, cell in named.items()}
     cells = list(zip(found["metric"], found["condition"], strict=True))
@@ -167,8 +167,8 @@ def _heads(own: pd.DataFrame, named: Named) -> list[str]:
 
 
 def _labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
-    """Those of `_named`, models first, with the labels `of`, what a and b share, and `pair`."""
-    own, print_of = _named(found, named), {**wording.methods}
+    """Those `of_headlines`, models first, with the labels `of`, what a and b share, and `pair`."""
+    own, print_of = of_headlines(found, named), {**wording.methods}
     is_method = {"a": "method", "b": "method", "same": "model"}
     a, b, of = (
         own[name].where(own["varies"] != varies, own[name].replace(print_of))

@@ -55,8 +55,9 @@ def pairs(
 ) -> list[tuple[dict, dict]]:
     """Each response with its item as it was asked, in the order of the responses.
 
-    responses: of any models, or just their columns `item_id, model, method, response`. Errors:
-    `InputError` for missing columns, unknown items or methods and doubled rows.
+    responses: of any models, or just their columns `item_id, model, method, response`; those to the
+    first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
+    missing columns, unknown items or methods and doubled rows.
     """
     if missing := [name for name in _NEEDED if name not in responses]:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
@@ -65,11 +66,18 @@ def pairs(
         raise InputError(f"responses: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
     if unknown := sorted(set(responses["method"]) - set(methods)):
         raise InputError(f"responses: no method {unknown[0]!r}; there are: {', '.join(methods)}")
+    responses = responses[~responses["method"].isin(first_methods(methods))]
     filled = [_DEFAULTS | response for response in responses.to_dict("records")]
     keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
     if doubled := [key for key, times in Counter(keys).items() if times > 1]:
         raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
     return [(as_shown(by_id[r["item_id"]], r["asked_as"]), r) for r in filled]
+
+
+def first_methods(methods: Collection[str]) -> set[str]:
+    """The methods that are the first call of others, as METHODS tell; none of a list of names."""
+    known = methods.values() if isinstance(methods, Mapping) else ()
+    return {method.first for method in known if getattr(method, "first", None)}
 
 
 def as_shown(item: dict, asked_as: str) -> dict:

@@ -22,7 +22,9 @@ from tomlab.benchmarks.bigtom.metrics import circularity
 from tomlab.errors import InputError
 from tomlab.records import tidy
 from tomlab.records.tidy import OUTCOMES
+from tomlab.scoring.answers import first_methods
 
+ANSWERING = [method for method in bigtom.METHODS if method not in first_methods(bigtom.METHODS)]
 answered = partial(replies.answered, method="0-shot")
 of_baseline = partial(replies.of_baseline, bigtom)
 
@@ -637,8 +639,8 @@ def test_users_prompt_takes_its_place_in_the_messages(mei, tmp_path):
 @pytest.mark.parametrize("method", bigtom.METHODS)
 def test_shared_prefix_opens_the_last_message(items, method):
     for item in items[:25].to_dict("records"):
-        last = bigtom.messages(item, method)[-1]["content"]
-        assert last.startswith(bigtom.shared_prefix(item, "0-shot"))
+        last = bigtom.messages(item | {"reasoning": "So."}, method)[-1]["content"]
+        assert last.startswith(bigtom.shared_prefix(item, method))
 
 
 def test_siblings_that_differ_in_the_last_sentence_share_their_prefix(mei):
@@ -665,7 +667,7 @@ def test_unknown_method_is_named_with_those_there_are(items):
 # What the baselines must come to
 
 
-@pytest.mark.parametrize("method", bigtom.METHODS)
+@pytest.mark.parametrize("method", ANSWERING)
 def test_gold_is_right_in_every_cell(items, method):
     metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "gold", method)))
     cells = metrics[metrics["metric"].isin(["accuracy", "tb_and_fb"])]
@@ -673,7 +675,7 @@ def test_gold_is_right_in_every_cell(items, method):
     assert (cells["value"] == 1).all()
 
 
-@pytest.mark.parametrize("method", bigtom.METHODS)
+@pytest.mark.parametrize("method", ANSWERING)
 def test_who_thinks_all_know_all_passes_true_and_fails_false_belief(items, method):
     metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "omniscient", method)))
     for variable in VARIABLES:

@@ -1,6 +1,7 @@
 """BigToM: social reasoning from causal templates (Gandhi et al., 2023)."""
 
 from tomlab.asking.protocol import no_schema as schema
+from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.bigtom.items.compose import (
     KEYS,
     METHODS,

@@ -22,7 +22,7 @@ PUBLICATION = Paper(
     },
 )
 
-WORDING = Wording("BigToM", {method: method for method in METHODS}, groups="templates")
+WORDING = Wording("BigToM", {m: m for m in METHODS if not m.endswith("-first")}, groups="templates")
 
 # What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
 HEADLINES = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.fantom.items.compose import METHODS
-from tomlab.benchmarks.fantom.scoring import ANSWERED, answer_text, token_f1
+from tomlab.benchmarks.fantom.scoring import answer_text, token_f1
 from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
@@ -105,7 +105,7 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
-        if item["question_type"] == "belief_dist" and response["method"] in ANSWERED:
+        if item["question_type"] == "belief_dist":
             key = [response[name] for name in _ANSWER]
             text = "" if failed(response) else answer_text(response["response"])[0]
             unit = "/".join(map(str, key))

@@ -1,5 +1,6 @@
 """FANToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
@@ -19,6 +20,7 @@ PUBLICATION = Paper(
 
 METHOD_NAMES = {"short": "short", "short-cot": "short + CoT"}
 METHOD_NAMES |= {"full": "full", "full-cot": "full + CoT"}
+METHOD_NAMES |= {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
 METRIC_NAMES = {  # the twelve columns of Table 9, in its order
     "all_star": "All*",
     "all": "All",

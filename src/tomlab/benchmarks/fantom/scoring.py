@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from tomlab.asking import techniques
 from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
@@ -20,7 +21,6 @@ from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
-ANSWERED = tuple(name for name, method in METHODS.items() if not method.reasoning)
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
 # Columns of the scores that a rule may leave as they are.
@@ -156,7 +156,7 @@ def score(
     all-roberta-large-v1, reads 128. First calls of chain of thought are left out. Errors:
     `InputError` for responses to unknown items or of unknown methods.
     """
-    scored = [pair for pair in pairs(items, responses, METHODS) if pair[1]["method"] in ANSWERED]
+    scored = pairs(items, responses, METHODS)
     read = [(item, response, _said(response)) for item, response in scored]
     beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
     nearer, cut = _nearer(beliefs, embedder)
@@ -275,6 +275,8 @@ def token_f1(reference: str, text: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def reasoning_of(response: str) -> str:
-    """What the second call of chain of thought repeats of the response to the first."""
-    return answer_text(response)[0]
+def reasoning_of(response: str, method: str) -> str:
+    """What the second call of a method repeats of the response to the first."""
+    if METHODS[method].cot:
+        return answer_text(response)[0]
+    return techniques.reasoning_of(response, method)

@@ -1,5 +1,6 @@
 """OmniToM: who believes what in a story, extracted and labelled (Bawatneh et al., 2026)."""
 
+from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.omnitom.items.compose import (
     KEYS,
     METHODS,

@@ -14,7 +14,7 @@ from tomlab.benchmarks.omnitom.alignment import (
     precision_recall_f1,
 )
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items.compose import LEVELS, gold_rows
+from tomlab.benchmarks.omnitom.items.compose import LEVELS, METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
@@ -79,7 +79,7 @@ def tables_of(
     Outputs that are not usable have no table. The true MatchCounts are not known (None).
     """
     found = {}
-    for item, response in pairs(items, responses, responses["method"].unique()):
+    for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
         predicted = parsed(response).rows
         if item["question_type"] == "extraction" and predicted:
             key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))

@@ -1,5 +1,6 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
@@ -31,6 +32,7 @@ STAGES = ("stage1", "stage2")
 LEVELS = ("L1", "L2", "L3", "L3-json", "L4")  # of prompts, by how much they say (App. C)
 LINKED = "linked"  # the method that asks ToMBench's own questions
 METHODS = (*(f"{stage}-{level}" for stage in STAGES for level in LEVELS), LINKED)
+METHODS += tuple(f"{stage}-L3-{name}" for stage in STAGES for name in TECHNIQUES)
 WORDING = Wording(
     "OmniToM",
     {method: method for method in METHODS},

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tomlab.benchmarks.omnitom import alignment
 from tomlab.benchmarks.omnitom.alignment import Alignment
-from tomlab.benchmarks.omnitom.items.compose import KEYS, gold_rows
+from tomlab.benchmarks.omnitom.items.compose import KEYS, METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.labels import labels_for, same_rows
 from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
@@ -130,7 +130,7 @@ def score(
     """
     methods = responses["method"].unique() if "method" in responses else []
     known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
-    both = pairs(items, responses, known)
+    both = pairs(items, responses, dict.fromkeys(known) | METHODS)
     for item, response in both:
         kind, method = item["question_type"], response["method"]
         if not method.startswith(_STAGES[kind]):

@@ -1,6 +1,7 @@
 """SimpleToM: explicit and applied theory of mind in two-sentence stories (Gu et al., 2024)."""
 
 from tomlab.asking.protocol import no_schema as schema
+from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.simpletom.items.compose import (
     KEYS,
     METHODS,

@@ -19,7 +19,8 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     by the first question that failed, or `none`, also by scenario; gap: mental state minus applied
     question on the same stories; delta: what an intervention adds to `none` on the same answers;
     completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
-    mental-state answers of an intervention are those of `none`, as in Tables 3 to 5.
+    mental-state answers of an intervention that asks for none are those of `none`, as in Tables 3
+    to 5.
     """
     return check(table(NAME, series(scores)), "metrics", "simpletom metrics")
 
@@ -52,7 +53,7 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 
 def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """What compares answers on the same story: average, first failure, gap and delta."""
-    told = pd.concat([plain[plain["question_type"] == "mental_state"], part])
+    told = pd.concat([part, plain[plain["question_type"] == "mental_state"]])
     triads = by_unit(by_story(told), "story_id", "sample")
     if not triads.empty:
         groups = triads["group_id"]

@@ -1,5 +1,6 @@
 """SimpleToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
@@ -26,6 +27,7 @@ METHOD_NAMES = {
     "cot-star": "CoT*",
     "cot-star-ms": "CoT* with MS",
     "wordings": "other wordings",  # App. F, asked like `none`
+    **{name: name for name in TECHNIQUES},
 }
 WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
@@ -42,6 +42,7 @@ METHODS = {
     "0-shot-cot": Method((_COT,), cot=True, max_tokens=230),
     "1-shot": Method((_PLAIN, _SHOWN, "bigtom/example-answer")),
     "1-shot-cot": Method((_COT, _SHOWN, "bigtom/example-answer-cot"), cot=True, max_tokens=230),
+    **techniques.methods("0-shot", Method((_PLAIN,))),
 }
 
 
@@ -122,7 +123,10 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
     replaced: a user's own prompt files by name (`prompts` in `params.yaml`).
     """
-    texts = [prompts.load(name, replaced) for name in METHODS[method].prompts]
+    wanted = METHODS[method]
+    if isinstance(wanted, techniques.TwoStep):
+        return wanted.messages(messages, item, f"Question: {item['question']}", replaced)
+    texts = [prompts.load(name, replaced) for name in wanted.prompts]
     roles = ("system", "user", "assistant")
     turns = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=False)]
     return [*turns, {"role": "user", "content": question_text(item)}]
@@ -137,6 +141,9 @@ def question_text(item: Mapping) -> str:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of `question_text` that the item shares with its siblings."""
+    wanted = METHODS[method]
+    if isinstance(wanted, techniques.TwoStep):
+        return wanted.shared_prefix(shared_prefix, item)
     return f"Story: {item['background']}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.fantom.items.sets import RELEASED_SHA256, SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
@@ -60,6 +60,7 @@ METHODS = {
     "full-cot": Method("full", first="full-reasoning"),
     "short-reasoning": Method(reasoning=True),
     "full-reasoning": Method("full", reasoning=True),
+    **techniques.methods("short", Method(), "short-"),
 }
 
 
@@ -194,7 +195,11 @@ def messages(
 
     For chain of thought `item` holds `reasoning`, what the model said to the first call.
     """
-    wanted, kind, text = METHODS[method], item["question_type"], shared_prefix(item, method)
+    wanted, kind = METHODS[method], item["question_type"]
+    if isinstance(wanted, techniques.TwoStep):
+        asks = in_words(item).get("question", f"Question: {item['question']}")
+        return wanted.messages(messages, item, asks, replaced)
+    text = shared_prefix(item, method)
     if kind.startswith("answerability"):
         text += f"Target: {item['fact_question']}\n"
     if kind.startswith("infoaccess"):
@@ -218,6 +223,8 @@ def messages(
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The conversation, with which all questions about it begin."""
+    if isinstance(METHODS[method], techniques.TwoStep):
+        return METHODS[method].shared_prefix(shared_prefix, item)
     return item["full_story" if METHODS[method].context == "full" else "story"] + "\n\n"
 
 
@@ -232,8 +239,6 @@ def in_words(item: Mapping) -> dict[str, str]:
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
     names, right, kind = ("gold", "omniscient", "random"), item["answer"], item["question_type"]
-    if METHODS[method].reasoning:
-        return dict.fromkeys(names, "A baseline does not reason.")
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]

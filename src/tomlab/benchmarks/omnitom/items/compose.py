@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.omnitom.items.labels import HEADS
 from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
@@ -75,6 +75,10 @@ METHODS = {
     **{f"stage{stage}-L3-json": Method(stage, "L3", json=True) for stage in (1, 2)},
     "linked": Method(0, "", max_tokens=20),
 }
+# A table has rows for what happened and for everybody, so that the story stays in sight.
+for _plain in ("stage1-L3", "stage2-L3"):
+    _own = {"keeps_story": True, "also": ("omnitom/minds",)}
+    METHODS |= techniques.methods(_plain, METHODS[_plain], f"{_plain}-", **_own)
 
 
 def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
@@ -206,6 +210,8 @@ def messages(
 ) -> list[dict[str, str]]:
     """The chat messages for one item: role, directive, examples for L4, then the data."""
     wanted = METHODS[method]
+    if isinstance(wanted, techniques.TwoStep):
+        return wanted.messages(messages, item, prompts.load("omnitom/minds", replaced), replaced)
     names = wanted.prompts_for([item["category"]])
     first, *parts = (prompts.load(name, replaced) for name in names)
     if wanted.stage == 0:
@@ -260,8 +266,10 @@ def _object(fields: dict[str, dict]) -> dict:
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """Nothing: a story is asked about once by each method, and the directive stands first."""
-    return ""
+    """Nothing where the directive stands first: a story is asked about once by each method."""
+    wanted = METHODS[method]
+    is_two = isinstance(wanted, techniques.TwoStep)
+    return wanted.shared_prefix(shared_prefix, item) if is_two else ""
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_text
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
@@ -50,6 +50,7 @@ METHODS = {
     "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
     # The other judgment wordings of App. F, asked like `none`.
     "wordings": Method(questions=("judgment",), wordings=True),
+    **techniques.methods("none", Method(questions=QUESTIONS)),
 }
 
 # The judgment's wordings (App. F): question and options.
@@ -132,10 +133,13 @@ def _reminder(row: Mapping) -> tuple[str, bool]:
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item, in the release's layout (App. G.1)."""
-    system, final = (prompts.load(name, replaced) for name in METHODS[method].prompts)
-    if METHODS[method].reminder and "reminder" not in item:
+    wanted = METHODS[method]
+    if isinstance(wanted, techniques.TwoStep):
+        return wanted.messages(messages, item, f"Question: {item['question']}", replaced)
+    system, final = (prompts.load(name, replaced) for name in wanted.prompts)
+    if wanted.reminder and "reminder" not in item:
         raise InputError(f"simpletom: {method} needs items with a reminder; see `remind`")
-    reminder = f"{item['reminder']}\n" if METHODS[method].reminder else ""
+    reminder = f"{item['reminder']}\n" if wanted.reminder else ""
     keys = " or ".join(f'"({key})"' for key in KEYS[: len(item["choices"])])
     question = f"Question: {_options(item)}\n\nWhat is the correct answer? {final} {keys}\n"
     text = f"{shared_prefix(item, method)}{reminder}{question}"
@@ -149,6 +153,8 @@ def _options(item: Mapping) -> str:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of the question that all questions on the story share."""
+    if isinstance(METHODS[method], techniques.TwoStep):
+        return METHODS[method].shared_prefix(shared_prefix, item)
     keys = " or ".join(f"({key})" for key in KEYS[: len(item["choices"])])
     rule = "Given the following story, answer the question by giving the correct answer choice"
     return f"{rule}, {keys}.\n\nStory:\n{item['story']}\n\n"

@@ -1,0 +1,124 @@
+"""Methods of two calls that fit any benchmark: a step that theory of mind takes, then the question.
+
+perspective: first what the person in question knows of the story, then the question on that alone
+(SimToM: Wilf et al., 2024, "Think Twice", ACL). perception: first who perceives each piece, then
+the question on the pieces that the person perceives (PercepToM: Jung et al., 2024, "Perceptions to
+Beliefs", EMNLP). decomposition: first simpler questions with their answers, then the question on
+story and answers (Zhou et al., 2023, "Least-to-Most Prompting", ICLR; for theory of mind Sarangi et
+al., 2025, "Decompose-ToM", COLING). The prompts are ours; docs/methods.md tells what differs.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tomlab.asking import prompts
+from tomlab.errors import InputError
+from tomlab.scoring.answers import visible
+
+TECHNIQUES = ("perspective", "perception", "decomposition")
+FIRST_TOKENS = 256  # the limit of a first call
+# A piece of the text with those who perceive it, perhaps as an item of a list.
+_PIECE = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.):])?\s*(\S.*?\[([^\]\n]*)\])\s*$")
+
+
+@dataclass(frozen=True)
+class TwoStep:
+    """One call of a technique on top of a plain method, which says all that is not said here.
+
+    base: the plain method's name; first: the method of the first call, None where this is it;
+    keeps_story: the second call shows the story, too; also: further prompts of the first call.
+    """
+
+    technique: str
+    base: str
+    plain: Any
+    first: str | None
+    max_tokens: int
+    keeps_story: bool
+    also: tuple[str, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copying looks for before there is a plain method
+            raise AttributeError(name)
+        return getattr(self.plain, name)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The names of the prompt files that go into a request."""
+        if self.first is None:
+            return (*self.also, f"techniques/{self.technique}-first")
+        return (*self.plain.prompts, f"techniques/{self.technique}-second")
+
+    def messages(
+        self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
+    ) -> list[dict[str, str]]:
+        """The chat messages of the call. ask: the benchmark's `messages`, which puts the question
+        in its own form; asks: what is asked, "Question: …" at its end. Errors: `InputError` without
+        a first answer.
+        """
+        if self.first is None:
+            told = prompts.load(f"techniques/{self.technique}-first", replaced)
+            return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{told}"}]
+        if "reasoning" not in item:
+            raise InputError(f"{item['benchmark']}: {self.first} has to be answered before")
+        said = item["reasoning"]
+        if self.technique == "perception":
+            said = perceived(said, asks.rpartition("Question:")[2])
+        known = prompts.filled(f"techniques/{self.technique}-second", replaced, said=said)
+        story = f"{item['story']}\n\n{known}" if self.keeps_story else known
+        return ask({**item, "story": story}, self.base, replaced)
+
+    def shared_prefix(self, begin: Callable, item: Mapping) -> str:
+        """What siblings share of the message's beginning. begin: the benchmark's own function."""
+        if self.first is None:
+            return item.get("background") or f"{item['story']}\n\n"
+        return begin(item, self.base) if self.keeps_story else ""
+
+
+def methods(
+    base: str,
+    plain: Any,
+    prefix: str = "",
+    *,
+    keeps_story: bool = False,
+    also: tuple[str, ...] = (),
+    first_tokens: int = FIRST_TOKENS,
+) -> dict[str, TwoStep]:
+    """Both calls of each technique by name, such as perspective and perspective-first.
+
+    base, plain: the name of the method on top of which they are, and it or one much like it.
+    """
+    found = {}
+    for technique in TECHNIQUES:
+        name, keeps = f"{prefix}{technique}", keeps_story or technique == "decomposition"
+        first, on = f"{name}-first", (technique, base, plain)
+        found[name] = TwoStep(*on, first, plain.max_tokens, keeps, also)
+        found[first] = TwoStep(*on, None, first_tokens, keeps, also)
+    return found
+
+
+def perceived(said: str, question: str) -> str:
+    """Of a text in pieces those that the person perceives whom the question names first; all of
+    it where it is not in pieces, or names nobody who perceives any.
+    """
+    pieces = [
+        (piece, [name.strip().casefold() for name in names.split(",")])
+        for piece, names in _PIECE.findall(said)
+    ]
+    asked = question.casefold()
+    named = {
+        found.start(): name
+        for name in {name for _, names in pieces for name in names if name}
+        if (found := re.search(rf"\b{re.escape(name)}\b", asked))
+    }
+    if not named:
+        return said
+    who = named[min(named)]
+    return "\n".join(piece for piece, names in pieces if who in names)
+
+
+def reasoning_of(response: str, method: str) -> str:
+    """What the second call takes of the first answer: all that is no thinking."""
+    return visible(response)[0]

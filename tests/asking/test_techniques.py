@@ -1,0 +1,313 @@
+"""Methods of two calls: what both calls say on every benchmark, and what becomes of a lost one."""
+
+import asyncio
+import json
+import re
+from importlib import import_module
+
+import pandas as pd
+import pytest
+
+from bigtom_templates import MEI
+from fantom_quince import question_set
+from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, Act
+from tomlab.asking import prompts, techniques
+from tomlab.asking.evaluation import evaluate, plan
+from tomlab.asking.techniques import TwoStep, perceived
+from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
+from tomlab.benchmarks.omnitom.items.records import read_records
+from tomlab.benchmarks.omnitom.scoring import Judge
+from tomlab.benchmarks.simpletom.items.stories import read_stories
+from tomlab.errors import InputError
+from tomlab.models.specs import Limits, model_spec
+from tomlab.paths import DATA
+
+ITEMS = {
+    bigtom: bigtom.compose(pd.DataFrame([MEI])),
+    simpletom: simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv").head(3)),
+    fantom: fantom.compose([question_set()]),
+    omnitom: omnitom.compose(read_records(DATA / "omnitom" / "stories.jsonl")[:2]),
+}
+PREFIXES = {bigtom: [""], simpletom: [""], fantom: ["short-"]}
+PREFIXES[omnitom] = ["stage1-L3-", "stage2-L3-"]
+EVERY = [
+    (benchmark, f"{prefix}{technique}")
+    for benchmark, prefixes in PREFIXES.items()
+    for prefix in prefixes
+    for technique in techniques.TECHNIQUES
+]
+every = pytest.mark.parametrize(
+    ("benchmark", "method"), EVERY, ids=[f"{b.NAME}-{method}" for b, method in EVERY]
+)
+PLAIN = {bigtom: "0-shot", simpletom: "none", fantom: "short"}
+
+
+def item(benchmark, kind, **more):
+    found = ITEMS[benchmark].query(kind).iloc[0].to_dict()
+    return {**found, **more}
+
+
+def said(benchmark, kind, method, **more) -> str:
+    """The last message on one item."""
+    return benchmark.messages(item(benchmark, kind, **more), method)[-1]["content"]
+
+
+def toy(server, **options):
+    entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
+    return model_spec("toy", {"toy": {**entry, "max_retries": 0, "max_concurrency": 1, **options}})
+
+
+def asked(benchmark, items, spec, methods, store, **options) -> pd.DataFrame:
+    questions = plan(benchmark, items, spec, methods)
+    return asyncio.run(evaluate(benchmark, questions, spec, store=store, **options))
+
+
+# What is asked, as named examples
+
+FORWARD = "variable == 'forward_belief' and condition == 'false_belief' and initial_belief == 0"
+
+
+def test_bigtom_perspective_asks_what_mei_knows_then_the_question_on_that_alone():
+    story = item(bigtom, FORWARD)["story"]
+    question = (
+        "Question: Does Mei believe the oyster she spotted contains a pearl or that it is empty?"
+    )
+    first = bigtom.messages(item(bigtom, FORWARD), "perspective-first")
+    told = prompts.load("techniques/perspective-first")
+    assert first == [{"role": "user", "content": f"{story}\n\n{question}\n\n{told}"}]
+
+    second = bigtom.messages(item(bigtom, FORWARD, reasoning="Mei spots an oyster."), "perspective")
+    assert second[0] == {"role": "system", "content": prompts.load("bigtom/instruction")}
+    text = second[1]["content"]
+    assert text.startswith(
+        f"Story: What the people in question know:\nMei spots an oyster.\n{question}\n"
+        "Choose one of the following:\na)"
+    )
+    assert "octopus" not in text
+
+
+PIECES = """\
+1. Mei dives down. [Mei, Aiko]
+2. An octopus opens the oyster. [Aiko]
+- Mei comes up. [mei]"""
+
+
+def test_bigtom_perception_asks_on_the_pieces_that_mei_perceives():
+    second = said(bigtom, FORWARD, "perception", reasoning=PIECES)
+    kept = "Mei dives down. [Mei, Aiko]\nMei comes up. [mei]\nQuestion: Does Mei"
+    assert f"in brackets all who did:\n{kept}" in second
+    assert "octopus" not in second
+
+
+BEHAVIOR = "question_type == 'behavior'"
+
+
+def test_simpletom_decomposition_keeps_the_story_and_the_form_of_the_answer():
+    row = item(simpletom, BEHAVIOR)
+    second = said(simpletom, BEHAVIOR, "decomposition", reasoning="Who pays? Nobody yet.")
+    plain = said(simpletom, BEHAVIOR, "none")
+    added = "Simpler questions about this, answered first:\nWho pays? Nobody yet.\n\n"
+    assert second == plain.replace("\n\nQuestion:", f"\n\n{added}Question:", 1)
+    assert second.startswith(simpletom.shared_prefix(row, "none"))
+
+
+KNOWS = "question_type == 'infoaccess_yn'"
+
+
+def test_fantom_names_the_information_and_takes_the_pieces_of_whom_it_asks_about():
+    noor = item(fantom, "question == 'Does Bruno know this?' and question_type == 'infoaccess_yn'")
+    [first] = fantom.messages(noor, "short-perception-first")
+    asks = "Information: What did Ilse plant? Ilse planted a quince tree.\n"
+    assert (
+        f"{noor['story']}\n\n{asks}Question: Does Bruno know this? Answer yes or no.\n\nAbove"
+        in (first["content"])
+    )
+    pieces = "Ilse: I planted a tree. [Ilse, Noor]\nIlse: I water at dawn. [Ilse, Noor, Bruno]"
+    [second] = fantom.messages({**noor, "reasoning": pieces}, "short-perception")
+    assert "at dawn" in second["content"]
+    assert "I planted" not in second["content"]
+    assert second["content"].endswith(
+        f"\n\n{asks}Question: Does Bruno know this? Answer yes or no.\nAnswer:"
+    )
+
+
+def test_omnitom_asks_who_knows_what_then_for_the_table_with_the_story_in_sight():
+    row = item(omnitom, "question_type == 'extraction'")
+    first = said(omnitom, "question_type == 'extraction'", "stage1-L3-perspective-first")
+    assert f"{row['story']}\n\nQuestion: Who in this story believes what" in first
+    second = omnitom.messages({**row, "reasoning": "Ana: all."}, "stage1-L3-perspective")
+    assert second[0]["content"] == prompts.load("omnitom/system")
+    known = "What the people in question know:\nAna: all."
+    assert second[1]["content"].endswith(f"Story:\n{row['story']}\n\n{known}\n\nTable:")
+
+
+def test_labelling_and_extraction_have_their_first_call_in_common():
+    one, other = (
+        said(omnitom, f"question_type == '{kind}'", f"{stage}-L3-perception-first")
+        for kind, stage in (("extraction", "stage1"), ("labelling", "stage2"))
+    )
+    assert one == other
+
+
+@every
+def test_both_calls_are_filled_and_begin_as_they_say(benchmark, method):
+    first = benchmark.METHODS[method].first
+    for row in benchmark.asked(ITEMS[benchmark], method).to_dict("records"):
+        for name in (first, method):
+            last = benchmark.messages({**row, "reasoning": "So."}, name)[-1]["content"]
+            assert not re.search(r"\{\w+\}", last)
+            assert last.startswith(benchmark.shared_prefix(row, name))
+
+
+@every
+def test_answer_is_asked_for_in_the_words_of_the_plain_method(benchmark, method):
+    plain = PLAIN.get(benchmark, method.rpartition("-")[0])
+    for row in benchmark.asked(ITEMS[benchmark], method).to_dict("records"):
+        ours = benchmark.messages({**row, "reasoning": row["story"]}, method)
+        theirs = benchmark.messages(row, plain)
+        assert ours[:-1] == theirs[:-1]
+        assert ours[-1]["content"].endswith(theirs[-1]["content"].partition(row["story"])[2])
+    assert benchmark.METHODS[method].max_tokens == benchmark.METHODS[plain].max_tokens
+
+
+@every
+def test_second_call_without_the_first_is_an_error(benchmark, method):
+    row = benchmark.asked(ITEMS[benchmark], method).iloc[0].to_dict()
+    with pytest.raises(InputError, match=f"{benchmark.NAME}: {method}-first has to be answered"):
+        benchmark.messages(row, method)
+
+
+def test_bigtom_is_asked_of_the_twelve_cells_and_simpletom_of_all_three_questions():
+    assert len(bigtom.asked(ITEMS[bigtom], "perspective")) == 12
+    asked_of = simpletom.asked(ITEMS[simpletom], "perspective")["question_type"]
+    assert set(asked_of) == {"mental_state", "behavior", "judgment"}
+
+
+def test_users_own_prompts_take_the_place_of_ours(tmp_path):
+    own = {
+        f"techniques/perspective-{call}": tmp_path / f"{call}.txt" for call in ("first", "second")
+    }
+    for path, text in zip(own.values(), ("What does she know?", "Known: {said}"), strict=True):
+        path.write_text(text)
+    row = item(bigtom, FORWARD, reasoning="An oyster.")
+    [first] = bigtom.messages(row, "perspective-first", own)
+    assert first["content"].endswith("\n\nWhat does she know?")
+    assert bigtom.messages(row, "perspective", own)[1]["content"].startswith(
+        "Story: Known: An oyster.\nQuestion"
+    )
+
+
+def test_own_prompt_needs_the_place_for_what_was_said(tmp_path):
+    (tmp_path / "mine.txt").write_text("Known to her.")
+    own = {"techniques/perspective-second": tmp_path / "mine.txt"}
+    with pytest.raises(InputError, match=r"expected \{said\} in it, found none"):
+        bigtom.messages(item(bigtom, FORWARD, reasoning="x"), "perspective", own)
+
+
+# Which pieces are whose
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("Does Ana believe that Ben has it?", "It rains. [Ana]"),
+        ("What does ben believe about Ana's key?", "It snows. [Ben, Mrs. Ng]"),
+        ("Is Mrs. Ng likely to be aware of it?", "It snows. [Ben, Mrs. Ng]"),
+        ("Who knows of it?", "It rains. [Ana]\nIt snows. [Ben, Mrs. Ng]\nIt hails. []"),
+    ],
+)
+def test_pieces_of_the_person_named_first(question, kept):
+    assert perceived("It rains. [Ana]\nIt snows. [Ben, Mrs. Ng]\nIt hails. []", question) == kept
+
+
+def test_a_name_is_a_whole_word():
+    assert perceived("It rains. [An]\nIt snows. [Ana]", "Does Ana know?") == "It snows. [Ana]"
+
+
+def test_what_is_not_in_pieces_stays_as_it_is():
+    assert perceived("Ana sees it all.", "Does Ana know?") == "Ana sees it all."
+
+
+# Both calls, made
+
+
+def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path):
+    faulty_server.default = Act(text="<think>Hm.</think>Answer: a)")
+    spec, store = toy(faulty_server), tmp_path / "s.sqlite"
+    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective", "0-shot"], store)
+    assert table["method"].unique().tolist() == ["0-shot", "perspective-first", "perspective"]
+    assert table["method"].value_counts().to_dict() == {
+        "0-shot": 25,
+        "perspective-first": 12,
+        "perspective": 12,
+    }
+    limits = {text["max_tokens"] for text in (each.body for each in faulty_server.asked)}
+    assert limits == {100, 256}
+    second = json.loads(table["messages"].iloc[-1])[-1]["content"]
+    assert "know:\nAnswer: a)\nQuestion:" in second  # without its thinking
+    scores = bigtom.score(ITEMS[bigtom], table)
+    assert scores["method"].value_counts().to_dict() == {"0-shot": 25, "perspective": 12}
+
+
+def test_limits_of_both_calls_are_declared_by_name(faulty_server, tmp_path):
+    spec = toy(faulty_server, answer_tokens={"bigtom": {"perspective-first": 32, "perspective": 9}})
+    asked(bigtom, ITEMS[bigtom], spec, ["perspective"], tmp_path / "s.sqlite")
+    assert {each.body["max_tokens"] for each in faulty_server.asked} == {32, 9}
+
+
+def test_a_lost_first_call_keeps_the_question_with_an_error(faulty_server, tmp_path):
+    spec, store, borne = toy(faulty_server), tmp_path / "s.sqlite", Limits(max_error_share=1)
+    faulty_server.script = [BROKEN]
+    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
+    lost = table[table["error"].notna()]
+    assert lost["method"].tolist() == ["perspective-first", "perspective"]
+    assert lost["error"].iloc[1].startswith("first call: ")
+    assert len(table) == 24
+    outcomes = bigtom.score(ITEMS[bigtom], table)["outcome"]
+    assert (len(outcomes), (outcomes == "error").sum()) == (12, 1)
+
+    faulty_server.asked.clear()
+    again = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
+    assert again["error"].isna().all()
+    assert len(faulty_server.asked) == 2
+
+
+def test_all_first_calls_lost_leave_nothing_to_ask_and_every_question_in_the_table(
+    faulty_server, tmp_path
+):
+    faulty_server.default = BROKEN
+    limits = Limits(max_error_share=1, give_up_after=1000)
+    table = asked(
+        bigtom, ITEMS[bigtom], toy(faulty_server), ["perspective"], tmp_path / "s", limits=limits
+    )
+    assert table["method"].tolist() == ["perspective-first"] * 12 + ["perspective"] * 12
+    assert table["error"].notna().all()
+
+
+@every
+def test_gold_answers_are_right_through_every_method(benchmark, method, tmp_path):
+    spec = model_spec("gold", {"gold": {"provider": "baseline", "model": "gold"}})
+    table = asked(benchmark, ITEMS[benchmark], spec, [method], tmp_path / "s.sqlite")
+    first = table[table["method"] == f"{method}-first"]
+    assert set(first["response"]) == {"A baseline does not reason."}
+    judge = {"judge": Judge("exact")} if benchmark is omnitom else {}
+    scores = benchmark.score(ITEMS[benchmark], table, **judge)
+    assert set(scores["method"]) == {method}
+    assert len(scores) == len(first)
+    assert (scores["score"] == 1).all()
+    series = import_module(f"{benchmark.__name__}.metrics").series
+    assert list(series(scores))
+
+
+def test_wrapped_method_says_the_rest_as_the_plain_one():
+    wrapped = bigtom.METHODS["perspective"]
+    assert isinstance(wrapped, TwoStep)
+    assert (wrapped.cot, wrapped.main_only) == (False, True)
+    with pytest.raises(AttributeError):
+        _ = wrapped.reminder
+
+
+def test_tokens_of_both_calls_are_in_the_table(faulty_server, tmp_path):
+    table = asked(bigtom, ITEMS[bigtom], toy(faulty_server), ["perspective"], tmp_path / "s.sqlite")
+    assert table["prompt_tokens"].sum() == 24 * PROMPT_TOKENS
+    assert table["completion_tokens"].sum() == 24 * COMPLETION_TOKENS
