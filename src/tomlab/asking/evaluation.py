@@ -176,20 +176,14 @@ def request(
 
 
 def requested(
-    benchmark: Benchmark,
-    questions: Sequence[Question],
-    model: ModelSpec,
-    *,
-    seed: int = 0,
-    replaced: Mapping[str, str] | None = None,
-    max_tokens: Mapping[str, int | None] | None = None,
+    benchmark: Benchmark, questions: Iterable[Question], model: ModelSpec, **options: Any
 ) -> Iterator[Request]:
-    """The requests of `evaluate`, in the order of the questions."""
-    max_tokens = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
+    """The requests of `evaluate`, in the order of the questions. options: as of `request`."""
+    limits = (options.get("max_tokens") or {}) | model.answer_tokens.get(benchmark.NAME, {})
     where = f"{benchmark.NAME}, {model.name}"
-    refuse(strange_methods(benchmark, {"limits of answers": max_tokens}), where)
+    refuse(strange_methods(benchmark, {"limits of answers": limits}), where)
     for question in questions:
-        put = request(benchmark, question, seed=seed, replaced=replaced, max_tokens=max_tokens)
+        put = request(benchmark, question, **{**options, "max_tokens": limits})
         yield _on_its_own(put, question) if is_sampled(model) else put
 
 

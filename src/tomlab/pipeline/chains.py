@@ -23,7 +23,7 @@ import yaml
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.models.specs import is_paid, model_spec
+from tomlab.models.specs import is_paid, limits, model_spec
 from tomlab.models.store import Store
 from tomlab.paths import RESPONSE_STORE, ROOT
 
@@ -138,7 +138,7 @@ def _announced(to_run: dict[str, list[str]], runner: Chains) -> list[str]:
     from tomlab.pipeline import plan  # takes seconds to import
 
     with Store(RESPONSE_STORE) as kept:
-        table = plan.plan(content, paid, kept)
+        table = plan.plan(content, paid, kept, limits().answers)
     if len(table) and (table["kept"] < table["requests"]).any():
         print(*plan.told(table), sep="\n", flush=True)
     return []

@@ -105,13 +105,14 @@ def rounds(
         yield put(after, [q.item["item_id"] not in ready for q in after])
 
 
-def plan(content: Mapping[str, Any], models: Iterable[str], store: Store) -> pd.DataFrame:
+def plan(
+    content: Mapping[str, Any], models: Iterable[str], store: Store, folders: Sequence[Path] = ()
+) -> pd.DataFrame:
     """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
 
-    content: a checked `params.yaml`. Models that are baselines are left out.
+    content: a checked `params.yaml`; folders: of kept answers. Baselines are left out.
     """
-    folders, rows = specs.limits().answers, []
-    entries = [specs.model_spec(name, content["models"]) for name in models]
+    rows, entries = [], [specs.model_spec(name, content["models"]) for name in models]
     entries = {spec.name: spec for spec in entries if spec.provider != "baseline"}
     read = read_by_stages({**content, "run": {**content["run"], "models": [*entries]}})
 
@@ -233,10 +234,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("model", nargs="*", help="names in `models` of params.yaml")
     args = parser.parse_args(arguments)
     try:
-        content, limit = settings.check(), specs.limits().max_cost_usd
-        names = args.model or content["run"]["models"]
+        content, limits = settings.check(), specs.limits()
+        names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, store), store.spent()
+            table, spent = plan(content, names, store, limits.answers), store.spent()
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1

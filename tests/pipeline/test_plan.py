@@ -1,0 +1,195 @@
+"""A plan asks what the run then asks, and costs what is then booked; nothing is asked for it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+
+from bigtom_templates import MEI
+from fantom_sets import question_set
+from faulty_server import FaultyServer
+from simpletom_stories import stories
+from tomlab import paths
+from tomlab.benchmarks import bigtom, fantom, simpletom
+from tomlab.models.costs import UNLIMITED
+from tomlab.models.specs import Reply
+from tomlab.models.store import Store, row
+from tomlab.pipeline import plan
+from tomlab.records import tidy
+
+PRICE = {"input": 1000, "output": 3000}
+TOY = {"provider": "openai", "model": "toy", "temperature": 0.7, "price": PRICE}
+METHODS = {
+    "bigtom": ["0-shot", "1-shot"],
+    "fantom": ["short", "short-cot"],
+    "simpletom": ["none", "cot", "ms-remind"],
+}
+COUNTS = ["benchmark", "method", "requests"]
+
+
+def content(benchmarks: list[str], entry: dict, **run) -> dict:
+    """The repository's parameters for a small run of one model."""
+    found = yaml.safe_load((paths.ROOT / "params.yaml").read_text(encoding="utf-8"))
+    found["run"]["benchmarks"] = {name: found["run"]["benchmarks"][name] for name in benchmarks}
+    found["run"] |= {"models": ["toy"], "answers": [], **run}
+    found["models"]["toy"] = TOY | entry
+    found["limits"]["max_cost_usd"] = 1.0
+    for name in set(METHODS) & set(benchmarks):
+        found[name]["evaluation"]["methods"] = METHODS[name]
+    return found
+
+
+def write_items(results: Path) -> None:
+    two = [MEI, {**MEI, "template_id": "ama", "agent": "Ama"}]
+    items = {
+        "bigtom": bigtom.compose(pd.DataFrame(two)),
+        "fantom": fantom.compose([question_set(), question_set("1-0-0", "accessible")]),
+        "simpletom": simpletom.compose(stories({}, {"scenario": "bakery"})),
+    }
+    for name, table in items.items():
+        tidy.write(table, "items", results / "items" / f"{name}.parquet")
+
+
+# A run of three benchmarks, and then one of the first alone with a second sample of everything
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Iterator[SimpleNamespace]:
+    root = tmp_path_factory.mktemp("root")
+    for name in ("book", "data", "forms", "notebooks", "src"):
+        (root / name).symlink_to(paths.ROOT / name)
+    write_items(root / "results")
+
+    def run(content: dict, *benchmarks: str) -> SimpleNamespace:
+        content["limits"]["max_cost_usd"] = None
+        (root / "params.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        helper = Path(__file__).parents[1] / "helpers" / "planned.py"
+        env = {**os.environ, "TOMLAB_ROOT": str(root)}
+        command = [sys.executable, str(helper), *benchmarks]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return SimpleNamespace(**json.loads(done.stdout), asked=list(server.asked))
+
+    with FaultyServer() as server:
+        entry = {"base_url": f"{server.url}/v1"}
+        first = run(content([*METHODS], entry), *METHODS)
+        again = run(content(["bigtom", "omnitom"], entry, samples=2), "bigtom")
+    yield SimpleNamespace(first=first, again=again, store=root / ".responses" / "store.sqlite")
+
+
+def test_requests_of_the_plan_are_those_that_the_server_then_sees(made):
+    before, after = (pd.DataFrame(rows) for rows in (made.first.before, made.first.after))
+    assert before["kept"].sum() == 0
+    assert set(before["method"]) == {*chain(*METHODS.values()), "short-reasoning"}
+    bodies = {json.dumps(asked.body) for asked in made.first.asked}
+    assert before["requests"].sum() == len(made.first.asked) == len(bodies)
+    # Once all is asked, each planned key is that of an answer that came.
+    assert after["kept"].tolist() == after["requests"].tolist()
+    assert after[COUNTS].equals(before[COUNTS])
+    with Store(made.store) as store:
+        for name, rows in before.groupby("benchmark"):
+            came = {method: n for _, method, n, *_ in store.measured(f"3_evaluation/{name}")}
+            assert came == dict(zip(rows["method"], rows["requests"], strict=True))
+
+
+def test_cost_of_the_plan_is_what_is_booked(made):
+    before = pd.DataFrame(made.again.before)
+    assert before["kept"].tolist() == (before["requests"] // 2).tolist()
+    [(spent, *_), (spent_after, *_)] = made.again.spent
+    n = len(made.again.asked) - len(made.first.asked)
+    assert n == before["kept"].sum()
+    assert before["usd"].sum() == pytest.approx(spent_after - spent, abs=1e-6)
+    assert spent_after - spent == pytest.approx(n * (11 * 1000 + 7 * 3000) / 1e6)
+    assert pd.DataFrame(made.again.after)["usd"].sum() == 0
+
+
+def test_last_line_says_all_in_a_sentence_and_stands_before_a_run(made):
+    n = len(made.again.asked) - len(made.first.asked)
+    assert "Without omnitom: no items yet; `dvc repro filtering@omnitom`" in made.again.said
+    told = f"toy: {2 * n:,} requests, {n:,} kept, about ${n * 0.032:.2f}, about 0 min at the "
+    assert made.again.said.count(f"{told}measured rate") == 2
+
+
+# Plans alone: nothing listens
+
+
+@pytest.fixture
+def planned(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    write_items(tmp_path)
+
+    def planned(benchmark: str, *kept: dict, **entry) -> pd.DataFrame:
+        with Store(tmp_path / "store.sqlite") as store:
+            for answer in kept:
+                store.put(answer)
+                method = answer["key"].split("/")[1]
+                store.used([(answer["key"], method)], f"3_evaluation/{benchmark}")
+            entry = {"base_url": "http://localhost:1/v1", **entry}
+            table = plan.plan(content([benchmark], entry, orders=1, wordings=[]), ["toy"], store)
+        return table.set_index("method")
+
+    return planned
+
+
+def answered(method: str, model: str = "other") -> dict:
+    """An answer of five tokens to a hundred characters, which are twenty tokens."""
+    messages = [{"role": "user", "content": "x" * (100 - len('[{"role":"user","content":""}]'))}]
+    reply = Reply("b", "stop", 20, 5)
+    return row(f"{model}/{method}", model, {"messages": messages}, reply, None, 6.0)
+
+
+def test_tokens_are_known_by_answers_or_estimated_and_say_so(planned):
+    table = planned("bigtom")
+    assert table[["by", "by "]].to_numpy().tolist() == [["characters", "limit"]] * 2
+    found = table.loc["0-shot"]
+    assert found["answer"] == found["requests"] * bigtom.METHODS["0-shot"].max_tokens
+    estimated = found["prompt"]
+
+    found = planned("bigtom", answered("0-shot")).loc["0-shot"]
+    assert found[["by", "by "]].tolist() == ["others", "others"]
+    assert found["answer"] == found["requests"] * 5
+    assert found["prompt"] == pytest.approx(estimated * 3 / 5)
+    assert found["usd"] == pytest.approx((found["prompt"] * 1000 + found["answer"] * 3000) / 1e6)
+    assert found["at"] == "no known rate"
+
+    found = planned("bigtom", answered("0-shot", "toy"), max_concurrency=2).loc["0-shot"]
+    assert found[["by", "by ", "at"]].tolist() == ["own", "own", "the measured rate"]
+    assert found["min"] == pytest.approx(found["requests"] * 6 / 2 / 60)
+
+
+def test_model_that_thinks_is_reckoned_at_its_limit_until_it_has_answered(planned):
+    thinks = {"thinking_tokens": 1000, "answer_tokens": {"bigtom": {"0-shot": None}}}
+    found = planned("bigtom", answered("0-shot"), **thinks).loc["0-shot"]
+    assert found[["by", "by "]].tolist() == ["others", "limit"]
+    assert found["answer"] == found["requests"] * (UNLIMITED + 1000)
+
+
+def test_time_at_the_declared_limits_and_fewer_groups(planned):
+    every = planned("bigtom", requests_per_minute=10)
+    assert (every["min"] == every["requests"] / 10).all()
+    assert "at the declared limits" in plan.told(every.reset_index())[0]
+    half = planned("bigtom", groups={"bigtom": {"0-shot": 1, "1-shot": 1}})
+    assert half["requests"].sum() * 2 == every["requests"].sum()
+
+
+def test_prefix_that_the_vendor_keeps_is_written_once_and_read_after(planned, tmp_path):
+    long = question_set() | {"short_context": "Linda: My dog is a golden retriever.\n" * 200}
+    tidy.write(fantom.compose([long]), "items", tmp_path / "items" / "fantom.parquet")
+    entry = {"provider": "anthropic", "base_url": "http://localhost:1", "model": "toy"}
+    prices = [PRICE, PRICE | {"cached_input": 0}, PRICE | {"cached_input": 0, "cache_write": 2000}]
+    plain, read, written = (planned("fantom", price=p, **entry).loc["short"] for p in prices)
+    once = 1 / plain["requests"]
+    assert read["usd"] - plain["answer"] * 0.003 == pytest.approx(
+        plain["prompt"] * 0.001 * once, rel=0.2
+    )
+    assert written["usd"] > read["usd"]
+    off = planned("fantom", price=prices[1], prompt_caching=False, **entry).loc["short"]
+    assert off["usd"] == plain["usd"]
