@@ -162,7 +162,7 @@ def _reply(completion: Any) -> Reply:
     told = {name: getattr(completion, field, None) for name, field in named.items()}
     # Not the vendor's fields: servers name them so, one or both with the same text.
     fields = ("reasoning_content", "reasoning")
-    told |= thinking(*{getattr(choice.message, field, None): 0 for field in fields})
+    told |= thinking(*(getattr(choice.message, field, None) for field in fields))
     return reply(text, finish, _FINISH, *counts, told, *cache(usage, "prompt"))
 
 

@@ -77,8 +77,9 @@ def reply(
 
 
 def thinking(*parts: Any) -> dict[str, str]:
-    """What a model thought, as a part of an origin; none where it told nothing."""
-    told = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    """What a model thought, each part once, for an origin; nothing where it told nothing."""
+    texts = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
+    told = "\n\n".join(texts)
     return {"thinking": told} if told else {}
 
 
