@@ -95,7 +95,7 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
         "max_tokens": request.max_tokens,
         "temperature": request.temperature if declared == PROTOCOL else declared,
         "seed": request.seed + request.sample,
-        **_response_format(request),
+        **response_format(request),
     }
 
 
@@ -123,7 +123,7 @@ class OpenAI(Remote):
             "temperature": self.temperature(request),
             "reasoning_effort": spec.reasoning_effort,
             "extra_body": spec.extra_body,
-            **_response_format(request),
+            **response_format(request),
         }
 
     def read(self, answer: Any) -> Reply:
@@ -141,7 +141,7 @@ def with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mappin
     return others
 
 
-def _response_format(request: Request) -> dict[str, Any]:
+def response_format(request: Request) -> dict[str, Any]:
     """The field that holds a model to a JSON schema, if the request has one."""
     if request.schema is None:
         return {}
@@ -162,7 +162,7 @@ def _reply(completion: Any) -> Reply:
     told = {name: getattr(completion, field, None) for name, field in named.items()}
     # Not the vendor's fields: servers name them so, one or both with the same text.
     fields = ("reasoning_content", "reasoning")
-    told |= thinking(*{getattr(choice.message, field, None): 0 for field in fields})
+    told |= thinking(*(getattr(choice.message, field, None) for field in fields))
     return reply(text, finish, _FINISH, *counts, told, *cache(usage, "prompt"))
 
 

@@ -39,14 +39,11 @@ def provider(spec: ModelSpec) -> Provider:
             from tomlab.models.anthropic import Anthropic
 
             return Anthropic(spec)
-        case "openai" if spec.endpoint == "responses":
-            from tomlab.models.responses import Responses
-
-            return Responses(spec)
         case "openai":
             from tomlab.models.openai import OpenAI
+            from tomlab.models.responses import Responses
 
-            return OpenAI(spec)
+            return OpenAI(spec) if spec.endpoint == "chat" else Responses(spec)
         case "embedded":
             from tomlab.models.openai import Embedded
 

@@ -83,10 +83,7 @@ class Remote(ABC):
 
     @abstractmethod
     def read(self, answer: Any) -> Reply:
-        """The reply in what the endpoint sends, by `from_json` or of the client's type.
-
-        Errors: `MalformedReplyError`, `FilteredError`.
-        """
+        """The reply in what came, by `from_json` or of the client's type; errors as of `reply`."""
 
     async def send(self, request: Request) -> Reply:
         """One answer. Errors: those of `read` and of the client; `FilteredError`, too, where the

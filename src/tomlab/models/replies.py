@@ -65,7 +65,9 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
-    told = {name: _storable(value) for name, value in origin.items() if isinstance(value, str)}
+    texts = {name: value for name, value in origin.items() if isinstance(value, str)}
+    # None of it is the answer; what can't be written as UTF-8 may go.
+    told = {name: value.encode(errors="replace").decode() for name, value in texts.items()}
     prompt, completion = count(prompt_tokens), count(completion_tokens)
     read = min(count(cached), prompt)
     found = Reply(text, reason, prompt, completion, told, read, min(count(written), prompt - read))
@@ -75,13 +77,10 @@ def reply(
 
 
 def thinking(*parts: Any) -> dict[str, str]:
-    """What a model thought, as a part of an origin; none where it told nothing."""
-    told = "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    """What a model thought, each part once, for an origin; nothing where it told nothing."""
+    texts = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
+    told = "\n\n".join(texts)
     return {"thinking": told} if told else {}
-
-
-def _storable(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 def count(tokens: Any) -> int:
