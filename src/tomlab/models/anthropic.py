@@ -44,7 +44,10 @@ class Anthropic(Remote):
         }
 
     async def send(self, request: Request) -> Reply:
-        return _reply(await self._client.messages.create(**self.sent(request)))
+        return self.read(await self._client.messages.create(**self.sent(request)))
+
+    def read(self, answer: Any) -> Reply:
+        return _reply(answer)
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:

@@ -18,10 +18,10 @@ from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers
+from tomlab.models import answers, batch_files, batches
 from tomlab.models.providers import Provider, provider
 from tomlab.models.replies import redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Batch, Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
@@ -73,11 +73,14 @@ async def ask(
             _check_price(model, limits)
             if run.stores:
                 kept.check_writable()
-            try:
-                await adapter.check()
-                await run.all(missing, progress)
-            finally:
-                await adapter.close()
+            if run.batch and run.batch.to == "files":
+                batch_files.ask(run, missing)
+            else:
+                try:
+                    await adapter.check()
+                    await run.all(missing, progress)
+                finally:
+                    await adapter.close()
         if _is_kept(model):
             purposes = zip(keys, (request.purpose for request in requests), strict=True)
             kept.used(purposes, stage())
@@ -129,6 +132,10 @@ class _Run:
     def stores(self) -> bool:
         return _is_kept(self.model)
 
+    @property
+    def batch(self) -> Batch | None:
+        return getattr(self.model, "batch", None)
+
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
         limiters = self._limiters(missing.values())
@@ -151,7 +158,7 @@ class _Run:
                     missing, self.claimed = self.claimed, {}
                     await asyncio.sleep(LOOK if missing else 0)
             except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
-                self.stopped = f"stopped; answers go to {self.store.path}"
+                self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
                 print(f"\n{self._end()}", file=stream, flush=True)
                 raise
             finally:
@@ -161,6 +168,9 @@ class _Run:
 
     async def _once(self, missing: Mapping[str, Request], bar: tqdm, limiters: list) -> None:
         """Ask for all that no other process has claimed."""
+        if self.batch:
+            await batches.ask(self, missing, bar)
+            return
         queue = iter(_batches(missing, self.model))
         async with asyncio.TaskGroup() as group:
             for _ in range(min(getattr(self.model, "max_concurrency", 1), len(missing))):
@@ -242,7 +252,18 @@ class _Run:
         if self.model.price is None:
             return 0.0
         answer = (request.max_tokens or UNLIMITED) + getattr(self.model, "thinking_tokens", 0)
-        return self.model.price.usd(_prompt_tokens(request), answer)
+        return self.model.price.usd(_prompt_tokens(request), answer, batched=bool(self.batch))
+
+    def _reserve(self, cost: float, limit: float | None) -> bool:
+        """Whether the limit admits so much more, which is now set aside for a batch."""
+        if limit is not None and cost and self.spent + self.reserved + cost > limit:
+            return False
+        self.reserved += cost
+        return True
+
+    def _settle(self, cost: float) -> None:
+        """What of it is over."""
+        self.reserved -= cost
 
     async def _affords(self, cost: float) -> bool:
         """Whether the cost limit admits one more request. What is under way is reckoned at its
@@ -286,7 +307,8 @@ class _Run:
             # What a server does not count is booked at the most that it may have cost.
             counted = reply.prompt_tokens + reply.completion_tokens > 0
             tokens = (reply.prompt_tokens, reply.completion_tokens)
-            cost = price.usd(*tokens) if counted else self._worst_case(request)
+            booked = price.usd(*tokens, batched=bool(self.batch))
+            cost = booked if counted else self._worst_case(request)
         self.failures_in_a_row = 0
         self.replies[key] = reply
         self.spent += cost or 0.0
@@ -299,6 +321,10 @@ class _Run:
             except StoreError as error:
                 self.unsaved.append(answer)
                 self.stopped = str(error)
+
+    def _fail(self, key: str, request: Request, error: Exception) -> None:
+        """Note that a batch brought no answer to one request."""
+        self.errors[key] = self._describe(error)
 
     def _describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""

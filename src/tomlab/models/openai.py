@@ -125,7 +125,10 @@ class OpenAI(Remote):
         }
 
     async def send(self, request: Request) -> Reply:
-        return _reply(await self._client.chat.completions.create(**self.sent(request)))
+        return self.read(await self._client.chat.completions.create(**self.sent(request)))
+
+    def read(self, answer: Any) -> Reply:
+        return _reply(answer)
 
 
 def _response_format(request: Request) -> dict[str, Any]:

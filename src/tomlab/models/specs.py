@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, field_validator
 
 from tomlab import params
 from tomlab.errors import InputError
@@ -24,7 +24,7 @@ PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("max_retries", "timeout", "api_key_env", "licence"),
+    *("max_retries", "timeout", "api_key_env", "licence", "batch"),
 }
 
 
@@ -128,10 +128,34 @@ class Price(params.Section):
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    # The factor on what is asked in a batch, such as 0.5.
+    batch: float = Field(1, ge=0)
 
-    def usd(self, prompt_tokens: Any, completion_tokens: Any) -> Any:
+    def usd(self, prompt_tokens: Any, completion_tokens: Any, *, batched: bool = False) -> Any:
         """What so many tokens cost in US dollars; numbers or columns of a table."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+        usd = (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+        return usd * self.batch if batched else usd
+
+
+class Batch(params.Section):
+    """How a model is asked in batches; see docs/batches.md."""
+
+    # The vendor's batches, or files that somebody else has answered.
+    to: Literal["vendor", "files"] = "vendor"
+    poll: float = Field(30, gt=0)  # seconds between two looks
+    # Most requests of a batch or file; the vendor's limit where there is none.
+    requests: params.Size | None = None
+    completion_window: str = "24h"
+    shards: params.Size = 1  # files to make
+
+
+def _batch(declared: Any) -> Any:
+    """The options behind `true` and `files`."""
+    if isinstance(declared, Mapping | Batch | None):
+        return declared
+    if declared not in (True, False, "files"):
+        raise ValueError(f"expected true, false, files, or {', '.join(Batch.model_fields)}")
+    return {True: {}, False: None, "files": {"to": "files"}}[declared]
 
 
 class _Spec(params.Section):
@@ -191,6 +215,7 @@ class _RemoteModel(_Spec):
     # Added to the protocol's limit for a model that thinks before it answers.
     thinking_tokens: int = Field(0, ge=0)
     extra_body: Annotated[dict[str, Any], params.fits(_no_key, _NO_KEY)] = Field({})
+    batch: Annotated[Batch | None, BeforeValidator(_batch)] = None
 
 
 class OpenAIModel(_RemoteModel):
@@ -210,6 +235,13 @@ class AnthropicModel(_RemoteModel):
     # Let the vendor keep a long prefix that questions share, such as a conversation. Costs are
     # reckoned at the price without a cache.
     prompt_caching: bool = True
+
+    @field_validator("batch")
+    @classmethod
+    def _no_files(cls, batch: Batch | None) -> Batch | None:
+        if batch is not None and batch.to == "files":
+            raise ValueError("batch files are of OpenAI's protocol; expected true or options")
+        return batch
 
 
 class BaselineModel(_Spec):
