@@ -7,7 +7,6 @@ under way.
 
 import json
 import sqlite3
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
