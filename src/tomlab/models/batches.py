@@ -271,7 +271,7 @@ class _Asking:
                 self._take(batch, line)
             if self.run.stopped:
                 return
-        # Too much was under way for this one, which is no fault of it: it goes once others are back.
+        # Too much was under way: no fault of its own, so it goes once others are back.
         too_early = state.full and (len(self.open) > 1 or self.stored > batch.sent)
         for key in [*batch.requests]:
             self.failed[key] -= too_early
