@@ -100,7 +100,7 @@ def main() -> int:
             asker.process.wait()
             told("while a batch is made")
             for number in range(1, KILLS + 1):
-                calls, seconds = len(server.headers), lot.uniform(0.0, 4.0)
+                calls, seconds = len(server.headers), lot.uniform(0.3, 0.3 + 0.8 * number)
                 asker = ask()
                 while len(server.headers) == calls and asker.process.poll() is None:
                     time.sleep(0.05)

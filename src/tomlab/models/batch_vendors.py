@@ -7,7 +7,7 @@ clients' own readers end at the first broken line.
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from tomlab.models.remote import Payload, Remote
 
@@ -44,48 +44,22 @@ class State:
     full: bool = False
 
 
-class Vendor(Protocol):
-    """One vendor's batches. most, most_bytes: the limits of one."""
-
-    most: int
-    most_bytes: int
-
-    def entry(self, key: str, sent: Payload) -> dict[str, Any]:
-        """The part of a batch that asks one request, as the client would ask it by itself."""
-
-    async def upload(self, local: str, entries: Sequence[Mapping]) -> Any:
-        """What has to be there before a batch is made, which costs nothing."""
-
-    async def create(self, local: str, uploaded: Any) -> str:
-        """Make the batch, once, without a retry; its id."""
-
-    async def look(self, batch: str) -> State: ...
-
-    def results(self, batch: str) -> AsyncIterator[Line]: ...
-
-    async def find(
-        self, local: str, keys: Collection[str], since: float, known: Collection[str]
-    ) -> str | None:
-        """The id of a batch of which nobody heard whether it was made; None if it was not, "" while
-        that can't be told. known: ids that belong to others.
-        """
-
-
-def vendor(adapter: Remote, window: str) -> Vendor:
+def vendor(adapter: Remote, window: str) -> "OpenAIBatches | AnthropicBatches":
     """The batches of the vendor that an adapter speaks to."""
-    of = {"openai": OpenAIBatches, "anthropic": AnthropicBatches}[adapter.spec.provider]
-    return of(adapter, window)
+    is_openai = adapter.spec.provider == "openai"
+    return OpenAIBatches(adapter, window) if is_openai else AnthropicBatches(adapter)
 
 
 def body(sent: Payload) -> Payload:
     """The arguments of a client's call as what it sends."""
-    return {name: value for name, value in sent.items() if name != "extra_body"} | sent.get(
-        "extra_body", {}
-    )
+    return {k: v for k, v in sent.items() if k != "extra_body"} | sent.get("extra_body", {})
 
 
 class OpenAIBatches:
-    """Files of requests, which a batch turns into a file of answers and one of errors."""
+    """Files of requests, which a batch turns into a file of answers and one of errors.
+
+    most, most_bytes: the limits of one.
+    """
 
     most, most_bytes = 50_000, 200_000_000
 
@@ -95,24 +69,23 @@ class OpenAIBatches:
 
     @property
     def _client(self) -> Any:
-        # None of the client's retries where a second try would be a second batch.
         return self.adapter._client
 
     def entry(self, key: str, sent: Payload) -> dict[str, Any]:
+        """The part of a batch that asks one request, as the client would ask it by itself."""
         return {"custom_id": key, "method": "POST", "url": self.path, "body": body(sent)}
 
     async def upload(self, local: str, entries: Sequence[Mapping]) -> str:
+        """What has to be there before a batch is made; it costs nothing."""
         file = (f"{local}.jsonl", jsonl(entries))
         return (await self._client.files.create(file=file, purpose="batch")).id
 
     async def create(self, local: str, uploaded: str) -> str:
-        made = await self._client.with_options(max_retries=0).batches.create(
-            input_file_id=uploaded,
-            endpoint=self.path,
-            completion_window=self.window,
-            metadata={"tomlab": local},
-        )
-        return made.id
+        """Make the batch; its id. No retry of the client's: it might make a second one."""
+        once = self._client.with_options(max_retries=0).batches
+        about = {"endpoint": self.path, "completion_window": self.window}
+        marked = {"input_file_id": uploaded, "metadata": {"tomlab": local}}
+        return (await once.create(**about, **marked)).id
 
     async def look(self, batch: str) -> State:
         found = await self._client.batches.retrieve(batch)
@@ -153,7 +126,10 @@ class OpenAIBatches:
     async def find(
         self, local: str, keys: Collection[str], since: float, known: Collection[str]
     ) -> str | None:
-        # A batch bears our own id of it, and the list has the newest first.
+        """The id of a batch of which nobody heard whether it was made; None if it was not, "" while
+        that can't be told. known: ids of others.
+        """
+        # It bears our own id of it, and the list has the newest first.
         async for found in self._client.batches.list(limit=100):
             if (found.metadata or {}).get("tomlab") == local:
                 return found.id
@@ -163,11 +139,11 @@ class OpenAIBatches:
 
 
 class AnthropicBatches:
-    """Batches that carry their requests, with one list of results."""
+    """The same of batches that carry their requests and give one list of results."""
 
     most, most_bytes = 100_000, 256_000_000
 
-    def __init__(self, adapter: Remote, window: str = "24h"):
+    def __init__(self, adapter: Remote):
         self.adapter = adapter
         self._others: set[str] = set()
 

@@ -146,16 +146,18 @@ class _Asking:
             entries.append((key, request, entry, len(json.dumps(entry)) + 2))
         most = min(self.options.requests or vendor.most, vendor.most)
         for part in parts(entries, most, vendor.most_bytes):
-            part = [each for each in part if self._is_ours(*each[:2])]
-            while part and not run.stopped:
-                if not (fits := self._reserved(part)):
-                    self.is_full = True
-                    for key, *_ in part:
-                        run.store.let_go(key)
-                        self.free.discard(key)
-                    return
-                now, part = part[:fits], part[fits:]
-                await self._make(now)
+            mine = []
+            for each in part:
+                if self._is_ours(*each[:2]):
+                    if not self._affords(*each[:2], alone=not (mine or self.open)):
+                        break
+                    mine.append(each)
+            if run.stopped:
+                return
+            if mine:
+                await self._make(mine)
+            if self.is_full:
+                return
 
     def _take_up(self) -> None:
         """Look after the batches whose owner is gone, and leave to others what they look after."""
@@ -172,7 +174,8 @@ class _Asking:
                 if key in stored:
                     run.others[key] = stored[key]
                     self.bar.update()
-            batch.requests = {k: r for k, r in batch.requests.items() if k not in stored}
+            if batch.id is not None:  # without one, it is known by all of its requests
+                batch.requests = {k: r for k, r in batch.requests.items() if k not in stored}
             if not batch.requests:
                 self.ledger.end(batch)
                 continue
@@ -191,23 +194,20 @@ class _Asking:
             self.bar.update()
         return ours
 
-    def _reserved(self, part: list[tuple]) -> int:
-        """How many of the requests the cost limit admits at their worst; reserved. 0 stops the
-        asking, once nothing is under way that may come in cheaper.
+    def _affords(self, key: str, request: Request, *, alone: bool) -> bool:
+        """Whether the cost limit admits one more request at its worst, which is then set aside. If
+        not, it waits for what is under way to come in cheaper; alone: nothing is.
         """
-        run, count = self.run, len(part)
-        while count:
-            cost = sum(run._worst_case(request) for _, request, *_ in part[:count])
-            if run._reserve(cost, run.limits.max_cost_usd):
-                return count
-            count //= 2
-        if not self.open:
-            limit = run.limits.max_cost_usd
-            self.halt = (
-                f"the next request may cost ${cost:.4f}, over limits.max_cost_usd = {limit}; "
-                f"{len(self.waiting):,} requests were not sent"
-            )
-        return 0
+        run, cost, limit = self.run, self.run._worst_case(request), self.run.limits.max_cost_usd
+        if run._reserve(cost, limit):
+            return True
+        self.is_full = True
+        run.store.let_go(key)
+        self.free.discard(key)
+        if alone:
+            least = f"the next request may cost ${cost:.4f}, over limits.max_cost_usd = {limit}"
+            self.halt = f"{least}; {len(self.waiting):,} requests were not sent"
+        return False
 
     async def _make(self, part: list[tuple]) -> None:
         """Make one batch, which is in the ledger before it is at the vendor."""
