@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, good_answer
 from tomlab.errors import InputError
 from tomlab.models import batches
 from tomlab.models.ask import ask
+from tomlab.models.batch_ledger import Ledger
 from tomlab.models.specs import Limits, ModelSpec
+from tomlab.models.store import key_of
 from toy_models import CLIENTS, answers, question, questions, texts, toy
 
 GOOD = [good_answer(f"Question {n}?") for n in range(6)]
@@ -259,12 +262,53 @@ def test_a_stopped_run_says_so_and_the_next_takes_its_batch_up(client, server, s
 
 
 @CLIENTS
+def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, server, store):
+    spec = batched(client, server)
+
+    async def ended() -> None:
+        loop = asyncio.get_running_loop()
+        running = asyncio.create_task(ask(questions(6), spec, store=store, progress=False))
+
+        def end(_) -> bool:
+            loop.call_soon_threadsafe(running.cancel)
+            time.sleep(0.2)  # until then it has not heard of the batch
+            return False
+
+        server.on_create = end
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(ended())
+    assert sizes(server) == [6]
+    assert not server.sold().keys() & {key for key, *_ in kept(store)}
+    assert texts(answers(questions(6), spec, store)) == GOOD
+    assert sizes(server) == [6]
+
+
+def test_a_batch_has_one_owner_and_a_new_one_once_that_is_gone(store):
+    first, second = Ledger(store), Ledger(store)
+    batch = first.begin({"a": "{}", "b": "{}"}, 0.5)
+    assert second.begin({"b": "{}", "c": "{}"}, 0.5).requests == {"c": "{}"}
+    assert second.take_up(["a", "c", "d"]) == ([], {"a"})
+    first.note(batch, sent=1.0, id="x")
+    first.close()
+    assert second.take_up(["a"]) == ([batch], set())
+    assert second.take_up(["a"]) == ([], set())
+    second.end(batch)
+    assert second.ids() == {"x"}
+    second.close()
+
+
+@CLIENTS
 def test_what_an_earlier_run_asked_besides_is_stored_too(client, server, store):
     server.seconds = 0.6
     spec = batched(client, server)
     asyncio.run(_stopped(questions(6), spec, store, 0.4))
     assert texts(answers(questions(2), spec, store)) == GOOD[:2]
     assert [text for _, text, _ in kept(store)] == GOOD
+    with sqlite3.connect(store) as db:
+        rows = db.execute("SELECT key, request, cost FROM responses").fetchall()
+    assert all(key == key_of(request) for key, request, _ in rows)
+    assert [cost for *_, cost in rows] == pytest.approx([COST] * 6)
     responses = answers(questions(6), spec, store)
     assert all(response.cached for response in responses)
     assert sizes(server) == [6]
