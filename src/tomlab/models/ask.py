@@ -18,12 +18,12 @@ from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers
+from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
 from tomlab.models.ledger import Spending
 from tomlab.models.providers import Provider, provider
 from tomlab.models.replies import FilteredError, redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
+from tomlab.models.specs import Batch, Limits, ModelSpec, Reply, Request, Response, is_paid
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
@@ -72,11 +72,14 @@ async def ask(
             _check_price(model, limits)
             if run.stores:
                 kept.check_writable()
-            try:
-                await adapter.check()
-                await run.all(missing, progress)
-            finally:
-                await adapter.close()
+            if run.batch and run.batch.to == "files":
+                batch_files.ask(run, missing)
+            else:
+                try:
+                    await adapter.check()
+                    await run.all(missing, progress)
+                finally:
+                    await adapter.close()
         if _is_kept(model):
             purposes = zip(keys, (request.purpose for request in requests), strict=True)
             kept.used(purposes, stage())
@@ -128,6 +131,10 @@ class _Run:
     def stores(self) -> bool:
         return _is_kept(self.model)
 
+    @property
+    def batch(self) -> Batch | None:
+        return getattr(self.model, "batch", None)
+
     async def all(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, with as many workers as the model allows."""
         limiters = self._limiters(missing.values())
@@ -150,7 +157,7 @@ class _Run:
                     missing, self.claimed = self.claimed, {}
                     await asyncio.sleep(LOOK if missing else 0)
             except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
-                self.stopped = f"stopped; answers go to {self.store.path}"
+                self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
                 print(f"\n{self._end()}", file=stream, flush=True)
                 raise
             finally:
@@ -160,6 +167,9 @@ class _Run:
 
     async def _once(self, missing: Mapping[str, Request], bar: tqdm, limiters: list) -> None:
         """Ask for all that no other process has claimed."""
+        if self.batch:
+            await batches.ask(self, missing, bar)
+            return
         queue = iter(_batches(missing, self.model))
         async with asyncio.TaskGroup() as group:
             for _ in range(min(getattr(self.model, "max_concurrency", 1), len(missing))):
@@ -273,16 +283,14 @@ class _Run:
         except self.adapter.fatal as error:
             said = self._describe(error)
             self.stopped = f"turned away with {said}; check its base_url, model and key"
-        except FilteredError as error:  # no fault of the server's, and paid
-            self.errors[key] = self._describe(error)
-            self.filtered.add(key)
-            paid = self._book(request, error.reply) or 0.0
+        except FilteredError as error:  # no fault of the server's
+            paid = self._fail(key, request, error)
         except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
-            self.errors[key] = said = self._describe(error)
+            self._fail(key, request, error)
             self.failures_in_a_row += 1
             if self.failures_in_a_row >= self.limits.give_up_after:
                 in_a_row = f"{self.failures_in_a_row} requests failed in a row"
-                self.stopped = f"{in_a_row}, the last with {said}"
+                self.stopped = f"{in_a_row}, the last with {self.errors[key]}"
         else:
             self._keep(key, request, reply, time.monotonic() - start, reserved)
             return
@@ -293,7 +301,13 @@ class _Run:
                     self.store.settle(reserved, paid=paid)
 
     def _keep(
-        self, key: str, request: Request, reply: Reply, seconds: float, reserved: float
+        self,
+        key: str,
+        request: Request,
+        reply: Reply,
+        seconds: float,
+        reserved: float = 0.0,
+        by: str = "",
     ) -> None:
         """Store and book one answer; one that the store does not take ends the asking."""
         cost = self._book(request, reply)
@@ -302,9 +316,9 @@ class _Run:
             sent = whole(self.adapter, self.model, request)
             answer = row(key, self.model.name, sent, reply, cost, seconds)
             try:
-                self.replies[key] = self.store.put(answer, reserved)
+                self.replies[key] = self.store.put(answer, reserved, by)
             except StoreError as error:
-                self.unsaved.append(answer | self.store.owed(reserved))
+                self.unsaved.append(answer | self.store.owed(reserved, by))
                 self.stopped = str(error)
 
     def _book(self, request: Request, reply: Reply) -> float | None:
@@ -314,6 +328,14 @@ class _Run:
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         return cost
+
+    def _fail(self, key: str, request: Request, error: Exception) -> float:
+        """Note that one request brought no answer; US dollars that it cost all the same."""
+        self.errors[key] = self._describe(error)
+        if not isinstance(error, FilteredError):
+            return 0.0
+        self.filtered.add(key)
+        return self._book(request, error.reply) or 0.0
 
     def _describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, field_validator
 
 from tomlab import params
 from tomlab.errors import InputError
@@ -24,7 +24,7 @@ PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("max_retries", "timeout", "api_key_env", "licence", "transport", "listed"),
+    *("max_retries", "timeout", "api_key_env", "licence", "transport", "listed", "batch"),
 }
 
 
@@ -160,6 +160,27 @@ class Price(params.Section):
         return whole * (self.batch if batched else 1) / 1e6
 
 
+class Batch(params.Section):
+    """How a model is asked in batches; see docs/batches.md."""
+
+    # The vendor's batches, or files that somebody else has answered.
+    to: Literal["vendor", "files"] = "vendor"
+    poll: float = Field(30, gt=0)  # seconds between two looks
+    # Most requests of a batch or file; the vendor's limit where there is none.
+    requests: params.Size | None = None
+    completion_window: str = "24h"
+    shards: params.Size = 1  # files to make
+
+
+def _batch(declared: Any) -> Any:
+    """The options behind `true` and `files`."""
+    if isinstance(declared, Mapping | Batch | None):
+        return declared
+    if declared not in (True, False, "files"):
+        raise ValueError(f"expected true, false, files, or {', '.join(Batch.model_fields)}")
+    return {True: {}, False: None, "files": {"to": "files"}}[declared]
+
+
 class _Spec(params.Section):
     name: params.Name
     model: str
@@ -224,6 +245,7 @@ class _RemoteModel(_Spec):
     # Whether the server's list of models is looked at before anything is asked. Where models go by
     # names that no list has, as Azure's deployments do: false.
     listed: bool = True
+    batch: Annotated[Batch | None, BeforeValidator(_batch)] = None
 
 
 class OpenAIModel(_RemoteModel):
@@ -246,6 +268,13 @@ class AnthropicModel(_RemoteModel):
     # Let the vendor keep a long prefix that questions share, such as a conversation; what that
     # costs is `cached_input` and `cache_write` of the price.
     prompt_caching: bool = True
+
+    @field_validator("batch")
+    @classmethod
+    def _no_files(cls, batch: Batch | None) -> Batch | None:
+        if batch is not None and batch.to == "files":
+            raise ValueError("batch files are of OpenAI's protocol; expected true or options")
+        return batch
 
 
 class BaselineModel(_Spec):

@@ -1,0 +1,356 @@
+"""Asking by the vendors' batches over real HTTP: what is sent, paid, stored and taken up again."""
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from batch_server import FAULTS, BatchServer
+from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, good_answer
+from tomlab.errors import InputError
+from tomlab.models import batches
+from tomlab.models.ask import ask
+from tomlab.models.batch_ledger import Ledger
+from tomlab.models.specs import Limits, ModelSpec
+from tomlab.models.store import key_of
+from toy_models import CLIENTS, answers, question, questions, texts, toy
+
+GOOD = [good_answer(f"Question {n}?") for n in range(6)]
+PRICE = {"input": 2.0, "output": 10.0, "batch": 0.5}
+COST = (PROMPT_TOKENS * PRICE["input"] + COMPLETION_TOKENS * PRICE["output"]) / 1e6 / 2
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[BatchServer]:
+    with BatchServer(tmp_path / "sold.sqlite") as running:
+        yield running
+
+
+def batched(client: str, server: BatchServer, **options) -> ModelSpec:
+    return toy(client, server.url, batch={"poll": 0.02, **options}, price=PRICE)
+
+
+def sizes(server: BatchServer) -> list[int]:
+    return [len(batch.entries) for batch in server.batches.values()]
+
+
+def kept(store: Path) -> list[tuple]:
+    with sqlite3.connect(store) as db:
+        return db.execute("SELECT key, text, cost FROM responses ORDER BY text").fetchall()
+
+
+# What is sent
+
+
+@CLIENTS
+def test_all_that_is_missing_goes_in_one_batch_by_its_keys(client, server, store):
+    responses = answers(questions(6), batched(client, server), store)
+    assert texts(responses) == GOOD
+    assert sizes(server) == [6]
+    [batch] = server.batches.values()
+    assert {e["custom_id"] for e in batch.entries} == {r.request_key for r in responses}
+    assert not server.asked
+
+
+@CLIENTS
+def test_a_request_in_a_batch_is_the_one_that_is_asked_by_itself(client, server, store, tmp_path):
+    options = {"extra_body": {"top_k": 5}}
+    item = question("Who?", system="Be brief.", schema={"type": "object"})
+    spec = toy(client, server.url, batch={"poll": 0.02}, **options)
+    [by_batch] = answers([item], spec, store)
+    [alone] = answers([item], toy(client, server.url, **options), tmp_path / "other.sqlite")
+    assert by_batch.request_key == alone.request_key
+    [batch] = server.batches.values()
+    [entry] = batch.entries
+    assert entry.get("body", entry.get("params")) == server.asked[0].body
+    assert server.asked[0].body["top_k"] == 5
+
+
+@CLIENTS
+def test_an_answer_bought_in_a_batch_is_found_when_asking_without(client, server, store):
+    answers(questions(6), batched(client, server), store)
+    responses = answers(questions(6), toy(client, server.url), store)
+    assert texts(responses) == GOOD
+    assert all(response.cached for response in responses)
+    assert not server.asked
+
+
+@CLIENTS
+def test_only_what_is_missing_is_sent(client, server, store):
+    answers(questions(2), toy(client, server.url), store)
+    answers(questions(6), batched(client, server), store)
+    assert sizes(server) == [4]
+
+
+@CLIENTS
+def test_many_requests_are_split(client, server, store):
+    server.most = 4
+    responses = answers(questions(6), batched(client, server, requests=4), store)
+    assert texts(responses) == GOOD
+    assert sizes(server) == [4, 2]
+
+
+def test_parts_keep_to_both_limits():
+    entries = [("a", 4), ("b", 4), ("c", 4), ("d", 9), ("e", 1), ("f", 1), ("g", 1)]
+    found = [[name for name, _ in part] for part in batches.parts(entries, 2, 10)]
+    assert found == [["a", "b"], ["c"], ["d", "e"], ["f", "g"]]
+
+
+def test_openai_file_and_batch_are_marked(server, store):
+    answers(questions(1), batched("openai", server), store)
+    [batch] = server.batches.values()
+    assert len(batch.metadata["tomlab"]) == 32
+    assert batch.entries[0]["url"] == "/v1/chat/completions"
+
+
+# What it costs
+
+
+@CLIENTS
+def test_answers_are_booked_at_the_price_of_batches(client, server, store):
+    answers(questions(6), batched(client, server), store)
+    assert [cost for *_, cost in kept(store)] == pytest.approx([COST] * 6)
+
+
+@CLIENTS
+def test_what_the_cost_limit_does_not_admit_is_not_sent(client, server, store):
+    spec = batched(client, server)
+    with pytest.raises(InputError, match=r"6 requests were not sent.*0 of 6"):
+        answers(questions(6), spec, store, max_cost_usd=0.00001)
+    assert not server.batches
+
+
+@CLIENTS
+def test_the_cost_limit_admits_more_once_answers_came_in_cheaper(client, server, store):
+    spec = batched(client, server)
+    worst = (len("Question 0?") / 3 * 2 + 10 * 10) / 1e6 / 2
+    responses = answers(questions(6), spec, store, max_cost_usd=7 * max(worst, COST))
+    assert texts(responses) == GOOD
+    assert sum(sizes(server)) == 6
+
+
+# Lines that fail
+
+
+@CLIENTS
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_line_that_fails_is_asked_again_in_a_second_round(client, fault, server, store):
+    server.faults = ["", fault]
+    responses = answers(questions(6), batched(client, server), store)
+    assert texts(responses) == GOOD
+    assert sizes(server) == [6, 1]
+    assert set(server.sold().values()) == {1}
+
+
+@CLIENTS
+def test_a_line_that_keeps_failing_is_an_error(client, server, store):
+    server.faults = ["busy"] * batches.ROUNDS
+    [response] = answers(questions(1), batched(client, server), store)
+    assert response.reply is None
+    assert "scripted" in response.error
+    assert sizes(server) == [1] * batches.ROUNDS
+    [response] = answers(questions(1), batched(client, server), store)
+    assert response.reply.text == GOOD[0]
+
+
+@CLIENTS
+def test_a_wrong_request_is_an_error_at_once(client, server, store):
+    server.faults = ["wrong"]
+    responses = answers(questions(6), batched(client, server), store)
+    assert [r.error is None for r in responses].count(False) == 1
+    assert sizes(server) == [6]
+
+
+# Batches that end otherwise
+
+
+@CLIENTS
+def test_of_an_expired_batch_what_came_is_stored_and_the_rest_asked_again(client, server, store):
+    server.ends = [("expired", 0.5)]
+    responses = answers(questions(6), batched(client, server), store)
+    assert texts(responses) == GOOD
+    assert sizes(server) == [6, 3]
+    assert set(server.sold().values()) == {1}
+
+
+@CLIENTS
+def test_of_a_cancelled_batch_what_came_is_stored_and_the_run_stops(client, server, store):
+    server.ends = [("cancelled", 0.5)]
+    with pytest.raises(InputError, match=r"batch_0 was cancelled at the vendor\. 3 of 6 answers"):
+        answers(questions(6), batched(client, server), store)
+    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
+    assert sizes(server) == [6, 3]
+
+
+def test_a_failed_batch_stops_the_run_with_the_vendors_word(server, store):
+    server.ends = [("failed", 0)]
+    with pytest.raises(InputError, match="batch_0 failed: scripted"):
+        answers(questions(6), batched("openai", server), store)
+    assert texts(answers(questions(6), batched("openai", server), store)) == GOOD
+
+
+def test_batches_past_the_vendors_queue_go_when_others_are_back(server, store):
+    server.ends = [("completed", 1), ("full", 0), ("full", 0)]
+    server.seconds = 0.1
+    responses = answers(questions(6), batched("openai", server, requests=2), store)
+    assert texts(responses) == GOOD
+    assert sizes(server) == [2, 2, 2, 2, 2]
+
+
+# Calls that fail
+
+
+@CLIENTS
+def test_passing_faults_of_the_vendor_are_borne(client, server, store):
+    one = "/v1/batches" if client == "openai" else "/v1/messages/batches"
+    server.statuses = {one: [429], f"{one}/batch_0": [500] * 3, "/v1/files": [500] * 3}
+    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
+    assert sizes(server) == [6]
+
+
+@CLIENTS
+def test_a_vendor_that_refuses_ends_the_run(client, server, store):
+    server.most = 5
+    with pytest.raises(InputError, match=r"refused a batch with BadRequestError.*more than 5"):
+        answers(questions(6), batched(client, server), store)
+    assert texts(answers(questions(6), batched(client, server, requests=5), store)) == GOOD
+
+
+@CLIENTS
+def test_a_batch_that_was_made_though_nobody_heard_is_found(client, server, store):
+    heard = []
+    server.on_create = lambda batch: not heard and not heard.append(batch)
+    server.seconds = 0.1
+    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
+    assert sizes(server) == [6]
+    assert set(server.sold().values()) == {1}
+
+
+@CLIENTS
+def test_a_batch_of_somebody_else_is_not_taken_for_ours(client, server, store, tmp_path):
+    """It was made in the same moment, with as many requests."""
+    other = [question(f"Another {n}?") for n in range(6)]
+    answers(other, batched(client, server), tmp_path / "other.sqlite")
+    one = "/v1/batches" if client == "openai" else "/v1/messages/batches"
+    server.statuses = {one: [500]}
+    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
+    assert sizes(server) == [6, 6]
+
+
+# Runs that end early
+
+
+async def _stopped(requests, spec, store, seconds: float) -> None:
+    running = asyncio.create_task(ask(requests, spec, store=store, progress=False))
+    await asyncio.sleep(seconds)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+@CLIENTS
+def test_a_stopped_run_says_so_and_the_next_takes_its_batch_up(client, server, store, capfd):
+    server.seconds = 1.0
+    spec = batched(client, server)
+    asyncio.run(_stopped(questions(6), spec, store, 0.5))
+    assert "6 requests in 1 batches go on at the vendor" in capfd.readouterr().err
+    assert texts(answers(questions(6), spec, store)) == GOOD
+    assert sizes(server) == [6]
+
+
+@CLIENTS
+def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, server, store):
+    spec = batched(client, server)
+
+    async def ended() -> None:
+        loop = asyncio.get_running_loop()
+        running = asyncio.create_task(ask(questions(6), spec, store=store, progress=False))
+
+        def end(_) -> bool:
+            loop.call_soon_threadsafe(running.cancel)
+            time.sleep(0.2)  # until then it has not heard of the batch
+            return False
+
+        server.on_create = end
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(ended())
+    assert sizes(server) == [6]
+    assert not server.sold().keys() & {key for key, *_ in kept(store)}
+    assert texts(answers(questions(6), spec, store)) == GOOD
+    assert sizes(server) == [6]
+
+
+def test_a_batch_has_one_owner_and_a_new_one_once_that_is_gone(store):
+    first, second = Ledger(store), Ledger(store)
+    batch = first.begin({"a": "{}", "b": "{}"}, 0.5)
+    assert second.begin({"b": "{}", "c": "{}"}, 0.5).requests == {"c": "{}"}
+    assert second.take_up(["a", "c", "d"]) == ([], {"a"})
+    first.note(batch, sent=1.0, id="x")
+    first.close()
+    assert second.take_up(["a"]) == ([batch], set())
+    assert second.take_up(["a"]) == ([], set())
+    second.end(batch)
+    assert second.ids() == {"x"}
+    second.close()
+
+
+@CLIENTS
+def test_what_an_earlier_run_asked_besides_is_stored_too(client, server, store):
+    server.seconds = 0.6
+    spec = batched(client, server)
+    asyncio.run(_stopped(questions(6), spec, store, 0.4))
+    assert texts(answers(questions(2), spec, store)) == GOOD[:2]
+    assert [text for _, text, _ in kept(store)] == GOOD
+    with sqlite3.connect(store) as db:
+        rows = db.execute("SELECT key, request, cost FROM responses").fetchall()
+    assert all(key == key_of(request) for key, request, _ in rows)
+    assert [cost for *_, cost in rows] == pytest.approx([COST] * 6)
+    responses = answers(questions(6), spec, store)
+    assert all(response.cached for response in responses)
+    assert sizes(server) == [6]
+
+
+@CLIENTS
+def test_two_runs_at_one_store_buy_each_answer_once(client, server, store):
+    server.seconds = 0.2
+    spec = batched(client, server)
+
+    async def both() -> list:
+        options = {"store": store, "limits": Limits(), "progress": False}
+        return await asyncio.gather(
+            ask(questions(4), spec, **options), ask(questions(6), spec, **options)
+        )
+
+    four, six = asyncio.run(both())
+    assert texts(four) == GOOD[:4]
+    assert texts(six) == GOOD
+    assert set(server.sold().values()) == {1}
+    assert len(server.sold()) == 6
+
+
+@CLIENTS
+def test_nothing_is_left_beside_the_store_but_the_ledger(client, server, store):
+    answers(questions(6), batched(client, server), store)
+    with sqlite3.connect(store.with_name(f"{store.name}.batches.sqlite")) as db:
+        assert db.execute("SELECT COUNT(*) FROM requests").fetchone() == (0,)
+        assert db.execute("SELECT id FROM batches").fetchall() == [("batch_0",)]
+    assert not [*store.parent.glob("*.lock")]
+
+
+# The option
+
+
+@pytest.mark.parametrize("wrong", ["yes", 3, ["files"], {"poll": 0}, {"wait": 3}])
+def test_a_wrong_option_is_refused_by_its_name(wrong):
+    with pytest.raises(InputError, match="batch"):
+        toy("openai", "http://127.0.0.1:1", batch=wrong)
+
+
+def test_batch_changes_nothing_of_what_is_answered():
+    plain, batch = (toy("openai", "http://127.0.0.1:1", batch=b) for b in (False, True))
+    assert plain.answering() == batch.answering()
+    assert json.dumps(plain.answering())
