@@ -48,11 +48,13 @@ def content(benchmarks: list[str], entry: dict, **run) -> dict:
 
 
 def write_items(results: Path) -> None:
-    two = [MEI, {**MEI, "template_id": "ama", "agent": "Ama"}]
+    ama = {name: text.replace("Mei", "Ama") for name, text in MEI.items()}
+    two = [MEI, ama | {"template_id": "ama"}]
+    moths = {"key_information": "The box of oats has moths in it."}
     items = {
         "bigtom": bigtom.compose(pd.DataFrame(two)),
         "fantom": fantom.compose([question_set(), question_set("1-0-0", "accessible")]),
-        "simpletom": simpletom.compose(stories({}, {"scenario": "bakery"})),
+        "simpletom": simpletom.compose(stories({}, moths)),
     }
     for name, table in items.items():
         tidy.write(table, "items", results / "items" / f"{name}.parquet")
@@ -181,15 +183,18 @@ def test_time_at_the_declared_limits_and_fewer_groups(planned):
 
 
 def test_prefix_that_the_vendor_keeps_is_written_once_and_read_after(planned, tmp_path):
-    long = question_set() | {"short_context": "Linda: My dog is a golden retriever.\n" * 200}
-    tidy.write(fantom.compose([long]), "items", tmp_path / "items" / "fantom.parquet")
+    said = question_set()["short_context"]
+    long = "Linda: My dog is a golden retriever.\n" * 200 + said
+    asked = question_set() | {
+        "short_context": long,
+        "full_context": f"{long}\nSally: What is this?",
+    }
+    tidy.write(fantom.compose([asked]), "items", tmp_path / "items" / "fantom.parquet")
     entry = {"provider": "anthropic", "base_url": "http://localhost:1", "model": "toy"}
     prices = [PRICE, PRICE | {"cached_input": 0}, PRICE | {"cached_input": 0, "cache_write": 2000}]
     plain, read, written = (planned("fantom", price=p, **entry).loc["short"] for p in prices)
-    once = 1 / plain["requests"]
-    assert read["usd"] - plain["answer"] * 0.003 == pytest.approx(
-        plain["prompt"] * 0.001 * once, rel=0.2
-    )
+    once = plain["prompt"] * 0.001 / plain["requests"]
+    assert once < read["usd"] - plain["answer"] * 0.003 < 2 * once
     assert written["usd"] > read["usd"]
     off = planned("fantom", price=prices[1], prompt_caching=False, **entry).loc["short"]
-    assert off["usd"] == plain["usd"]
+    assert off["usd"] == pytest.approx(plain["usd"])

@@ -148,7 +148,8 @@ def _took(stage: str, folders: Iterable[Path], store: Store) -> pd.DataFrame:
             tokens = (row["prompt_tokens"], row["completion_tokens"], sum(map(len, texts)))
             uses = {use.split()[1] for use in row["uses"].splitlines() if use.startswith(stage)}
             rows += [(row["model"], use, 1, *tokens, row["seconds"]) for use in uses]
-    return pd.DataFrame(rows, columns=_TOOK).groupby(["model", "method"], as_index=False).sum()
+    table = pd.DataFrame(rows, columns=_TOOK).astype(dict.fromkeys(_TOOK[2:], float))
+    return table.groupby(["model", "method"], as_index=False).sum()
 
 
 class _Expected(NamedTuple):
@@ -164,7 +165,7 @@ class _Expected(NamedTuple):
 
 
 def _expected(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> _Expected:
-    limit, thinking = asked["limit"].max(), getattr(spec, "thinking_tokens", 0)
+    limit, thinking = asked["limit"].iloc[0], getattr(spec, "thinking_tokens", 0)
     most = (UNLIMITED if pd.isna(limit) else limit) + thinking
     same, own = took["method"] == asked["method"].iloc[0], took["model"] == spec.name
     ways = {"own": same & own, "others": same, "methods": same | True}
