@@ -77,12 +77,7 @@ class TwoStep:
 
 
 def methods(
-    base: str,
-    plain: Any,
-    prefix: str = "",
-    *,
-    keeps_story: bool = False,
-    also: tuple[str, ...] = (),
+    base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
     """Both calls of each technique by name, such as perspective and perspective-first.
 
