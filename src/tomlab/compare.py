@@ -57,9 +57,8 @@ def costs(benchmark: str, found: pd.DataFrame, headlines: Named) -> pd.DataFrame
     content = params.load()
     files = [paths.result("responses", benchmark, name) for name in content["run"]["models"]]
     responses = tidy.read("responses", *(file for file in files if file.exists()))
-    prices = {
-        name: model_spec(name, content["models"]).price for name in responses["model"].unique()
-    }
+    names, registry = responses["model"].unique(), content["models"]
+    prices = {name: model_spec(name, registry).price for name in names}
     methods = import_module(f"tomlab.benchmarks.{benchmark}").METHODS
     return table(gains(found, headlines, responses, methods, prices))
 

@@ -119,8 +119,7 @@ def test_fantom_names_the_information_and_takes_the_pieces_of_whom_it_asks_about
     [first] = fantom.messages(noor, "short-perception-first")
     asks = "Information: What did Ilse plant? Ilse planted a quince tree.\n"
     assert (
-        f"{noor['story']}\n\n{asks}Question: Does Bruno know this? Answer yes or no.\n\nAbove"
-        in (first["content"])
+        f"{noor['story']}\n\n{asks}Question: Does Bruno know this?\n\nAbove" in (first["content"])
     )
     pieces = "Ilse: I planted a tree. [Ilse, Noor]\nIlse: I water at dawn. [Ilse, Noor, Bruno]"
     [second] = fantom.messages({**noor, "reasoning": pieces}, "short-perception")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -212,30 +211,21 @@ async def evaluate(
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
     options = {"seed": seed, "replaced": replaced, "max_tokens": max_tokens}
-    options |= {"limits": limits or Limits(), "store": store}
-    is_later = {name: bool(getattr(m, "first", None)) for name, m in benchmark.METHODS.items()}
-    now = [question for question in questions if not is_later[question.method]]
-    later = [question for question in questions if is_later[question.method]]
-    first = await _asked(benchmark, [*now, *first_calls(benchmark, later)], model, **options)
+    how = model, limits or Limits(), store, options
+    later = [q for q in questions if getattr(benchmark.METHODS[q.method], "first", None)]
+    now = [q for q in questions if not getattr(benchmark.METHODS[q.method], "first", None)]
+    first = await _asked(benchmark, [*now, *first_calls(benchmark, later)], how)
     if not later:
         return first
     ready, lost = second_calls(benchmark, later, first)
-    second = [await _asked(benchmark, ready, model, **options)] if ready else []
+    second = [await _asked(benchmark, ready, how)] if ready else []
     return check(pd.concat([first, *second, lost], ignore_index=True), "responses", where)
 
 
-async def _asked(
-    benchmark: Benchmark,
-    questions: Sequence[Question],
-    model: ModelSpec,
-    *,
-    limits: Limits,
-    store: Path | str,
-    replaced: Mapping[str, str] | None,
-    **options: Any,
-) -> pd.DataFrame:
-    """The answers to one call of each question. options: as of `requested`."""
-    where, options = f"{benchmark.NAME}, {model.name}", {"replaced": replaced, **options}
+async def _asked(benchmark: Benchmark, questions: Sequence[Question], how: tuple) -> pd.DataFrame:
+    """The answers to one call of each question. how: model, limits, store, options of `requested`."""
+    model, limits, store, options = how
+    where, replaced = f"{benchmark.NAME}, {model.name}", options["replaced"]
     requests = list(requested(benchmark, questions, model, **options))
     responses = await ask(requests, model, store=store, limits=limits)
     errors = [r.error for r in responses if r.error is not None and not r.filtered]

@@ -87,9 +87,7 @@ class TwoCalls(Benchmark, Protocol):
     METHODS: Mapping[str, TwoCallMethod]
 
     def reasoning_of(self, response: str, method: str, /) -> str:
-        """What the second call of `method` takes of the first one's answer, as `messages` find it
-        in the item's `reasoning`.
-        """
+        """What the second call's `messages` find in the item's `reasoning` of the first answer."""
 
 
 class Reminding(Benchmark, Protocol):

@@ -72,8 +72,8 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
     if "prompts" in values:
-        # Those of a benchmark, and of the judges that all have.
-        whose = (f"{benchmark}/", "judges/")
+        # Those of a benchmark, and of the methods and judges that all have.
+        whose = (f"{benchmark}/", "techniques/", "judges/")
         values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
     if "wordings" in values:
         # Of each folder what is for this benchmark.

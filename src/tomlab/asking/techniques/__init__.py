@@ -63,9 +63,8 @@ class TwoStep:
             return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{told}"}]
         if "reasoning" not in item:
             raise InputError(f"{item['benchmark']}: {self.first} has to be answered before")
-        said = item["reasoning"]
-        if self.technique == "perception":
-            said = perceived(said, asks.rpartition("Question:")[2])
+        said, asked = item["reasoning"], asks.rpartition("Question:")[2]
+        said = perceived(said, asked) if self.technique == "perception" else said
         known = prompts.filled(f"techniques/{self.technique}-second", replaced, said=said)
         story = f"{item['story']}\n\n{known}" if self.keeps_story else known
         return ask({**item, "story": story}, self.base, replaced)
@@ -78,13 +77,7 @@ class TwoStep:
 
 
 def methods(
-    base: str,
-    plain: Any,
-    prefix: str = "",
-    *,
-    keeps_story: bool = False,
-    also: tuple[str, ...] = (),
-    first_tokens: int = FIRST_TOKENS,
+    base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
     """Both calls of each technique by name, such as perspective and perspective-first.
 
@@ -95,7 +88,7 @@ def methods(
         name, keeps = f"{prefix}{technique}", keeps_story or technique == "decomposition"
         first, on = f"{name}-first", (technique, base, plain)
         found[name] = TwoStep(*on, first, plain.max_tokens, keeps, also)
-        found[first] = TwoStep(*on, None, first_tokens, keeps, also)
+        found[first] = TwoStep(*on, None, FIRST_TOKENS, keeps, also)
     return found
 
 

@@ -141,9 +141,8 @@ def question_text(item: Mapping) -> str:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of `question_text` that the item shares with its siblings."""
-    wanted = METHODS[method]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.shared_prefix(shared_prefix, item)
+    if isinstance(METHODS[method], techniques.TwoStep):
+        return METHODS[method].shared_prefix(shared_prefix, item)
     return f"Story: {item['background']}"
 
 

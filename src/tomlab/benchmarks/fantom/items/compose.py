@@ -197,14 +197,8 @@ def messages(
     """
     wanted, kind = METHODS[method], item["question_type"]
     if isinstance(wanted, techniques.TwoStep):
-        asks = in_words(item).get("question", f"Question: {item['question']}")
-        return wanted.messages(messages, item, asks, replaced)
-    text = shared_prefix(item, method)
-    if kind.startswith("answerability"):
-        text += f"Target: {item['fact_question']}\n"
-    if kind.startswith("infoaccess"):
-        text += f"Information: {item['fact_question']} {item['fact_answer']}\n"
-    text += f"Question: {item['question']}"
+        return wanted.messages(messages, item, _asks(item), replaced)
+    text = shared_prefix(item, method) + _asks(item)
     if kind == "belief_choice":
         options = zip(KEYS, item["choices"], strict=True)
         text += "".join(f"\n({letter}) {choice}" for letter, choice in options)
@@ -219,6 +213,13 @@ def messages(
             raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
         text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
     return [{"role": "user", "content": text}]
+
+
+def _asks(item: Mapping) -> str:
+    """The question, with what it is about where its words do not say that."""
+    about = {"answerability": f"Target: {item['fact_question']}\n"}
+    about["infoaccess"] = f"Information: {item['fact_question']} {item['fact_answer']}\n"
+    return f"{about.get(item['question_type'].partition('_')[0], '')}Question: {item['question']}"
 
 
 def shared_prefix(item: Mapping, method: str) -> str:

@@ -267,9 +267,9 @@ def _object(fields: dict[str, dict]) -> dict:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """Nothing where the directive stands first: a story is asked about once by each method."""
-    wanted = METHODS[method]
-    is_two = isinstance(wanted, techniques.TwoStep)
-    return wanted.shared_prefix(shared_prefix, item) if is_two else ""
+    if isinstance(METHODS[method], techniques.TwoStep):
+        return METHODS[method].shared_prefix(shared_prefix, item)
+    return ""
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
