@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -223,7 +224,7 @@ async def evaluate(
 
 
 async def _asked(benchmark: Benchmark, questions: Sequence[Question], how: tuple) -> pd.DataFrame:
-    """The answers to one call of each question. how: model, limits, store, options of `requested`."""
+    """The answers to one call of each question. how: model, limits, store, `request`'s options."""
     model, limits, store, options = how
     where, replaced = f"{benchmark.NAME}, {model.name}", options["replaced"]
     requests = list(requested(benchmark, questions, model, **options))
