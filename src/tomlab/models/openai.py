@@ -1,7 +1,4 @@
-"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded.
-
-Its chat endpoint; the other one is in `responses`.
-"""
+"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
