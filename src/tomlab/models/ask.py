@@ -59,6 +59,9 @@ async def ask(
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(_whole(adapter, model, request)) for request in requests]
+    if not _is_kept(model):  # it says what it was given: nothing to look up, to limit, to wait for
+        replies = [await adapter.send(request) for request in requests]
+        return [Response(*said) for said in zip(keys, replies, strict=True)]
     with Store(store) as kept:
         replies = kept.replies(keys)
         if _is_kept(model):

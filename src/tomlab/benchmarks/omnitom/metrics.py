@@ -287,8 +287,8 @@ def _that_are_gold(sums: pd.DataFrame) -> pd.DataFrame:
     size = int(sums.shape[1] ** 0.5)
     counts = sums.to_numpy(float).reshape(-1, size, size + 1)
     occurs = counts.any(axis=(0, 2))
-    counts[..., -1] += counts[..., :-1][..., ~occurs].sum(axis=-1)
-    kept = counts[:, occurs][..., [*occurs, True]]
+    others = counts[:, occurs][..., [*~occurs, True]].sum(axis=-1, keepdims=True)
+    kept = np.concatenate([counts[:, occurs][..., [*occurs, False]], others], axis=-1)
     return pd.DataFrame(kept.reshape(len(sums), -1), sums.index)
 
 
