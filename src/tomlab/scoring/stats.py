@@ -5,8 +5,10 @@ computed: no random numbers, whatever the order of rows. How often they hold the
 by `checks/interval_coverage.py`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -63,14 +65,20 @@ def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> 
     """All that `interval_of_sums` needs of values, a row a group: their `sum` and `count`; of
     differences the sums of `gains` and of `losses`.
     """
-    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
-    own = pd.Series(values.to_numpy(float), groups.to_numpy()).sort_values()
-    sums = own.groupby(level=0).agg(["sum", "count"])
-    if bounds != DIFFERENCE:
-        return sums
-    sides = {"gains": own, "losses": -own[::-1]}
-    apart = {name: side.clip(lower=0).groupby(level=0).sum() for name, side in sides.items()}
-    return pd.DataFrame({**apart, "count": sums["count"]})
+    own, labels = pd.Series(values.to_numpy(float)), groups.to_numpy()
+    sides = {"sum": own}
+    if bounds == DIFFERENCE:
+        sides = {"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)}
+    sums = {name: exact_sums(side, labels) for name, side in sides.items()}
+    return pd.DataFrame({**sums, "count": own.groupby(labels).count()})
+
+
+def exact_sums(values: pd.Series, by: Any) -> pd.Series:
+    """Sums by group, rounded once: pandas' own of fractions differ in their last digits by what
+    other groups there are.
+    """
+    of_group = values.fillna(0.0).groupby(by)
+    return of_group.sum() if (values % 1 == 0).all() else of_group.agg(math.fsum)
 
 
 def interval_of_sums(
@@ -141,7 +149,8 @@ def cluster_statistic(
     infinite end: c (1 + q)). Where nothing can be left out (one group): Clopper-Pearson's for G
     trials.
     """
-    counts = sums.to_numpy(float)
+    # By column, as the last digits of sums differ by the order in memory, too.
+    counts = np.asfortranarray(sums.to_numpy(float))
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
     total, size = counts.sum(axis=0), len(counts)

@@ -163,10 +163,7 @@ def _of_asked(sums: pd.DataFrame) -> pd.DataFrame:
 
 
 def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
-    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
-    nearer = nearer.sort_values("word_overlap")
-    counts = pd.DataFrame({"shared": nearer["word_overlap"], "right": 1.0})
-    return _by_conversation(counts, nearer)
+    return group_sums(nearer["word_overlap"], nearer["conversation_id"])
 
 
 def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:

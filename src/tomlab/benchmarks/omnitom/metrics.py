@@ -15,7 +15,7 @@ from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, group_sums, ratio
+from tomlab.scoring.stats import COUNT, exact_sums, group_sums, ratio
 from tomlab.scoring.variants import protocol
 
 # Of belief orders: the paper puts the second and the third together.
@@ -91,9 +91,9 @@ def _each(
 
 def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The sums of each category, then their sizes."""
-    in_order = rows.sort_values(column)
-    of_family = in_order.groupby(["family", "category"])[column].agg(["sum", "size"])
-    return of_family.unstack("category", fill_value=0)
+    cells = [rows["family"], rows["category"]]
+    counts = {"sum": exact_sums(rows[column], cells), "size": rows.groupby(cells).size()}
+    return pd.DataFrame(counts).unstack("category", fill_value=0)
 
 
 def _in_order(sums: pd.DataFrame) -> pd.DataFrame:
