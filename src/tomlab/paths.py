@@ -9,7 +9,25 @@ from pathlib import Path
 
 from tomlab.errors import InputError
 
-ROOT = Path(os.environ.get("TOMLAB_ROOT") or Path(__file__).resolve().parents[2]).resolve()
+_COPIES = (".dvc", "tmp", "exps")
+
+
+def _copy() -> Path | None:
+    """The copy of the repository in which DVC runs an experiment of its queue, if it does that."""
+    here = Path.cwd()
+    copies = [each for each in (here, *here.parents) if workspace(each) != each]
+    return next((each for each in copies if (each / ".dvc").is_dir()), None)
+
+
+def workspace(root: Path) -> Path:
+    """The repository of which `root` is a copy for an experiment; else `root` itself."""
+    places = (above for above in root.parents if above.parts[-3:] == _COPIES)
+    return next((above.parents[2] for above in places), root)
+
+
+ROOT = os.environ.get("TOMLAB_ROOT") or _copy() or Path(__file__).resolve().parents[2]
+ROOT = Path(ROOT).resolve()
+WORKSPACE = workspace(ROOT)
 PARAMS = ROOT / "params.yaml"
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
@@ -23,7 +41,8 @@ if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
     RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
 PACKAGE = Path(__file__).resolve().parent
 # Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
-RESPONSE_STORE = ROOT / ".responses" / "store.sqlite"
+# Outside an experiment's copy, too, which goes when it ends.
+RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def kind(path: Path | str) -> str:
@@ -40,8 +59,10 @@ def kind(path: Path | str) -> str:
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a path of the user's leads: from the repository's root on, or from somebody's home."""
-    return ROOT / Path(path).expanduser()
+    """Where a path of the user's leads: from the repository's root on, or from somebody's home. Out
+    of the repository it is the same in an experiment's copy.
+    """
+    return (WORKSPACE if ".." in Path(path).parts else ROOT) / Path(path).expanduser()
 
 
 def there(text: str) -> Path | None:

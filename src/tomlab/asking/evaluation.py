@@ -68,6 +68,7 @@ def plan(
     seed: int = 0,
     orders: int = 1,
     wordings: Sequence[Path | str] = (),
+    order: Sequence[str] | None = None,
 ) -> list[Question]:
     """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
@@ -79,6 +80,7 @@ def plan(
     which come in several orders by lot as they are. wordings: folders of other prompts (see
     `prompts.wording`), asked of items whose messages they change; a baseline reads none.
     A model may declare, as `variants`, of how many of its groups both or either are asked.
+    order: of `drawn`, where the items are a part of those that groups are drawn from.
     """
     others = [(REVERSED, {})] if orders > 1 else []
     others += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
@@ -88,16 +90,23 @@ def plan(
     declared = {"groups": allowed, "variants": varied}
     named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in declared.items()}
     refuse(strange_methods(benchmark, named), "params.yaml")
-    order, questions = _drawn(items, benchmark.UNIT, benchmark.STRATA, seed), []
+    if order is None:
+        order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
+    questions = []
     for method in methods:
-        chosen = items[benchmark.UNIT].isin(order[: allowed.get(method)])
-        asked = benchmark.asked(items[chosen], method).to_dict("records")
+        own = items
+        if (n := allowed.get(method)) is not None:
+            own = items[items[benchmark.UNIT].isin(order[:n])]
+        asked = benchmark.asked(own, method).to_dict("records")
         if model.provider == "baseline" and not _answers(benchmark, asked, method, model.model):
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
+        counts = {way.name: _groups_of(way, varied, method) for way in ways_too}
+        # By way the groups of which it is asked, None for all.
+        among = {name: n if n is None else frozenset(order[:n]) for name, n in counts.items()}
         for item in asked:
             group = item[benchmark.UNIT]
-            ways = [way for way in ways_too if group in order[: _groups_of(way, varied, method)]]
+            ways = [w for w in ways_too if among[w.name] is None or group in among[w.name]]
             ways = [_PLAIN, *(way for way in ways if _changes(way, benchmark, item, method))]
             questions += [
                 Question(as_shown(item, way.name), method, sample, way)
@@ -131,7 +140,7 @@ def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy
     return not asked or policy in benchmark.reference(asked[0], method, 0)
 
 
-def _drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
+def drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
     """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn.
 
     What intervals cluster on comes first among the strata, so that n groups are of as many clusters

@@ -22,7 +22,7 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     known, own = _known(), replaced or {}
     if unknown := [each for each in (*sorted(own), name) if each not in known]:
         raise InputError(f"no prompt {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-    ours = read_text(known[name]).rstrip("\n")
+    ours = _ours(name)
     return _users_own(name, from_root(own[name]), ours) if name in own else ours
 
 
@@ -75,6 +75,12 @@ def _known() -> dict[str, Path]:
     folders = ("benchmarks/*", "asking/*", "judging")
     files = [path for each in folders for path in PACKAGE.glob(f"{each}/prompts/*.txt")]
     return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
+
+
+@cache
+def _ours(name: str) -> str:
+    """A prompt of ours, read once: a run asks for it as often as it asks a question."""
+    return read_text(_known()[name]).rstrip("\n")
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:

@@ -58,20 +58,21 @@ async def ask(
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(whole(adapter, model, request)) for request in requests]
+    if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
+        replies = [await adapter.send(request) for request in requests]
+        return [Response(*said) for said in zip(keys, replies, strict=True)]
     with Store(store) as kept:
         replies = kept.replies(keys)
-        if _is_kept(model):
-            replies |= answers.look_up(limits.answers, set(keys) - set(replies))
+        replies |= answers.look_up(limits.answers, set(keys) - set(replies))
         missing = {
             key: request for key, request in zip(keys, requests, strict=True) if key not in replies
         }
         run = _Run(model, limits, adapter, kept, total=len(set(keys)), done=len(replies))
-        if missing and _is_kept(model) and limits.ask == "never":
+        if missing and limits.ask == "never":
             raise _not_kept(model, requests, [key in missing for key in keys])
         if missing:
             _check_price(model, limits)
-            if run.stores:
-                kept.check_writable()
+            kept.check_writable()
             if run.batch and run.batch.to == "files":
                 batch_files.ask(run, missing)
             else:
@@ -80,9 +81,8 @@ async def ask(
                     await run.all(missing, progress)
                 finally:
                     await adapter.close()
-        if _is_kept(model):
-            purposes = zip(keys, (request.purpose for request in requests), strict=True)
-            kept.used(purposes, stage())
+        purposes = zip(keys, (request.purpose for request in requests), strict=True)
+        kept.used(purposes, stage())
     replies |= run.others
     return [
         Response(key, replies[key], cached=True)
@@ -126,10 +126,6 @@ class _Run:
     claimed: dict[str, Request] = field(default_factory=dict)
     others: dict[str, Reply] = field(default_factory=dict)
     unsaved: list[dict] = field(default_factory=list)
-
-    @property
-    def stores(self) -> bool:
-        return _is_kept(self.model)
 
     @property
     def batch(self) -> Batch | None:
@@ -177,7 +173,7 @@ class _Run:
 
     async def _hold(self) -> None:
         """Keep our claims while their requests are under way, however long those take."""
-        while self.stores:
+        while True:
             await asyncio.sleep(HOLD)
             with suppress(StoreError):  # the next answer will tell
                 self.store.hold(CLAIM)
@@ -229,8 +225,6 @@ class _Run:
 
     def _ours(self, key: str, request: Request) -> bool:
         """Whether to ask; not what another process asks or has asked since we looked."""
-        if not self.stores:
-            return True
         try:
             claimed = self.store.claim(key, CLAIM)
         except StoreError as error:
@@ -248,7 +242,7 @@ class _Run:
         it to come in cheaper.
         """
         limit = self.limits.max_cost_usd
-        if not (cost and self.stores):
+        if not cost:
             return not self.stopped
         async with self.admission:
             while not self.stopped:
@@ -294,11 +288,10 @@ class _Run:
         else:
             self._keep(key, request, reply, time.monotonic() - start, reserved)
             return
-        if self.stores:
-            with suppress(StoreError):  # both end by themselves
-                self.store.let_go(key)
-                if reserved:
-                    self.store.settle(reserved, paid=paid)
+        with suppress(StoreError):  # both end by themselves
+            self.store.let_go(key)
+            if reserved:
+                self.store.settle(reserved, paid=paid)
 
     def _keep(
         self,
@@ -312,14 +305,13 @@ class _Run:
         """Store and book one answer; one that the store does not take ends the asking."""
         cost = self._book(request, reply)
         self.replies[key] = reply
-        if self.stores:
-            sent = whole(self.adapter, self.model, request)
-            answer = row(key, self.model.name, sent, reply, cost, seconds)
-            try:
-                self.replies[key] = self.store.put(answer, reserved, by)
-            except StoreError as error:
-                self.unsaved.append(answer | self.store.owed(reserved, by))
-                self.stopped = str(error)
+        sent = whole(self.adapter, self.model, request)
+        answer = row(key, self.model.name, sent, reply, cost, seconds)
+        try:
+            self.replies[key] = self.store.put(answer, reserved, by)
+        except StoreError as error:
+            self.unsaved.append(answer | self.store.owed(reserved, by))
+            self.stopped = str(error)
 
     def _book(self, request: Request, reply: Reply) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
@@ -349,11 +341,6 @@ class _Run:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
         failed = f", {len(self.errors)} failed" if self.errors else ""
         return f"{self.tokens:,} tokens, {cost}{failed}"
-
-
-def _is_kept(model: ModelSpec) -> bool:
-    """Whether answers are kept: those of baselines cost nothing and would fill the store."""
-    return model.provider != "baseline"
 
 
 def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tuple[str, Request]]]:

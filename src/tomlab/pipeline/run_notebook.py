@@ -18,7 +18,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
-from tomlab.paths import RESPONSE_STORE, ROOT
+from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
 from tomlab.pipeline.check_notebooks import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{error}\nThe notebook up to the fault: {where}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        kept = f"Answers that arrived are kept in {RESPONSE_STORE.relative_to(ROOT)}"
+        kept = f"Answers that arrived are kept in {RESPONSE_STORE.relative_to(WORKSPACE)}"
         print(f"\nStopped. {kept}; run again to go on.", file=sys.stderr)
         return 130
     return 0

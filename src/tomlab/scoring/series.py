@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 
 from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.stats import SHARE, Bounds, Interval, cluster_interval, cluster_statistic
+from tomlab.scoring.stats import (
+    SHARE,
+    Bounds,
+    Interval,
+    cluster_statistic,
+    group_sums,
+    interval_of_sums,
+)
 
 
 class Series(NamedTuple):
@@ -37,6 +44,14 @@ class Statistic(NamedTuple):
     rows: pd.DataFrame
     sums: Callable[[pd.DataFrame], pd.DataFrame]
     statistic: Callable[[np.ndarray], np.ndarray]
+    # What is made of the sums of all groups, where that depends on all: which labels occur.
+    settled: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    # A mean after all, of the columns `sum` and `count`, with the interval of one.
+    is_mean: bool = False
+
+    def settle(self, sums: pd.DataFrame) -> pd.DataFrame:
+        """The sums by group as `statistic` takes them."""
+        return self.settled(sums) if self.settled else sums
 
 
 Found = Series | Statistic
@@ -55,17 +70,37 @@ def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 def interval(found: Found) -> Interval:
     """The metric's value with its interval."""
+    return _closed(found, *_sums(found))
+
+
+def _sums(found: Found) -> tuple[pd.DataFrame, int]:
+    """All that a metric's interval is made of, a row a group, and the number of answers."""
     if isinstance(found, Series):
-        return cluster_interval(found.values, found.groups, bounds=found.bounds)
-    return cluster_statistic(found.sums(found.rows), found.statistic, n=len(found.rows))
+        return group_sums(found.values, found.groups, found.bounds), len(found.values)
+    return found.sums(found.rows), len(found.rows)
+
+
+def _closed(found: Found, sums: pd.DataFrame, n: int) -> Interval:
+    """The metric's interval from the sums of all groups. found: what they are of."""
+    if isinstance(found, Series):
+        return interval_of_sums(sums, n=n, bounds=found.bounds)
+    sums = found.settle(sums)
+    if found.is_mean and sums["count"].any():
+        return interval_of_sums(sums, n=n)
+    return cluster_statistic(sums, found.statistic, n=n)
 
 
 def rows(series: Iterable[Found], whose: Mapping) -> list[dict]:
-    """A row of the metrics table for each; whose: benchmark, model and method."""
-    return [
-        {**whose, "metric": one.metric, "condition": one.condition} | vars(interval(one))
-        for one in series
-    ]
+    """A row of the metrics table for each; whose: benchmark, model and method. A statistic that is
+    not defined, because what it needs was not asked, has none.
+    """
+    return [row for one in series for row in _rows(one, interval(one), whose)]
+
+
+def _rows(one: Found, found: Interval, whose: Mapping) -> list[dict]:
+    undefined = isinstance(one, Statistic) and np.isnan(found.value)
+    named = {"metric": one.metric, "condition": one.condition}
+    return [] if undefined else [{**whose, **named} | vars(found)]
 
 
 def table(benchmark: str, told: Told) -> pd.DataFrame:
@@ -74,6 +109,54 @@ def table(benchmark: str, told: Told) -> pd.DataFrame:
     for model, method, one in told:
         found += rows([one], {"benchmark": benchmark, "model": model, "method": method})
     return pd.DataFrame(found)
+
+
+class Merged:
+    """The metrics of answers that come in parts, the same as `table` of all at once.
+
+    Each group is in one part, whole. Of a metric are kept the different rows of sums and how often
+    each occurs, so that memory does not grow with groups that are alike.
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple, list] = {}
+
+    def add(self, told: Told) -> None:
+        """Take in a part: what a benchmark's `series` yields of it."""
+        for model, method, one in told:
+            sums, n = _sums(one)
+            key = model, method, one.metric, one.condition
+            # The first of each, without its answers, says how the interval is made.
+            bare = ("values", "groups") if isinstance(one, Series) else ("rows",)
+            bare = one._replace(**dict.fromkeys(bare))
+            cell = self._cells.setdefault(key, [bare, 0, []])
+            cell[1] += n
+            cell[2].append(_packed(sums.set_axis(np.ones(len(sums), dtype=int))))
+            # Doubling keeps the time linear where hardly two rows are alike.
+            if len(cell[2]) > 1 and sum(map(len, cell[2][1:])) > len(cell[2][0]):
+                cell[2] = [_packed(_joined(cell[2]))]
+
+    def table(self, benchmark: str) -> pd.DataFrame:
+        """The metrics table of all parts so far."""
+        found = []
+        for (model, method, *_), (one, n, parts) in self._cells.items():
+            sums = _joined(parts)
+            every = sums.iloc[np.repeat(np.arange(len(sums)), sums.index)]
+            whose = {"benchmark": benchmark, "model": model, "method": method}
+            found += _rows(one, _closed(one, every, n), whose)
+        return pd.DataFrame(found)
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all parts; a count of what a part does not have is 0 there."""
+    return pd.concat(parts).fillna(0.0)
+
+
+def _packed(sums: pd.DataFrame) -> pd.DataFrame:
+    """The different rows, each indexed by how often it occurs; the index says so before, too."""
+    rows, which = np.unique(sums.to_numpy(float), axis=0, return_inverse=True)
+    times = np.bincount(which.ravel(), sums.index).astype(int)
+    return pd.DataFrame(rows, times, sums.columns)
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:

@@ -5,8 +5,10 @@ computed: no random numbers, whatever the order of rows. How often they hold the
 by `checks/interval_coverage.py`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -55,16 +57,42 @@ def cluster_interval(
     their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
     their correlation over groups where it is negative.
     """
-    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
-    own = pd.Series(values.to_numpy(float), groups.to_numpy()).sort_values()
+    sums = group_sums(values, groups, bounds)
+    return interval_of_sums(sums, n=len(values), bounds=bounds, confidence=confidence)
+
+
+def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> pd.DataFrame:
+    """All that `interval_of_sums` needs of values, a row a group: their `sum` and `count`; of
+    differences the sums of `gains` and of `losses`.
+    """
+    own, labels = pd.Series(values.to_numpy(float)), groups.to_numpy()
+    sides = {"sum": own}
     if bounds == DIFFERENCE:
-        return _difference(own, confidence)
-    sums = own.groupby(level=0).agg(["sum", "count"]).sort_values(["count", "sum"])
-    total, size = sums.to_numpy().T
+        sides = {"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)}
+    sums = {name: exact_sums(side, labels) for name, side in sides.items()}
+    return pd.DataFrame({**sums, "count": own.groupby(labels).count()})
+
+
+def exact_sums(values: pd.Series, by: Any) -> pd.Series:
+    """Sums by group, rounded once: pandas' own of fractions differ in their last digits by what
+    other groups there are.
+    """
+    of_group = values.fillna(0.0).groupby(by)
+    return of_group.sum() if (values % 1 == 0).all() else of_group.agg(math.fsum)
+
+
+def interval_of_sums(
+    sums: pd.DataFrame, *, n: int, bounds: Bounds = SHARE, confidence: float = CONFIDENCE
+) -> Interval:
+    """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
+    if bounds == DIFFERENCE:
+        return _difference(sums, n, confidence)
+    sums = sums.sort_values(["count", "sum"])
+    total, size = sums[["sum", "count"]].to_numpy(float).T
     effective = size.sum() ** 2 / (size**2).sum()
-    spread = (size * (total / size - own.mean()) ** 2).sum() / size.sum()
+    spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     least_error = np.sqrt(spread / effective)
-    how = {"n": len(own), "bounds": bounds, "confidence": confidence}
+    how = {"n": n, "bounds": bounds, "confidence": confidence}
     found = cluster_statistic(sums, ratio, least_error=least_error, **how)
     if bounds != SHARE or found.ci_method == ALIKE:
         return found
@@ -74,13 +102,15 @@ def cluster_interval(
     return found
 
 
-def _difference(own: pd.Series, confidence: float) -> Interval:
-    parts = pd.DataFrame({"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)})
-    groups, how = parts.index.to_series(), {"confidence": confidence}
-    gains, losses = (cluster_interval(parts[name], groups, **how) for name in parts)
-    by_group = parts.groupby(level=0)
-    moved = by_group.sum() - np.outer(by_group.size(), parts.mean())
-    spread = np.sqrt((moved**2).sum().prod())
+def _difference(sums: pd.DataFrame, n: int, confidence: float) -> Interval:
+    sums = sums.sort_values([*sums])
+    gains, losses = (
+        interval_of_sums(own.set_axis(["sum", "count"], axis=1), n=n, confidence=confidence)
+        for own in (sums[["gains", "count"]], sums[["losses", "count"]])
+    )
+    apart, size = sums[["gains", "losses"]].to_numpy(float), sums["count"].to_numpy(float)
+    moved = apart - np.outer(size, apart.sum(axis=0) / size.sum())
+    spread = np.sqrt((moved**2).sum(axis=0).prod())
     together = 0.0 if spread == 0 else min(0.0, moved.prod(axis=1).sum() / spread)
 
     def reach(one: float, other: float) -> float:
@@ -90,7 +120,7 @@ def _difference(own: pd.Series, confidence: float) -> Interval:
     down = reach(gains.value - gains.ci_low, losses.ci_high - losses.value)
     up = reach(gains.ci_high - gains.value, losses.value - losses.ci_low)
     ends = max(value - down, -1.0), min(value + up, 1.0)
-    return Interval(value, *ends, PAIRED, len(own), gains.n_groups)
+    return Interval(value, *ends, PAIRED, n, gains.n_groups)
 
 
 def cluster_statistic(
@@ -119,7 +149,8 @@ def cluster_statistic(
     infinite end: c (1 + q)). Where nothing can be left out (one group): Clopper-Pearson's for G
     trials.
     """
-    counts = sums.to_numpy(float)
+    # By column, as the last digits of sums differ by the order in memory, too.
+    counts = np.asfortranarray(sums.to_numpy(float))
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
     total, size = counts.sum(axis=0), len(counts)

@@ -16,7 +16,7 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, ratio
+from tomlab.scoring.stats import COUNT, group_sums, ratio
 from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
@@ -76,8 +76,9 @@ def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
         own = part[part["scenario"] == scenario]
         yield from (mean for mean in _means(own, scenario, method) if len(mean.values))
         yield from _ratios(own, scenario)
-        if len(own) and is_fact.any():
-            yield _mean("fact_f1", scenario, part[is_fact], "score")
+        if is_fact.any():
+            facts = part[is_fact].assign(scenario_asked=float(len(own) > 0))
+            yield Statistic("fact_f1", scenario, facts, _facts, ratio, _of_asked, is_mean=True)
     tom = part[~is_fact]
     for outcome in OUTCOMES:
         hit = tom["outcome"] == outcome
@@ -134,10 +135,10 @@ def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
     if beliefs["right"].any():
         nearer = beliefs[beliefs["right"]]
         yield Statistic("belief_f1", scenario, nearer, _overlaps, ratio)
-    # Those of which every kind of belief was asked about.
+    # Not defined unless every kind of belief was asked about.
     for name, weights in PLAIN_MEANS.items():
         asked = beliefs[beliefs["tom_order"].isin(weights)]
-        if asked["tom_order"].nunique() == len(weights):
+        if len(asked):
             sums = partial(_by_order, orders=list(weights))
             mean = partial(weighted_shares, weights=list(weights.values()))
             yield Statistic("belief_order", condition(scenario, name), asked, sums, mean)
@@ -151,11 +152,18 @@ def _by_conversation(counts: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFram
     return counts.groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
 
 
+def _facts(facts: pd.DataFrame) -> pd.DataFrame:
+    sums = group_sums(facts["score"], facts["conversation_id"])
+    return sums.assign(scenario_asked=facts["scenario_asked"].max())
+
+
+def _of_asked(sums: pd.DataFrame) -> pd.DataFrame:
+    """Facts count for a scenario of which anything was asked, be it elsewhere."""
+    return sums[["sum", "count"]] * float(sums["scenario_asked"].any())
+
+
 def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
-    # Sorted, as sums of fractions differ in their last digits by the order of what is added.
-    nearer = nearer.sort_values("word_overlap")
-    counts = pd.DataFrame({"shared": nearer["word_overlap"], "right": 1.0})
-    return _by_conversation(counts, nearer)
+    return group_sums(nearer["word_overlap"], nearer["conversation_id"])
 
 
 def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
