@@ -18,11 +18,8 @@ from tomlab import paths
 from tomlab.errors import InputError
 
 # By format: its library.
-FORMATS = {
-    "every-eval-ever": "every_eval_ever",
-    "inspect": "inspect_ai",
-    "croissant": "mlcroissant",
-}
+_EVERY = "every-eval-ever"
+FORMATS = {_EVERY: "every_eval_ever", "inspect": "inspect_ai", "croissant": "mlcroissant"}
 
 
 def writer(name: str) -> ModuleType:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -59,12 +58,12 @@ def _write(name: str, table: pd.DataFrame, path: Path) -> None:
     types = [pa.list_(pa.string()) if pa.types.is_list(f.type) else f.type for f in arrow.schema]
     arrow = arrow.cast(pa.schema(list(zip(arrow.column_names, types, strict=True))))
     pq.write_table(arrow, path.with_name(_FILE))
-    paper = cited(import_module(f"tomlab.benchmarks.{name}.paper"))
+    paper = cited(name)
     file = mlc.FileObject(
         id=_FILE,
         name=_FILE,
         content_url=_FILE,
-        encoding_formats=["application/vnd.apache.parquet"],
+        encoding_formats=["application/x-parquet"],
         sha256=hashlib.sha256(path.with_name(_FILE).read_bytes()).hexdigest(),
     )
     fields = [_field(column) for column in arrow.schema]
@@ -99,7 +98,7 @@ def _field(column: pa.Field) -> mlc.Field:
 
 
 def _terms(table: pd.DataFrame) -> Iterator[str]:
-    """Licences of the items: the project's, of what a model wrote that of its entry, a release's."""
+    """Licences: the project's, of what a model wrote that of its entry, of a release its own."""
     registry = params.load().get("models") or {}
     for who in sorted(table["source"].unique()):
         kind, _, name = who.partition(":")

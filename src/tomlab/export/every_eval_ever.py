@@ -18,18 +18,14 @@ from every_eval_ever.schema import get_schema_version
 from every_eval_ever.validator.validation_core import validate_file
 
 from tomlab.errors import refuse
-from tomlab.export.results import CORRECT, Part, dataset, host, identity, parts
-from tomlab.scoring.stats import CONFIDENCE, COUNT, DIFFERENCE, SHARE
+from tomlab.export.results import CORRECT, Part, dataset, identity, parts, tokens
+from tomlab.scoring.stats import CONFIDENCE
 
 # Less of these is better; of these shares of all answers or stories, less of all but one level.
 _LOWER = {"completion_tokens", "doubtful", "gap", "list_error", "unusable", "yn_error"}
 _GOOD = dict([CORRECT]) | {"first_failure": "none"}
 # Neither more nor less of these is better, and the format wants one of the two.
 _NEITHER = {"beliefs_per_story", "majority_baseline", "matchcount"}
-_UNITS = {SHARE: "proportion", DIFFERENCE: "difference of proportions", COUNT: "count"}
-# What of an answer has a place of its own in a record.
-_TOLD = {"item_id", "model", "method", "messages", "response", "error", "failed"}
-_TOLD |= {"prompt_tokens", "completion_tokens"}
 # Who ran it is not known here; who sends the files elsewhere says so in them.
 _SOURCE = {"source_name": "tomlab", "source_type": "evaluation_run"}
 _SOURCE |= {"source_organization_name": "not stated", "evaluator_relationship": "other"}
@@ -85,21 +81,13 @@ def _write(part: Part, folder: Path) -> tuple[Path, Path]:
 
 
 def _model(part: Part) -> dict[str, Any]:
-    """Who answered, as far as the entry tells; the entry itself beside it."""
-    spec, at = part.spec, host(part.spec)
-    found = {"name": spec.name, "id": identity(spec)}
-    if spec.provider == "embedded":
+    """Who answered, and the whole entry; what it does not tell stays "unknown" there."""
+    details = {"entry": json.dumps(part.spec.answering(part.name))}
+    found = {"name": part.spec.name, "id": identity(part.spec), "additional_details": details}
+    if part.spec.provider == "embedded":
+        details |= {"deployment_type": "self_deployed", "model_availability": "open_weights"}
         found["inference_engine"] = {"name": "llama.cpp"}
-        kind = "self_deployed", "open_weights"
-    elif spec.provider == "baseline":
-        kind = "self_deployed", "unknown"
-    else:
-        found["inference_platform"] = at or spec.provider
-        ours = "self_deployed" if at in ("localhost", "127.0.0.1") else "unknown"
-        kind = (ours, "unknown") if at else ("externally_managed", "closed_weights")
-    details = dict(zip(("deployment_type", "model_availability"), kind, strict=True))
-    entry = json.dumps(spec.answering(part.name))
-    return found | {"additional_details": details | {"entry": entry}}
+    return found
 
 
 def _results(part: Part, name: str) -> Iterator[dict[str, Any]]:
@@ -108,10 +96,9 @@ def _results(part: Part, name: str) -> Iterator[dict[str, Any]]:
     asked = {"generation_args": {"temperature": part.temperature}}
     for row in part.metrics[~part.metrics["metric"].isin(_NEITHER)].to_dict("records"):
         method, metric, condition = row["method"], row["metric"], row["condition"]
-        level = condition.split("/")[0]
+        level, (least, most) = condition.split("/")[0], row["bounds"]
         interval = {"lower": row["ci_low"], "upper": row["ci_high"], "method": row["ci_method"]}
         interval["confidence_level"] = CONFIDENCE
-        details = {"n_groups": str(row["n_groups"]), "groups": part.paper.WORDING.groups}
         yield {
             "evaluation_result_id": f"{method}/{metric}/{condition}",
             "evaluation_name": f"{part.name}/{method}",
@@ -119,15 +106,15 @@ def _results(part: Part, name: str) -> Iterator[dict[str, Any]]:
             "metric_config": {
                 "metric_id": f"tomlab.{part.name}.{metric}",
                 "metric_name": f"{metric} ({condition})",
-                "metric_unit": _UNITS[row["bounds"]],
                 "metric_parameters": {"condition": condition},
                 "lower_is_better": metric in _LOWER or level != _GOOD.get(metric, level),
                 "score_type": "continuous",
-                **dict(zip(("min_score", "max_score"), row["bounds"], strict=True)),
+                "min_score": least,
+                "max_score": most,
             },
             "score_details": {
                 "score": row["value"],
-                "details": details,
+                "details": {"n_groups": str(row["n_groups"]), "groups": row["groups"]},
                 "uncertainty": {"confidence_interval": interval, "num_samples": row["n"]},
             },
             "generation_config": asked | {"additional_details": {"method": method}},
@@ -136,32 +123,31 @@ def _results(part: Part, name: str) -> Iterator[dict[str, Any]]:
 
 def _records(part: Part) -> Iterator[dict[str, Any]]:
     """A record for each answer, with the metric `CORRECT` that counts it, if it does."""
+    counted = {
+        method: frozenset(one.values.index)
+        for _, method, one in part.series
+        if (one.metric, one.condition) == CORRECT
+    }
     for item, answer in part.answers():
         method, chosen, failed = answer["method"], answer.get("chosen"), answer["failed"]
-        counts = f"{answer['item_id']}/{answer['sample']}" in part.counted[method]
-        raw, reference = answer["messages"][-1]["content"], item["answer"]
+        counts = f"{answer['item_id']}/{answer['sample']}" in counted[method]
         read = {"turn_idx": 0, "source": "output.raw", "extracted_value": chosen}
-        read |= {"extraction_method": answer["rule"], "is_terminal": True}
-        used = {
-            "input_tokens": answer["prompt_tokens"],
-            "output_tokens": answer["completion_tokens"],
-        }
+        read |= {"extraction_method": answer["details"]["rule"], "is_terminal": True}
         yield {
             "evaluation_name": f"{part.name}/{method}",
             "evaluation_result_id": "/".join((method, *CORRECT)) if counts else None,
             "sample_id": answer["item_id"],
-            "sample_hash": hashlib.sha256((raw + reference).encode()).hexdigest(),
             "interaction_type": "single_turn",
             "input": {
-                "raw": raw,
+                "raw": answer["messages"][-1]["content"],
                 "formatted": json.dumps(answer["messages"], ensure_ascii=False),
-                "reference": [reference],
+                "reference": [item["answer"]],
                 "choices": item["choices"] or None,
             },
             "output": {"raw": [] if failed else [answer["response"]]},
             "answer_attribution": [read] if chosen else [],
             "evaluation": {"score": answer["score"], "is_correct": answer["outcome"] == "correct"},
-            "token_usage": used | {"total_tokens": sum(used.values())},
+            "token_usage": tokens(answer),
             "error": failed or ("refused" if answer["outcome"] == "refused" else None),
-            "metadata": {name: value for name, value in answer.items() if name not in _TOLD},
+            "metadata": answer["details"] | {"sample": answer["sample"]},
         }

@@ -1,4 +1,4 @@
-"""Inspect: a log for each benchmark, model and method, its samples as asked, answered and scored."""
+"""Inspect: a log for each benchmark, model and method, with all questions, answers and verdicts."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from inspect_ai.analysis import samples_df
 from inspect_ai.scorer import Score
 
 from tomlab.errors import InputError
-from tomlab.export.results import CORRECT, Part, dataset, identity, parts
+from tomlab.export.results import CORRECT, Part, dataset, identity, parts, tokens
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
@@ -23,9 +23,7 @@ _SAYS = {
     "user": chat.ChatMessageUser,
     "assistant": chat.ChatMessageAssistant,
 }
-# What of an answer has a place of its own in a sample.
-_TOLD = {"item_id", "model", "method", "sample", "messages", "response", "rule", "failed"}
-_INTERVAL = ("ci_low", "ci_high", "ci_method", "n", "n_groups")
+_INTERVAL = ["ci_low", "ci_high", "ci_method", "n", "n_groups", "groups"]
 
 
 def write(folder: Path) -> str:
@@ -70,31 +68,27 @@ def _log(part: Part, method: str) -> logs.EvalLog:
 
 def _metrics(part: Part, method: str) -> dict[str, logs.EvalMetric]:
     """Our metrics by `<metric>/<condition>`; the first is what Inspect shows of a log."""
-    found = {"/".join(CORRECT): None}
+    found = {"/".join(CORRECT): None}  # keeps the first place
     for row in part.metrics[part.metrics["method"] == method].to_dict("records"):
         name = f"{row['metric']}/{row['condition']}"
-        told = {key: row[key] for key in _INTERVAL} | {"groups": part.paper.WORDING.groups}
+        told = {key: row[key] for key in _INTERVAL}
         found[name] = logs.EvalMetric(name=name, value=row["value"], metadata=told)
     return found
 
 
 def _sample(item: Mapping[str, Any], answer: Mapping[str, Any], model: str) -> logs.EvalSample:
-    said, failed = answer["response"] or "", answer["failed"]
-    tokens = answer["prompt_tokens"], answer["completion_tokens"]
-    names = ("input_tokens", "output_tokens", "total_tokens")
-    usage = chat.ModelUsage(**dict(zip(names, (*tokens, sum(tokens)), strict=True)))
+    usage, failed = chat.ModelUsage(**tokens(answer)), answer["failed"]
     asked = [_SAYS[each["role"]](content=each["content"]) for each in answer["messages"]]
     stop = _STOPS.get(answer["finish_reason"], "unknown")
-    reply = chat.ChatMessageAssistant(content=said, model=model)
+    reply = chat.ChatMessageAssistant(content=answer["response"] or "", model=model)
     choices = [] if failed else [chat.ChatCompletionChoice(message=reply, stop_reason=stop)]
     score = Score(
         value=answer["score"],
         answer=answer.get("chosen"),
-        explanation=answer["rule"],
+        explanation=answer["details"]["rule"],
         reason=_REASONS.get(answer["outcome"]),
-        metadata={name: value for name, value in answer.items() if name not in _TOLD},
+        metadata=answer["details"],
     )
-    conditions = {name: item[name] for name in ("group_id", "question_type", "source")}
     return logs.EvalSample(
         id=answer["item_id"],
         epoch=answer["sample"] + 1,
@@ -105,5 +99,5 @@ def _sample(item: Mapping[str, Any], answer: Mapping[str, Any], model: str) -> l
         output=chat.ModelOutput(model=model, choices=choices, usage=usage, error=failed),
         scores={"tomlab": score},
         model_usage={model: usage},
-        metadata=conditions | {"outcome": answer["outcome"]},
+        metadata={"group_id": item["group_id"], "outcome": answer["outcome"]},
     )

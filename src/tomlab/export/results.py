@@ -3,6 +3,7 @@ it, its verdict with the rule that decided, and the metrics with their intervals
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ from tomlab.models.embedded import SMOLLM2
 from tomlab.records import tidy
 from tomlab.reporting.readings import KEY
 from tomlab.scoring.answers import failed
-from tomlab.scoring.series import rows
+from tomlab.scoring.series import Found, rows
 from tomlab.scoring.stats import SHARE
 from tomlab.scoring.variants import protocol
 
@@ -43,14 +44,9 @@ class Part:
     responses: Path
 
     @cached_property
-    def paper(self) -> ModuleType:
-        """What is known of the benchmark's paper: `PUBLICATION`, `WORDING`."""
-        return import_module(f"tomlab.benchmarks.{self.name}.paper")
-
-    @cached_property
     def provenance(self) -> dict[str, str]:
         """Whose the items and the protocol are; no number that a paper printed is exported."""
-        return {"items written by": writers(self.items), "protocol of": cited(self.paper)}
+        return {"items written by": writers(self.items), "protocol of": cited(self.name)}
 
     @cached_property
     def temperature(self) -> float | None:
@@ -59,28 +55,27 @@ class Part:
         return 0.0 if given == specs.PROTOCOL else given  # of all benchmarks' protocols
 
     @cached_property
-    def _series(self) -> list[tuple]:
+    def series(self) -> list[tuple[str, str, Found]]:
+        """Model, method and what one of their metrics is made of."""
         return list(import_module(f"tomlab.benchmarks.{self.name}.metrics").series(self.scores))
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """The metrics table of these scores; `bounds` are those of each value."""
-        found = []
-        for model, method, one in self._series:
-            whose = {"benchmark": self.name, "model": model, "method": method}
-            found += rows([one], whose | {"bounds": getattr(one, "bounds", SHARE)})
-        return pd.DataFrame(found)
-
-    @cached_property
-    def counted(self) -> dict[str, frozenset[str]]:
-        """By method the answers, as `<item_id>/<sample>`, that the metric `CORRECT` counts."""
-        kept = [each for each in self._series if (each[2].metric, each[2].condition) == CORRECT]
-        return {method: frozenset(one.values.index) for _, method, one in kept}
+        """The metrics table of these scores, with the `bounds` of each value and, in words, what
+        the `groups` are that intervals cluster on.
+        """
+        of = {"groups": _paper(self.name).WORDING.groups, "benchmark": self.name}
+        whose = [of | {"model": model, "method": method} for model, method, _ in self.series]
+        bounds = [{"bounds": getattr(one, "bounds", SHARE)} for *_, one in self.series]
+        found = zip(self.series, whose, bounds, strict=True)
+        return pd.DataFrame([row for (*_, one), w, b in found for row in rows([one], w | b)])
 
     def answers(self, method: str = "") -> Iterator[tuple[dict, dict]]:
-        """Each item with its answer by one method or all: a row of responses and scores, `rule` in
-        words, `messages` as a list, and `failed`, why there is no response. A part is read at a
-        time. Errors: `InputError` for an answer without a score.
+        """Each item with the answer to it, by one method or all: a row of responses and scores,
+        with `messages` as a list, `failed` (why there is no response, or None) and `details`: the
+        verdict's columns and its `rule`, in words. Some are in memory at a time.
+
+        Errors: `InputError` for an answer without a score.
         """
         rule = import_module(f"tomlab.benchmarks.{self.name}").rule
         items = {item["item_id"]: plain(item) for item in self.items.to_dict("records")}
@@ -94,26 +89,29 @@ class Part:
             verdicts = self.scores.iloc[places].to_dict("records")
             for response, verdict in zip(own.to_dict("records"), verdicts, strict=True):
                 item, answer = items[response["item_id"]], plain(response | verdict)
-                answer["rule"], answer["messages"] = (
-                    rule(item, answer),
-                    json.loads(answer["messages"]),
-                )
-                yield item, answer | {"failed": str(answer["error"]) if failed(answer) else None}
+                told = {name: answer[name] for name in ("finish_reason", "request_key", *verdict)}
+                told = {name: value for name, value in told.items() if name not in KEY}
+                answer["details"] = told | {"rule": rule(item, answer)}
+                answer["failed"] = str(answer["error"]) if failed(answer) else None
+                yield item, answer | {"messages": json.loads(answer["messages"])}
 
 
 def plain(row: dict[str, Any]) -> dict[str, Any]:
     """A row as JSON takes it: lists for arrays, None for what is missing."""
-    told = {
-        name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()
-    }
-    return {n: None if pd.api.types.is_scalar(v) and pd.isna(v) else v for n, v in told.items()}
+    lists = {name: v.tolist() if hasattr(v, "tolist") else v for name, v in row.items()}
+    return {n: None if pd.api.types.is_scalar(v) and pd.isna(v) else v for n, v in lists.items()}
+
+
+def tokens(answer: dict[str, Any]) -> dict[str, int]:
+    """What an answer took, in the words of both formats of answers."""
+    used = {"input_tokens": answer["prompt_tokens"], "output_tokens": answer["completion_tokens"]}
+    return used | {"total_tokens": sum(used.values())}
 
 
 def items() -> Iterator[tuple[str, pd.DataFrame]]:
     """The items of each benchmark of the run. Errors: `InputError` where there are none at all."""
-    there = [
-        name for name in params.load()["run"]["benchmarks"] if paths.result("items", name).exists()
-    ]
+    named = params.load()["run"]["benchmarks"]
+    there = [name for name in named if paths.result("items", name).exists()]
     if not there:
         raise InputError(f"{paths.RESULTS}: no items of this run yet; run `make figures` first")
     for name in there:
@@ -135,9 +133,8 @@ def parts() -> Iterator[Part]:
 
 def writers(table: pd.DataFrame) -> str:
     """Who wrote the items of a table, such as "authored: 40, llm:smollm2-135m: 2"."""
-    return ", ".join(
-        f"{who}: {n}" for who, n in table["source"].value_counts().sort_index().items()
-    )
+    counts = table["source"].value_counts().sort_index()
+    return ", ".join(f"{who}: {n}" for who, n in counts.items())
 
 
 def dataset(name: str, table: pd.DataFrame) -> str:
@@ -145,22 +142,22 @@ def dataset(name: str, table: pd.DataFrame) -> str:
     return name if table["source"].str.startswith("released:").all() else f"tomlab-{name}"
 
 
-def cited(paper: ModuleType) -> str:
-    """A paper in words, such as "BigToM (Gandhi et al., 2023)"."""
-    return f"{paper.PUBLICATION.name} ({paper.PUBLICATION.authors_year})"
+def _paper(name: str) -> ModuleType:
+    return import_module(f"tomlab.benchmarks.{name}.paper")
 
 
-def host(spec: specs.ModelSpec) -> str:
-    """The host of a server of the user's choice; "" for a vendor's own, or without one."""
-    return urlsplit(getattr(spec, "base_url", None) or "").hostname or ""
+def cited(name: str) -> str:
+    """A benchmark's paper in words, such as "BigToM (Gandhi et al., 2023)"."""
+    return f"{_paper(name).PUBLICATION.name} ({_paper(name).PUBLICATION.authors_year})"
 
 
 def identity(spec: specs.ModelSpec) -> str:
     """A model as hubs name it, `<developer>/<model>`; who only serves it stands for who made it."""
+    if spec.model == SMOLLM2:
+        return "HuggingFaceTB/SmolLM2-135M-Instruct"
     if spec.provider == "embedded":
-        is_ours = spec.model == SMOLLM2
-        return (
-            "HuggingFaceTB/SmolLM2-135M-Instruct" if is_ours else f"local/{Path(spec.model).stem}"
-        )
-    by = "tomlab" if spec.provider == "baseline" else host(spec) or spec.provider
-    return spec.model if "/" in spec.model else f"{by}/{spec.model}"
+        return f"local/{Path(spec.model).stem}"
+    host = urlsplit(getattr(spec, "base_url", None) or "").hostname
+    by = "tomlab" if spec.provider == "baseline" else host or spec.provider
+    # Names such as "llama3:8b" are no names of folders.
+    return re.sub(r"[^\w./-]", "-", spec.model if "/" in spec.model else f"{by}/{spec.model}")
