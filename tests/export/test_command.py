@@ -19,7 +19,7 @@ def test_absent_library_is_named(name, library, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, library, None)
     assert command.main([name]) == 1
     said = capsys.readouterr().err
-    assert f"{name} needs the package {library}" in said
+    assert f"{name}: import of {library} halted" in said
     assert "make exports" in said
 
 

@@ -53,12 +53,13 @@ def test_its_own_command_finds_no_fault(folder, monkeypatch, capsys):
         ("fantom", "fantom", "omniscient", "short", "tomlab/omniscient"),
         ("tomlab-omnitom", "omnitom", "omniscient", "stage1-L3", "tomlab/omniscient"),
         ("tomlab-simpletom", "simpletom", "omniscient", "none", "tomlab/omniscient"),
+        ("tomlab-simpletom", "simpletom", "omniscient", "ms-remind", "tomlab/omniscient"),
     ],
 )
 def test_accuracy_from_records_is_ours(results, folder, dataset, name, model, method, at):
     log, records = read(folder, dataset, at)
     own = [r for r in records if r.evaluation_result_id == f"{method}/outcome_rate/correct"]
-    ours = exported.value(results, name, model, "outcome_rate", "correct")
+    ours = exported.value(results, name, model, method, "outcome_rate", "correct")
     told = results_of(log)[f"{method}/outcome_rate/correct"].score_details
     accuracy = sum(record.evaluation.is_correct for record in own) / len(own)
     assert accuracy == pytest.approx(ours["value"]) == told.score
@@ -70,7 +71,7 @@ def test_score_by_condition_from_records_is_ours(results, folder):
     cell = {"variable": "forward_belief", "condition": "false_belief", "initial_belief": 1}
     own = [r.evaluation.score for r in records if cell.items() <= r.metadata.items()]
     name = "forward_belief/false_belief/1"
-    ours = exported.value(results, "bigtom", "mine", "accuracy", name)
+    ours = exported.value(results, "bigtom", "mine", "0-shot", "accuracy", name)
     told = results_of(log)[f"0-shot/accuracy/{name}"].score_details.score
     assert sum(own) / len(own) == ours["value"] == told
 
@@ -78,7 +79,7 @@ def test_score_by_condition_from_records_is_ours(results, folder):
 def test_interval_comes_with_level_method_and_groups(results, folder):
     log, _ = read(folder, "bigtom", "localhost/qwen3-8b")
     told = results_of(log)[CORRECT].score_details
-    ours = exported.value(results, "bigtom", "mine", "outcome_rate", "correct")
+    ours = exported.value(results, "bigtom", "mine", "0-shot", "outcome_rate", "correct")
     interval = told.uncertainty.confidence_interval
     assert (interval.lower, interval.upper) == (ours["ci_low"], ours["ci_high"])
     assert (interval.confidence_level, interval.method) == (0.95, ours["ci_method"])

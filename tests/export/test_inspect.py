@@ -34,9 +34,14 @@ def test_there_is_a_log_for_each_benchmark_model_and_method(folder):
     assert sorted(told) == [
         ("bigtom", "localhost/qwen3-8b", "0-shot"),
         ("bigtom", "tomlab/omniscient", "0-shot"),
+        ("bigtom", "tomlab/omniscient", "1-shot-cot"),
+        ("fantom", "tomlab/omniscient", "full"),
         ("fantom", "tomlab/omniscient", "short"),
         ("omnitom", "tomlab/omniscient", "stage1-L3"),
+        ("omnitom", "tomlab/omniscient", "stage2-L3"),
+        ("simpletom", "tomlab/omniscient", "ms-remind"),
         ("simpletom", "tomlab/omniscient", "none"),
+        ("simpletom", "tomlab/omniscient", "sysp"),
     ]
     assert set(found["status"]) == {"success"}
 
@@ -45,7 +50,7 @@ def test_there_is_a_log_for_each_benchmark_model_and_method(folder):
 def test_accuracy_from_samples_is_ours(results, folder, model):
     path = str(folder / "bigtom" / f"{model}_0-shot.eval")
     samples = samples_df(path, quiet=True)
-    ours = exported.value(results, "bigtom", model, "outcome_rate", "correct")
+    ours = exported.value(results, "bigtom", model, "0-shot", "outcome_rate", "correct")
     assert samples["score_tomlab"].mean() == pytest.approx(ours["value"])
     assert len(samples) == ours["n"]
     [log] = evals_df(path, quiet=True).to_dict("records")
@@ -55,13 +60,13 @@ def test_accuracy_from_samples_is_ours(results, folder, model):
 
 def test_f1_from_samples_is_ours(results, folder):
     samples = samples_df(str(folder / "omnitom" / "omniscient_stage1-L3.eval"), quiet=True)
-    ours = exported.value(results, "omnitom", "omniscient", "f1", "all")
+    ours = exported.value(results, "omnitom", "omniscient", "stage1-L3", "f1", "all")
     assert samples["score_tomlab"].mean() == pytest.approx(ours["value"])
 
 
 def test_metrics_have_their_intervals(results, mine):
     [score] = mine.results.scores
-    ours = exported.value(results, "bigtom", "mine", "outcome_rate", "refused")
+    ours = exported.value(results, "bigtom", "mine", "0-shot", "outcome_rate", "refused")
     told = score.metrics["outcome_rate/refused"]
     assert told.value == ours["value"]
     names = ["ci_low", "ci_high", "ci_method", "n", "n_groups"]

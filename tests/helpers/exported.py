@@ -19,7 +19,12 @@ ITEMS = {
     omnitom: omnitom.compose(RECORDS[:3]),
     simpletom: simpletom.compose(stories({}, {"source": "llm:mine"}, {"set_id": "rye"})),
 }
-METHODS = {bigtom: "0-shot", fantom: "short", omnitom: "stage1-L3", simpletom: "none"}
+METHODS = {
+    bigtom: ["0-shot", "1-shot-cot"],
+    fantom: ["short", "full"],
+    omnitom: ["stage1-L3", "stage2-L3"],
+    simpletom: ["none", "ms-remind", "sysp"],
+}
 PARAMS = {
     "run": {
         "benchmarks": {benchmark.NAME: {} for benchmark in ITEMS},
@@ -55,17 +60,24 @@ def write(results: Path) -> None:
     """The tables of the run."""
     for benchmark, items in ITEMS.items():
         tidy.write(items, "items", results / "items" / f"{benchmark.NAME}.parquet")
-        given = {"omniscient": of_baseline(benchmark, items, "omniscient", METHODS[benchmark])}
+        by_method = [of_baseline(benchmark, items, "omniscient", m) for m in METHODS[benchmark]]
+        given = {"omniscient": pd.concat(by_method, ignore_index=True)}
         given |= {"mine": of_mine()} if benchmark is bigtom else {}
         for model, responses in given.items():
             told = responses.assign(messages=ASKED)
-            for kind, table in {"responses": told, "scores": benchmark.score(items, told)}.items():
+            tables = {"responses": told, "scores": benchmark.score(items, told)}
+            if (
+                benchmark is fantom
+            ):  # the calls that asked for reasoning first, which nothing scores
+                first = told.assign(method=told["method"] + "-reasoning")
+                tables["responses"] = pd.concat([first, told], ignore_index=True)
+            for kind, table in tables.items():
                 tidy.write(table, kind, results / kind / benchmark.NAME / f"{model}.parquet")
 
 
-def value(results: Path, name: str, model: str, metric: str, condition: str) -> pd.Series:
+def value(results: Path, name: str, model: str, method: str, metric: str, condition: str):
     """The row of our metrics table, from the scores of the run."""
     [benchmark] = [each for each in ITEMS if name == each.NAME]
     scores = tidy.read("scores", results / "scores" / name / f"{model}.parquet")
-    found = benchmark.metrics(scores).set_index(["metric", "condition"])
-    return found.loc[(metric, condition)]
+    found = benchmark.metrics(scores).set_index(["method", "metric", "condition"])
+    return found.sort_index().loc[(method, metric, condition)]

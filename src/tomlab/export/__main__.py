@@ -12,24 +12,12 @@ import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from tomlab import paths
 from tomlab.errors import InputError
 
-# By format: its library.
-_EVERY = "every-eval-ever"
-FORMATS = {_EVERY: "every_eval_ever", "inspect": "inspect_ai", "croissant": "mlcroissant"}
-
-
-def writer(name: str) -> ModuleType:
-    """The module that writes a format. Errors: `InputError` where its library is not installed."""
-    try:
-        import_module(FORMATS[name])
-    except ImportError as error:
-        how = "`make exports` installs it in .venv-export and writes all three"
-        raise InputError(f"{name} needs the package {FORMATS[name]} ({error}); {how}") from None
-    return import_module(f"tomlab.export.{name.replace('-', '_')}")
+LIBRARIES = ("every_eval_ever", "inspect_ai", "mlcroissant")
+FORMATS = dict(zip(("every-eval-ever", "inspect", "croissant"), LIBRARIES, strict=True))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,13 +30,18 @@ def main(arguments: list[str] | None = None) -> int:
     own = paths.RESULTS / "exports" / args.format
     folder = args.to or own
     try:
-        write = writer(args.format).write
+        try:
+            import_module(FORMATS[args.format])
+        except ImportError as error:
+            how = "`make exports` installs it in .venv-export and writes all three"
+            raise InputError(f"{args.format}: {error}; {how}") from None
         if args.to and paths.kind(folder) and (folder.is_file() or any(folder.iterdir())):
             raise InputError(f"--to {folder}: expected a new or an empty folder")
         if not args.to and own.exists():
             shutil.rmtree(own)
         folder.mkdir(parents=True, exist_ok=True)
-        print(f"{folder}: {write(folder)}, checked by {FORMATS[args.format]}")
+        written = import_module(f"tomlab.export.{args.format.replace('-', '_')}").write(folder)
+        print(f"{folder}: {written}, checked by {FORMATS[args.format]}")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

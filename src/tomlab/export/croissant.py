@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,11 +16,7 @@ from tomlab.export.results import cited, dataset, items, writers
 
 _FILE, _RECORDS = "items.parquet", "items"
 _SPDX = "https://spdx.org/licenses"
-_TYPES = (
-    (pa.types.is_boolean, mlc.DataType.BOOL),
-    (pa.types.is_integer, mlc.DataType.INTEGER),
-    (pa.types.is_floating, mlc.DataType.FLOAT),
-)
+_TYPES = {"bool": mlc.DataType.BOOL, "int64": mlc.DataType.INTEGER, "double": mlc.DataType.FLOAT}
 _SAYS = {
     "item_id": "One item: a story with a question.",
     "group_id": "What intervals cluster on: a template, question set or story.",
@@ -58,7 +53,7 @@ def _write(name: str, table: pd.DataFrame, path: Path) -> None:
     types = [pa.list_(pa.string()) if pa.types.is_list(f.type) else f.type for f in arrow.schema]
     arrow = arrow.cast(pa.schema(list(zip(arrow.column_names, types, strict=True))))
     pq.write_table(arrow, path.with_name(_FILE))
-    paper = cited(name)
+    authors, paper = _authors(table), cited(name)
     file = mlc.FileObject(
         id=_FILE,
         name=_FILE,
@@ -72,9 +67,9 @@ def _write(name: str, table: pd.DataFrame, path: Path) -> None:
         ctx=mlc.Context(conforms_to="http://mlcommons.org/croissant/1.1"),
         name=dataset(name, table),
         description=f"Items by the protocol of {paper}. Written by: {writers(table)}.",
-        license=list(dict.fromkeys(_terms(table))),
+        license=list(dict.fromkeys(authors.values())),
         cite_as=f"tomlab {version('tomlab')}; {paper}",
-        creators=[mlc.Organization(name=who) for who in sorted(table["source"].unique())],
+        creators=[mlc.Organization(name=name) for name in authors],
         in_language=["en"],
         version=version("tomlab"),
         distribution=[file],
@@ -85,23 +80,27 @@ def _write(name: str, table: pd.DataFrame, path: Path) -> None:
 
 
 def _field(column: pa.Field) -> mlc.Field:
-    kinds = [kind for fits, kind in _TYPES if fits(column.type)]
     several = {"is_array": True, "array_shape": "-1"} if pa.types.is_list(column.type) else {}
     return mlc.Field(
         id=f"{_RECORDS}/{column.name}",
         name=column.name,
         description=_SAYS.get(column.name, column.name.replace("_", " ")),
-        data_types=kinds or mlc.DataType.TEXT,
+        data_types=_TYPES.get(str(column.type), mlc.DataType.TEXT),
         source=mlc.Source(file_object=_FILE, extract=mlc.Extract(column=column.name)),
         **several,
     )
 
 
-def _terms(table: pd.DataFrame) -> Iterator[str]:
-    """Licences: the project's, of what a model wrote that of its entry, of a release its own."""
-    registry = params.load().get("models") or {}
+def _authors(table: pd.DataFrame) -> dict[str, str]:
+    """By author of items their terms: ours, a model's by its entry, a release's own."""
+    registry, found = params.load().get("models") or {}, {}
     for who in sorted(table["source"].unique()):
         kind, _, name = who.partition(":")
-        told = registry.get(name, {}).get("licence") if kind == "llm" else "MIT"
-        ours = f"{_SPDX}/{told}" if told else f"not stated for {who}"
-        yield f"that of the release {name}" if kind == "released" else ours
+        if kind == "released":
+            found[f"the authors of {name}"] = f"that of {name}"
+        elif name:
+            told = registry.get(name, {}).get("licence")
+            found[name] = f"{_SPDX}/{told}" if told else f"not stated for {name}"
+        else:
+            found["the tomlab authors"] = f"{_SPDX}/MIT"
+    return found

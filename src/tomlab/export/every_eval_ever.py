@@ -123,14 +123,11 @@ def _results(part: Part, name: str) -> Iterator[dict[str, Any]]:
 
 def _records(part: Part) -> Iterator[dict[str, Any]]:
     """A record for each answer, with the metric `CORRECT` that counts it, if it does."""
-    counted = {
-        method: frozenset(one.values.index)
-        for _, method, one in part.series
-        if (one.metric, one.condition) == CORRECT
-    }
+    found = [each for each in part.series if (each[2].metric, each[2].condition) == CORRECT]
+    counted = {method: frozenset(one.values.index) for _, method, one in found}
     for item, answer in part.answers():
         method, chosen, failed = answer["method"], answer.get("chosen"), answer["failed"]
-        counts = f"{answer['item_id']}/{answer['sample']}" in counted[method]
+        counts = f"{answer['item_id']}/{answer['sample']}" in counted.get(method, ())
         read = {"turn_idx": 0, "source": "output.raw", "extracted_value": chosen}
         read |= {"extraction_method": answer["details"]["rule"], "is_terminal": True}
         yield {

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import log as logs
-from inspect_ai import model as chat
 from inspect_ai.analysis import samples_df
-from inspect_ai.scorer import Score
 
 from tomlab.errors import InputError
 from tomlab.export.results import CORRECT, Part, dataset, identity, parts, tokens
@@ -18,11 +16,6 @@ _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
 _REASONS = {"unparsed": "invalid_response_format", "truncated": "truncated"}
 _REASONS |= {"refused": "refusal", "error": "no_response"}
-_SAYS = {
-    "system": chat.ChatMessageSystem,
-    "user": chat.ChatMessageUser,
-    "assistant": chat.ChatMessageAssistant,
-}
 _INTERVAL = ["ci_low", "ci_high", "ci_method", "n", "n_groups", "groups"]
 
 
@@ -49,55 +42,48 @@ def _log(part: Part, method: str) -> logs.EvalLog:
     model = identity(part.spec)
     samples = [_sample(item, answer, model) for item, answer in part.answers(method)]
     n, ids = len(samples), list(dict.fromkeys(sample.id for sample in samples))
-    name = dataset(part.name, part.items)
+    of = {"name": dataset(part.name, part.items), "samples": len(ids), "sample_ids": ids}
     spec = logs.EvalSpec(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         task=f"tomlab/{part.name}",
         task_args={"method": method},
-        dataset=logs.EvalDataset(name=name, samples=len(ids), sample_ids=ids),
+        dataset=of,
         model=model,
-        model_generate_config=chat.GenerateConfig(temperature=part.temperature),
-        config=logs.EvalConfig(epochs=max(sample.epoch for sample in samples)),
+        model_generate_config={"temperature": part.temperature},
+        config={"epochs": max(sample.epoch for sample in samples)},
         packages={"tomlab": version("tomlab")},
         metadata=part.provenance | {"entry": part.spec.answering(part.name)},
     )
-    score = logs.EvalScore(name="tomlab", scorer="tomlab", metrics=_metrics(part, method))
+    found = {"/".join(CORRECT): None}  # first, as what Inspect shows of a log
+    for row in part.metrics[part.metrics["method"] == method].to_dict("records"):
+        metric = f"{row['metric']}/{row['condition']}"
+        told = {key: row[key] for key in _INTERVAL}
+        found[metric] = {"name": metric, "value": row["value"], "metadata": told}
+    score = {"name": "tomlab", "scorer": "tomlab", "metrics": found}
     results = logs.EvalResults(total_samples=n, completed_samples=n, scores=[score])
     return logs.EvalLog(status="success", eval=spec, results=results, samples=samples)
 
 
-def _metrics(part: Part, method: str) -> dict[str, logs.EvalMetric]:
-    """Our metrics by `<metric>/<condition>`; the first is what Inspect shows of a log."""
-    found = {"/".join(CORRECT): None}  # keeps the first place
-    for row in part.metrics[part.metrics["method"] == method].to_dict("records"):
-        name = f"{row['metric']}/{row['condition']}"
-        told = {key: row[key] for key in _INTERVAL}
-        found[name] = logs.EvalMetric(name=name, value=row["value"], metadata=told)
-    return found
-
-
 def _sample(item: Mapping[str, Any], answer: Mapping[str, Any], model: str) -> logs.EvalSample:
-    usage, failed = chat.ModelUsage(**tokens(answer)), answer["failed"]
-    asked = [_SAYS[each["role"]](content=each["content"]) for each in answer["messages"]]
     stop = _STOPS.get(answer["finish_reason"], "unknown")
-    reply = chat.ChatMessageAssistant(content=answer["response"] or "", model=model)
-    choices = [] if failed else [chat.ChatCompletionChoice(message=reply, stop_reason=stop)]
-    score = Score(
-        value=answer["score"],
-        answer=answer.get("chosen"),
-        explanation=answer["details"]["rule"],
-        reason=_REASONS.get(answer["outcome"]),
-        metadata=answer["details"],
-    )
+    said = {"role": "assistant", "content": answer["response"], "model": model}
+    choices = [] if answer["failed"] else [{"message": said, "stop_reason": stop}]
+    output = {"model": model, "choices": choices, "usage": tokens(answer)}
+    score = {
+        "value": answer["score"],
+        "answer": answer.get("chosen"),
+        "metadata": answer["details"],
+    }
+    score |= {"explanation": answer["details"]["rule"], "reason": _REASONS.get(answer["outcome"])}
     return logs.EvalSample(
         id=answer["item_id"],
         epoch=answer["sample"] + 1,
-        input=asked,
+        input=answer["messages"],
         choices=item["choices"] or None,
         target=item["answer"],
-        messages=[*asked, *(choice.message for choice in choices)],
-        output=chat.ModelOutput(model=model, choices=choices, usage=usage, error=failed),
+        messages=[*answer["messages"], *(choice["message"] for choice in choices)],
+        output=output | {"error": answer["failed"]},
         scores={"tomlab": score},
-        model_usage={model: usage},
+        model_usage={model: tokens(answer)},
         metadata={"group_id": item["group_id"], "outcome": answer["outcome"]},
     )

@@ -71,7 +71,8 @@ class Part:
         return pd.DataFrame([row for (*_, one), w, b in found for row in rows([one], w | b)])
 
     def answers(self, method: str = "") -> Iterator[tuple[dict, dict]]:
-        """Each item with the answer to it, by one method or all: a row of responses and scores,
+        """Each item with the answer to it, by one method or all that are scored (what a call before
+        it said stands in its messages): a row of responses and scores,
         with `messages` as a list, `failed` (why there is no response, or None) and `details`: the
         verdict's columns and its `rule`, in words. Some are in memory at a time.
 
@@ -80,9 +81,10 @@ class Part:
         rule = import_module(f"tomlab.benchmarks.{self.name}").rule
         items = {item["item_id"]: plain(item) for item in self.items.to_dict("records")}
         whose = pd.MultiIndex.from_frame(self.scores[KEY])
+        methods = [method] if method else self.scores["method"].unique()
         for batch in pq.ParquetFile(self.responses).iter_batches(_AT_ONCE):
             own = protocol(batch.to_pandas())
-            own = own[own["method"] == method] if method else own
+            own = own[own["method"].isin(methods)]
             places = whose.get_indexer(pd.MultiIndex.from_frame(own[KEY]))
             if lost := own["item_id"][places < 0].tolist():
                 raise InputError(f"{self.responses}: no score of {lost[0]!r}; run `make figures`")
