@@ -3,6 +3,7 @@
 #   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
 #   make test      set up, run all tests
 #   make book      build docs/book anew from what the stages wrote
+#   make exports   write the run in the formats of others, see docs/exports.md
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,9 +21,22 @@ BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
 BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
 	python -m pip install --quiet --no-deps --no-build-isolation -e .
 
+# Libraries of exports ask for older versions of what others need, and live apart. Of
+# every-eval-ever, which asks for Python 3.12, what is used here runs on 3.11.
+EXPORT := .venv-export
+EVERY := $(shell sed -n 's/^\(every-eval-ever==[^ ]*\).*/\1/p' requirements-export.lock)
+EXPORT_BY_UV := export VIRTUAL_ENV=$(EXPORT) UV_SYSTEM_CERTS=1; \
+	uv pip sync --quiet --require-hashes requirements-export.lock && \
+	uv pip install --quiet --no-deps --python-version 3.12 $(EVERY) && \
+	uv pip install --quiet --no-deps --no-build-isolation -e .
+EXPORT_BY_PIP := python -m pip --python $(EXPORT) install --quiet --no-deps --require-hashes \
+		-r requirements-export.lock && \
+	python -m pip --python $(EXPORT) install --quiet --no-deps --ignore-requires-python $(EVERY) && \
+	python -m pip --python $(EXPORT) install --quiet --no-deps --no-build-isolation -e .
+
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures plan book test params verify lint lab data lock clean
+.PHONY: figures plan book test exports test-exports params verify lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
@@ -38,6 +52,13 @@ book: data
 
 test: data
 	pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+exports: $(EXPORT)/.ready
+	@for format in every-eval-ever inspect croissant; do \
+		$(EXPORT)/bin/python -m tomlab.export $$format || exit 1; done
+
+test-exports: $(EXPORT)/.ready data
+	$(EXPORT)/bin/python -m pytest tests/export
 
 # Is params.yaml right? Every stage asks first.
 params: data
@@ -69,11 +90,20 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
+$(EXPORT)/.ready: requirements-export.lock pyproject.toml $(READY)
+	python -m venv --without-pip $(EXPORT)
+	@rm -f $@
+	@test -z "$(UV)" || ! test -x $(BIN)/uv || { $(EXPORT_BY_UV) && touch $@; } \
+		|| echo 'uv could not install the packages; going on with plain pip'
+	@test -f $@ || { $(EXPORT_BY_PIP) && touch $@; }
+
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 		--extra dev --no-annotate --no-header --quiet -o requirements.lock
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+		--extra dev --extra export --no-annotate --no-header --quiet -o requirements-export.lock
 
 # Everything that can be made again. Answers that were paid for stay: see .responses/.
 clean:
-	rm -rf $(VENV) results .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(EXPORT) results .pytest_cache .ruff_cache .hypothesis

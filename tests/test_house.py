@@ -12,6 +12,7 @@ from tomlab.paths import PACKAGE
 LEVELS = (
     ("papers", "forms"),
     ("benchmarks",),
+    ("export",),
     ("judging", "pipeline", "compare", "show"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),
