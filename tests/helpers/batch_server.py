@@ -212,8 +212,9 @@ def _openai_line(key: str, good: Mapping, fault: str) -> tuple[bytes, bool]:
     if fault in ("expired", "cancelled"):
         error = {"code": f"batch_{fault}", "message": "not executed"}
         return _line({"id": "x", "custom_id": key, "response": None, "error": error}), True
-    status = {"busy": 429, "failed": 500, "wrong": 400}.get(fault, 200)
-    body = good if status == 200 else {"error": {"message": "scripted", "code": None}}
+    status = {"busy": 429, "failed": 500, "wrong": 400, "filtered": 400}.get(fault, 200)
+    code = "content_filter" if fault == "filtered" else None
+    body = good if status == 200 else {"error": {"message": "scripted", "code": code}}
     body = {"id": "x"} if fault == "malformed" else body
     response = {"status_code": status, "request_id": "x", "body": body}
     told = _line({"id": "x", "custom_id": key, "response": response, "error": None})

@@ -16,7 +16,7 @@ from tomlab.models import batches
 from tomlab.models.ask import ask
 from tomlab.models.batch_ledger import Ledger
 from tomlab.models.specs import Limits, ModelSpec
-from tomlab.models.store import key_of
+from tomlab.models.store import Store, key_of
 from toy_models import CLIENTS, answers, question, questions, texts, toy
 
 GOOD = [good_answer(f"Question {n}?") for n in range(6)]
@@ -163,6 +163,18 @@ def test_a_wrong_request_is_an_error_at_once(client, server, store):
     responses = answers(questions(6), batched(client, server), store)
     assert [r.error is None for r in responses].count(False) == 1
     assert sizes(server) == [6]
+
+
+def test_a_line_that_the_vendor_filters_is_no_fault_and_paid(server, store):
+    server.faults = ["filtered"]
+    responses = answers(questions(2), batched("openai", server), store)
+    assert sorted(response.filtered for response in responses) == [False, True]
+    [said] = [response.error for response in responses if response.filtered]
+    assert "content filter" in said
+    assert sizes(server) == [2]
+    with Store(store) as opened:
+        assert opened.spent() > COST
+        assert not opened.spending().under_way
 
 
 # Batches that end otherwise

@@ -55,7 +55,7 @@ def _take_in(
                     continue
                 try:
                     if told.answer is None:
-                        raise ValueError(told.said)
+                        raise FilteredError(told.said) if told.filtered else ValueError(told.said)
                     reply = without_key(run.adapter.read(told.answer), run.adapter.secret)
                 except FilteredError as error:
                     run._fail(told.key, missing[told.key], error)

@@ -18,13 +18,15 @@ SKEW = 3600.0
 @dataclass(frozen=True)
 class Line:
     """One result. answer: what the client would have given back, None for a failure; said: the
-    failure's cause; passing: whether asking again may fare better. key: "" where none is told.
+    failure's cause; passing: whether asking again may fare better; filtered: whether it is the
+    vendor's content filter that failed it. key: "" where none is told.
     """
 
     key: str = ""
     answer: Any = None
     said: str = ""
     passing: bool = True
+    filtered: bool = False
 
 
 BROKEN = Line(said="a broken line among a batch's results")
@@ -114,7 +116,8 @@ class OpenAIBatches:
         except (ValueError, TypeError, KeyError, AttributeError):
             return BROKEN
         passing = not status or status in (408, 409, 429) or status >= 500
-        return Line(key, None, f"{status}: {said}" if status else said, passing)
+        filtered = said.startswith("content_filter")  # the error's code
+        return Line(key, None, f"{status}: {said}" if status else said, passing, filtered)
 
     async def find(
         self, local: str, keys: Collection[str], since: float, known: Collection[str]

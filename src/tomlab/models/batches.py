@@ -26,7 +26,7 @@ from tomlab.errors import InputError
 from tomlab.models.batch_ledger import Batch, Ledger
 from tomlab.models.batch_vendors import Line, State, vendor
 from tomlab.models.costs import worst_case
-from tomlab.models.replies import MalformedReplyError, without_key
+from tomlab.models.replies import FilteredError, MalformedReplyError, without_key
 from tomlab.models.specs import Request
 from tomlab.models.store import canonical, row
 
@@ -299,7 +299,7 @@ class _Asking:
         seconds = time.time() - batch.sent
         try:
             if line.answer is None:
-                raise _LineError(line.said)
+                raise FilteredError(line.said) if line.filtered else _LineError(line.said)
             reply = without_key(run.adapter.read(line.answer), run.adapter.secret)
         except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
             self.failed[key] += 1
