@@ -105,29 +105,14 @@ async def _answers(
     nothing of these items is asked.
     """
 
-    def builds(method: str, way: str) -> bool:
-        return bool(getattr(benchmark.METHODS[method], way, None))
-
-    thinking = [method for method in methods if builds(method, "first")]
-    reminded = [method for method in methods if builds(method, "reminder")]
-    direct = [method for method in methods if method not in (*thinking, *reminded)]
-    found = []
-
-    async def ask(questions: Sequence[evaluation.Question]) -> pd.DataFrame:
-        found.append(await evaluation.evaluate(benchmark, questions, model, **options))
-        return found[-1]
-
-    if questions := evaluation.plan(benchmark, items, model, direct, **drawn):
-        own = await ask(questions)
-        later = benchmark.remind(items, own) if reminded else items
+    reminded = [m for m in methods if getattr(benchmark.METHODS[m], "reminder", False)]
+    others = [method for method in methods if method not in reminded]
+    questions = evaluation.plan(benchmark, items, model, others, **drawn)
+    found = [await evaluation.evaluate(benchmark, questions, model, **options)] if questions else []
+    if found and reminded:
+        later = benchmark.remind(items, found[0])
         if questions := evaluation.plan(benchmark, later, model, reminded, **drawn):
-            await ask(questions)
-    if questions := evaluation.plan(benchmark, items, model, thinking, **drawn):
-        first = await ask(evaluation.first_calls(benchmark, questions))
-        second, lost = evaluation.second_calls(benchmark, questions, first)
-        found.append(lost)
-        if second:
-            await ask(second)
+            found.append(await evaluation.evaluate(benchmark, questions, model, **options))
     return pd.concat(found, ignore_index=True) if found else None
 
 
