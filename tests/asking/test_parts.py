@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from pandas.testing import assert_frame_equal
 
-from tomlab.asking import evaluation, parts
+from tomlab.asking import evaluation
 from tomlab.asking.parts import in_parts
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.fantom.items import cast, grammar
@@ -212,8 +212,3 @@ def test_fractions_merge_to_the_very_numbers_of_the_whole(bounds):
         merged.add([("m", "x", Series("gap", "all", values[part], groups[part], bounds))])
     whole = table("b", [("m", "x", Series("gap", "all", values, groups, bounds))])
     assert_frame_equal(merged.table("b"), whole, check_exact=True)
-
-
-def test_command_line_names_what_is_missing(capsys):
-    assert parts.main(["bigtom", "nobody"]) == 1
-    assert "bigtom-nobody.json: no such file; `make params` writes it" in capsys.readouterr().err

@@ -1,17 +1,11 @@
 """More answers than memory holds: items are asked and scored part by part, by whole groups.
 
-    python -m tomlab.asking.parts bigtom random --items items.parquet
-
-Responses, scores and metrics are those of the evaluation's notebook with the same settings
-(`make params` writes them), under `--to`. docs/scale.md says what it takes.
+docs/scale.md says how, and what it takes.
 """
 
-import argparse
-import asyncio
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, redirect_stdout
+from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -19,11 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.asking.protocol import Benchmark
 from tomlab.errors import InputError
-from tomlab.models import specs
 from tomlab.models.specs import ModelSpec
 from tomlab.records import tidy
 from tomlab.records.parts import Written, by_groups, opened
@@ -57,14 +49,11 @@ async def in_parts(
     series = import_module(f"{benchmark.__name__}.metrics").series
     drawn["order"] = _order(benchmark, items, model, drawn.get("seed", 0))
     merged = Merged()
-    files = {
-        kind: folder / kind / benchmark.NAME / f"{model.name}.parquet"
-        for kind in ("responses", "scores", "metrics")
-    }
-    with ExitStack() as stack:
-        responses, scores = (
-            stack.enter_context(Written(files[kind])) for kind in ("responses", "scores")
-        )
+    name = f"{benchmark.NAME}/{model.name}.parquet"
+    with (
+        Written(folder / "responses" / name) as responses,
+        Written(folder / "scores" / name) as scores,
+    ):
         for number, part in enumerate(by_groups(items, whole, groups)):
             tidy.check(part, "items", f"{items}, part {number + 1}")
             # What is left out is said once.
@@ -79,7 +68,7 @@ async def in_parts(
         if metrics.empty:
             where = f"{benchmark.NAME}, {model.name}"
             raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
-    tidy.write(metrics, "metrics", files["metrics"])
+    tidy.write(metrics, "metrics", folder / "metrics" / name)
     return metrics
 
 
@@ -114,57 +103,3 @@ async def _answers(
         if questions := evaluation.plan(benchmark, later, model, reminded, **drawn):
             found.append(await evaluation.evaluate(benchmark, questions, model, **options))
     return pd.concat(found, ignore_index=True) if found else None
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, or 1 with one clear message."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.asking.parts", description=__doc__.split("\n", 1)[0]
-    )
-    parser.add_argument("benchmark")
-    parser.add_argument("model", help="of `run.models`")
-    parser.add_argument("--items", type=Path, help="Parquet (default: those of the run)")
-    parser.add_argument("--to", type=Path, default=paths.RESULTS / "parts", help="a folder")
-    parser.add_argument("--groups", type=int, default=GROUPS, help="of a part (%(default)s)")
-    args = parser.parse_args(arguments)
-    name, model = args.benchmark, args.model
-    try:
-        if args.groups < 1:
-            raise InputError(f"--groups: found {args.groups}, expected 1 or more")
-        settings = paths.RESULTS / "settings" / "3_evaluation" / f"{name}-{model}.json"
-        if paths.kind(settings) != "file":
-            found = f"{settings}: no such file; `make params` writes it for what `run` names"
-            raise InputError(found)
-        values = json.loads(settings.read_text(encoding="utf-8"))["parameters"]
-        embedder = values.get("embedder")
-        work = in_parts(
-            import_module(f"tomlab.benchmarks.{name}"),
-            args.items or paths.result("items", name),
-            specs.model(model),
-            values["methods"],
-            args.to,
-            groups=args.groups,
-            drawn={
-                "samples": values["samples"],
-                "seed": values["draw_seed"],
-                "orders": values["orders"],
-                "wordings": values["wordings"],
-            },
-            options={
-                "seed": values["sampling_seed"],
-                "replaced": values["prompts"],
-                "max_tokens": values["max_tokens"],
-                "limits": specs.limits(),
-            },
-            scoring={"embedder": specs.model(embedder)} if embedder else None,
-        )
-        metrics = asyncio.run(work)
-    except InputError as error:
-        print(f"\n{error}\n", file=sys.stderr)
-        return 1
-    print(f"{len(metrics)} numbers, with the responses and scores, in {args.to}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
