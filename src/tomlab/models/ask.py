@@ -21,7 +21,7 @@ from tomlab.errors import InputError
 from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
 from tomlab.models.ledger import Spending
-from tomlab.models.providers import Provider, provider
+from tomlab.models.providers import Provider, provider, whole
 from tomlab.models.replies import FilteredError, redacted, without_key
 from tomlab.models.specs import Batch, Limits, ModelSpec, Reply, Request, Response, is_paid
 from tomlab.models.store import Store, StoreError, canonical, request_key, row
@@ -359,11 +359,6 @@ def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tupl
         entries = list(batch)
         batches += [entries] if shared and together else [[entry] for entry in entries]
     return batches
-
-
-def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
-    """All that is sent for a request and where to: its key is made of it."""
-    return {"provider": model.provider, **adapter.payload(request)}
 
 
 def _check_price(model: ModelSpec, limits: Limits) -> None:

@@ -26,6 +26,7 @@ from tomlab.errors import InputError
 from tomlab.models.batch_ledger import Batch, Ledger
 from tomlab.models.batch_vendors import Line, State, vendor
 from tomlab.models.costs import worst_case
+from tomlab.models.providers import whole
 from tomlab.models.replies import FilteredError, MalformedReplyError, without_key
 from tomlab.models.specs import Request
 from tomlab.models.store import canonical, row
@@ -216,8 +217,8 @@ class _Asking:
         """
         run, asked = self.run, {key: request for key, request, *_ in part}
         usd = sum(worst_case(run.model, request) for request in asked.values())
-        whole = {key: canonical(self._whole(request)) for key, request in asked.items()}
-        batch = self.ledger.begin(whole, usd)
+        sent = {k: canonical(whole(run.adapter, run.model, r)) for k, r in asked.items()}
+        batch = self.ledger.begin(sent, usd)
         self.open.append(batch)
         for key in batch.requests:
             del self.waiting[key]
@@ -239,9 +240,6 @@ class _Asking:
                 self._unmade(batch)
             raise
         return True
-
-    def _whole(self, request: Request) -> dict:
-        return {"provider": self.run.model.provider, **self.run.adapter.payload(request)}
 
     def _end(self, batch: Batch) -> None:
         """A batch is over, or never was: nothing is reserved for it any more."""
@@ -295,7 +293,7 @@ class _Asking:
     def _take(self, batch: Batch, line: Line) -> None:
         """Store one answer, or put the request off to the next round."""
         run, key = self.run, line.key
-        whole, request = batch.requests[key], self.missing.get(key)
+        sent, request = batch.requests[key], self.missing.get(key)
         seconds = time.time() - batch.sent
         try:
             if line.answer is None:
@@ -320,7 +318,7 @@ class _Asking:
                 tokens, price = (reply.prompt_tokens, reply.completion_tokens), run.model.price
                 cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
                 cost = price and price.usd(*tokens, **cache, batched=True)
-                answer = row(key, run.model.name, json.loads(whole), reply, cost, seconds)
+                answer = row(key, run.model.name, json.loads(sent), reply, cost, seconds)
                 run.store.put(answer, batch.share, batch.local)
         del batch.requests[key]
 

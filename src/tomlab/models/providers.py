@@ -50,6 +50,11 @@ def provider(spec: ModelSpec) -> Provider:
             return Embedded(spec)
 
 
+def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
+    """All that is sent for a request and where to: its key is made of it."""
+    return {"provider": model.provider, **adapter.payload(request)}
+
+
 class Baseline:
     """Says what the benchmark prepared for its policy."""
 

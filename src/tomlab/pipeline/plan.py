@@ -22,10 +22,9 @@ from tomlab.asking import evaluation
 from tomlab.asking.protocol import Benchmark
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
-from tomlab.models.ask import whole
 from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
 from tomlab.models.costs import tokens_a_minute as weight
-from tomlab.models.providers import provider
+from tomlab.models.providers import provider, whole
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
