@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -20,6 +21,7 @@ from full_disk import files_up_to
 from tomlab.errors import InputError
 from tomlab.models import ask as asking
 from tomlab.models import store as stores
+from tomlab.models.batch_ledger import Ledger as BatchLedger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
 from toy_models import answers, question, questions, texts, toy
@@ -157,6 +159,21 @@ def test_claim_of_a_process_that_died_ends(faulty_server, store, monkeypatch):
         kept._db.execute("UPDATE claims SET until = until - 29")
     faulty_server.default = Act()
     assert texts(answers(questions(1), spec, store)) == [good_answer("Question 0?")]
+
+
+@pytest.mark.parametrize("opened", [Store, BatchLedger], ids=["store", "batches"])
+def test_a_new_store_may_be_opened_by_several_at_once(opened, tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(25):
+            start, path = Barrier(8), tmp_path / str(number) / "store.sqlite"
+            path.parent.mkdir()
+
+            def open_it(start=start, path=path):
+                start.wait()
+                opened(path)._db.close()
+
+            for job in [pool.submit(open_it) for _ in range(8)]:
+                job.result()
 
 
 def test_claim_is_prolonged_while_the_answer_takes_its_time(faulty_server, store, monkeypatch):

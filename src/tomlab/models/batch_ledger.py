@@ -16,6 +16,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from tomlab.errors import InputError
+from tomlab.models.ledger import PATIENCE, log_ahead
 
 _TABLES = {
     # id: the vendor's; sent: when its making began. Those that are over stay: their ids are known.
@@ -48,8 +49,8 @@ class Ledger:
         self.path, self._owner = store.with_name(f"{store.name}.batches.sqlite"), uuid4().hex
         self._lock = self._lock_of(self._owner)
         with self._told():
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            log_ahead(self._db)
             self._db.execute("PRAGMA synchronous=FULL")  # a power cut forgets nothing
             for name, columns in _TABLES.items():
                 self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")

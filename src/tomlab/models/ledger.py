@@ -21,6 +21,7 @@ LEDGER = {
 OPENING = "INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses"
 # Seconds for which a reservation is known to be under way unless it is held.
 RESERVED = 30.0
+PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 
 
@@ -32,6 +33,21 @@ class Spending(NamedTuple):
     answers: float
     lost: float
     under_way: float
+
+
+def log_ahead(db: sqlite3.Connection) -> None:
+    """Switch a database to write-ahead logging. Another that opens it holds it for moments, in
+    which SQLite fails at once, whatever timeout the connection has: so this waits.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 class Ledger:

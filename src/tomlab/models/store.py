@@ -17,7 +17,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from tomlab.errors import InputError
-from tomlab.models.ledger import LEDGER, OPENING, Ledger
+from tomlab.models.ledger import LEDGER, OPENING, PATIENCE, Ledger, log_ahead
 from tomlab.models.specs import Reply
 
 VERSION = 3  # of the schema; 0 had no claims, 1 neither origins nor uses, 2 no spending
@@ -89,9 +89,9 @@ class Store(Ledger):
         except OSError as error:
             raise StoreError(f"{self.path}: its folder can't be made ({error})") from None
         with self._told():
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
             self._check_form()
-            self._db.execute("PRAGMA journal_mode=WAL")
+            log_ahead(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
             if self._version() < VERSION:
                 self._upgrade()
