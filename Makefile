@@ -15,24 +15,23 @@ READY := $(VENV)/.ready
 # How many benchmarks run side by side.
 CHAINS ?= 2
 # The system's certificates: a company's own is not among those that uv brings along.
-BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
-	uv pip sync --quiet --require-hashes requirements.lock && \
-	uv pip install --quiet --no-deps --no-build-isolation -e .
+SYNCED = export VIRTUAL_ENV=$(1) UV_SYSTEM_CERTS=1; \
+	uv pip sync --quiet --require-hashes $(2)
+HERE := --quiet --no-deps --no-build-isolation -e .
+BY_UV := $(call SYNCED,$(VENV),requirements.lock) && uv pip install $(HERE)
 BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
-	python -m pip install --quiet --no-deps --no-build-isolation -e .
+	python -m pip install $(HERE)
 
 # Libraries of exports ask for older versions of what others need, and live apart. Of
 # every-eval-ever, which asks for Python 3.12, what is used here runs on 3.11.
 EXPORT := .venv-export
 EVERY := $(shell sed -n 's/^\(every-eval-ever==[^ ]*\).*/\1/p' requirements-export.lock)
-EXPORT_BY_UV := export VIRTUAL_ENV=$(EXPORT) UV_SYSTEM_CERTS=1; \
-	uv pip sync --quiet --require-hashes requirements-export.lock && \
-	uv pip install --quiet --no-deps --python-version 3.12 $(EVERY) && \
-	uv pip install --quiet --no-deps --no-build-isolation -e .
+EXPORT_BY_UV := $(call SYNCED,$(EXPORT),requirements-export.lock) && \
+	uv pip install --quiet --no-deps --python-version 3.12 $(EVERY) && uv pip install $(HERE)
 EXPORT_BY_PIP := python -m pip --python $(EXPORT) install --quiet --no-deps --require-hashes \
 		-r requirements-export.lock && \
 	python -m pip --python $(EXPORT) install --quiet --no-deps --ignore-requires-python $(EVERY) && \
-	python -m pip --python $(EXPORT) install --quiet --no-deps --no-build-isolation -e .
+	python -m pip --python $(EXPORT) install $(HERE)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 
 from aiolimiter import AsyncLimiter
@@ -21,10 +21,10 @@ from tomlab.errors import InputError
 from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
 from tomlab.models.ledger import Spending
-from tomlab.models.providers import Provider, provider, whole
+from tomlab.models.providers import Provider, by_prefix, provider, whole
 from tomlab.models.replies import FilteredError, redacted, without_key
 from tomlab.models.specs import Batch, Limits, ModelSpec, Reply, Request, Response, is_paid
-from tomlab.models.store import Store, StoreError, canonical, request_key, row
+from tomlab.models.store import Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
 # Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
@@ -166,7 +166,7 @@ class _Run:
         if self.batch:
             await batches.ask(self, missing, bar)
             return
-        queue = iter(_batches(missing, self.model))
+        queue = iter(_handed_out(missing, self.model))
         async with asyncio.TaskGroup() as group:
             for _ in range(min(getattr(self.model, "max_concurrency", 1), len(missing))):
                 group.create_task(self._work(queue, bar, limiters))
@@ -315,7 +315,7 @@ class _Run:
 
     def _book(self, request: Request, reply: Reply) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
-        cost = cost_of(self.model, request, reply)
+        cost = cost_of(self.model, reply, worst_case(self.model, request))
         self.failures_in_a_row = 0
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
@@ -343,22 +343,15 @@ class _Run:
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
-def _batches(missing: Mapping[str, Request], model: ModelSpec) -> list[list[tuple[str, Request]]]:
-    """The requests in the order in which they are asked, neighbours by shared prefix.
-
-    What shares a prefix goes to one worker if the prefix is then worked out once, by one engine or
-    before the vendor's cache is asked for it. A request without a prefix shares nothing.
+def _handed_out(
+    missing: Mapping[str, Request], model: ModelSpec
+) -> list[list[tuple[str, Request]]]:
+    """The requests as workers take them: what shares a prefix goes to one worker if the prefix is
+    then worked out once, by one engine or before the vendor's cache is asked for it.
     """
-
-    def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
-        return entry[1].shared_prefix, canonical(list(entry[1].messages[:-1]))
-
     together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
-    batches = []
-    for (shared, _), batch in groupby(sorted(missing.items(), key=prefix), key=prefix):
-        entries = list(batch)
-        batches += [entries] if shared and together else [[entry] for entry in entries]
-    return batches
+    groups = by_prefix(missing)
+    return groups if together else [[entry] for group in groups for entry in group]
 
 
 def _check_price(model: ModelSpec, limits: Limits) -> None:

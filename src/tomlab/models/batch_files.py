@@ -7,13 +7,13 @@ requests; answers are looked for in every `*.out.jsonl` there.
 import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from tomlab.errors import InputError
 from tomlab.models.batch_vendors import OpenAIBatches, jsonl
-from tomlab.models.batches import by_prefix, parts, prefix
+from tomlab.models.batches import parts
+from tomlab.models.providers import by_prefix
 from tomlab.models.replies import FilteredError, without_key
 from tomlab.models.specs import Request
 from tomlab.paths import stage
@@ -97,11 +97,10 @@ def _write(
 def _shards(missing: Mapping[str, Request], count: int) -> Iterable[list[tuple[str, Request]]]:
     """The requests in so many lists of like length; those that share a prefix stay together."""
     size, shard = len(missing) / count, []
-    for (_, shared), group in groupby(by_prefix(missing), key=prefix):
-        for together in [[*group]] if shared else [[each] for each in group]:
-            shard += together
-            if len(shard) >= size:
-                yield shard
-                shard = []
+    for together in by_prefix(missing):
+        shard += together
+        if len(shard) >= size:
+            yield shard
+            shard = []
     if shard:
         yield shard

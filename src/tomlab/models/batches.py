@@ -17,7 +17,7 @@ import time
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 from tqdm import tqdm
@@ -25,8 +25,8 @@ from tqdm import tqdm
 from tomlab.errors import InputError
 from tomlab.models.batch_ledger import Batch, Ledger
 from tomlab.models.batch_vendors import Line, State, vendor
-from tomlab.models.costs import worst_case
-from tomlab.models.providers import whole
+from tomlab.models.costs import cost_of, worst_case
+from tomlab.models.providers import by_prefix, whole
 from tomlab.models.replies import FilteredError, MalformedReplyError, without_key
 from tomlab.models.specs import Request
 from tomlab.models.store import canonical, row
@@ -61,16 +61,6 @@ def parts(entries: list[tuple], most: int, most_bytes: int) -> Iterator[list[tup
         size += entry[-1]
     if part:
         yield part
-
-
-def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
-    """What a request may share with others: the earlier messages, the last one's beginning."""
-    return canonical(list(entry[1].messages[:-1])), entry[1].shared_prefix
-
-
-def by_prefix(missing: Mapping[str, Request]) -> list[tuple[str, Request]]:
-    """The requests, those that share a prefix side by side, for whoever caches it."""
-    return sorted(missing.items(), key=prefix)
 
 
 class _Asking:
@@ -145,7 +135,7 @@ class _Asking:
             return
         run, vendor = self.run, self.vendor
         entries = []
-        for key, request in by_prefix(self.waiting):
+        for key, request in chain.from_iterable(by_prefix(self.waiting)):
             entry = vendor.entry(key, run.adapter.wire(request))
             entries.append((key, request, entry, len(json.dumps(entry)) + 2))
         most = min(self.options.requests or vendor.most, vendor.most)
@@ -315,9 +305,7 @@ class _Asking:
                 self.stored = time.time()
                 self.bar.update()
             else:  # what an earlier run asked for
-                tokens, price = (reply.prompt_tokens, reply.completion_tokens), run.model.price
-                cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
-                cost = price and price.usd(*tokens, **cache, batched=True)
+                cost = cost_of(run.model, reply, batch.share)
                 answer = row(key, run.model.name, json.loads(sent), reply, cost, seconds)
                 run.store.put(answer, batch.share, batch.local)
         del batch.requests[key]

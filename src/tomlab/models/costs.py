@@ -19,14 +19,14 @@ def worst_case(model: ModelSpec, request: Request) -> float:
     return max(model.price.usd(prompt, answer, **way) for way in ways)
 
 
-def cost_of(model: ModelSpec, request: Request, reply: Reply) -> float | None:
+def cost_of(model: ModelSpec, reply: Reply, worst: float) -> float | None:
     """What an answer cost in US dollars, None without a price. What a server does not count is
-    reckoned at the most that it may have cost.
+    reckoned at the worst case of its request.
     """
     if model.price is None:
         return None
     if not reply.prompt_tokens + reply.completion_tokens:
-        return worst_case(model, request)
+        return worst
     cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
     batched = bool(getattr(model, "batch", False))
     return model.price.usd(reply.prompt_tokens, reply.completion_tokens, **cache, batched=batched)

@@ -4,11 +4,14 @@
 anything is spent, `send` asks. The vendors' own clients do the talking and the retrying.
 """
 
+from collections.abc import Mapping
+from itertools import groupby
 from typing import Protocol
 
 from tomlab.errors import InputError
 from tomlab.models.remote import Payload
 from tomlab.models.specs import BaselineModel, ModelSpec, Reply, Request
+from tomlab.models.store import canonical
 
 
 class Provider(Protocol):
@@ -53,6 +56,21 @@ def provider(spec: ModelSpec) -> Provider:
 def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
     """All that is sent for a request and where to: its key is made of it."""
     return {"provider": model.provider, **adapter.payload(request)}
+
+
+def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
+    """Requests by key in groups that share the earlier messages and the last one's beginning, side
+    by side for whoever caches that. A request without a prefix is a group of its own.
+    """
+
+    def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
+        return entry[1].shared_prefix, canonical(list(entry[1].messages[:-1]))
+
+    groups = []
+    for (shared, _), group in groupby(sorted(missing.items(), key=prefix), key=prefix):
+        entries = [*group]
+        groups += [entries] if shared else [[entry] for entry in entries]
+    return groups
 
 
 class Baseline:
