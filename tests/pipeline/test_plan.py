@@ -20,9 +20,10 @@ from simpletom_stories import stories
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
 from tomlab.models.costs import UNLIMITED
-from tomlab.models.specs import Reply
-from tomlab.models.store import Store, row
+from tomlab.models.specs import Reply, model_spec
+from tomlab.models.store import Store, canonical, row
 from tomlab.pipeline import plan
+from tomlab.pipeline.stages import read_by_stages
 from tomlab.records import tidy
 
 PRICE = {"input": 1000, "output": 3000}
@@ -136,7 +137,8 @@ def planned(tmp_path, monkeypatch):
                 method = answer["key"].split("/")[1]
                 store.used([(answer["key"], method)], f"3_evaluation/{benchmark}")
             entry = {"base_url": "http://localhost:1/v1", **entry}
-            table = plan.plan(content([benchmark], entry, orders=1, wordings=[]), ["toy"], store)
+            told = content([benchmark], entry, orders=1, wordings=[])
+            table = plan.plan(told, ["toy"], plan.Kept(store))
         return table.set_index("method")
 
     return planned
@@ -166,6 +168,31 @@ def test_tokens_are_known_by_answers_or_estimated_and_say_so(planned):
     found = planned("bigtom", answered("0-shot", "toy"), max_concurrency=2).loc["0-shot"]
     assert found[["by", "by ", "at"]].tolist() == ["own", "own", "the measured rate"]
     assert found["min"] == pytest.approx(found["requests"] * 6 / 2 / 60)
+
+
+def test_run_is_known_by_its_responses_alone(planned, tmp_path):
+    told = content(["bigtom"], {"base_url": "http://localhost:1/v1"}, orders=1, wordings=[])
+    spec = model_spec("toy", told["models"])
+    values = read_by_stages(told)["3_evaluation/bigtom-toy"]["parameters"]
+    items, nothing = tidy.read("items", paths.result("items", "bigtom")), lambda keys: {}
+    [asked] = plan.rounds(bigtom, items, spec, values, pd.DataFrame(), nothing)
+    told_of = {"model": "toy", "asked_as": "", "prompt_hash": "p", "response": "(a)"}
+    told_of |= {"finish_reason": "stop", "prompt_tokens": 20, "completion_tokens": 5}
+    bare = len(canonical([{"role": "user", "content": ""}]))
+    said = [[{"role": "user", "content": "x" * (n - bare)}] for n in asked["characters"]]
+    responses = asked.assign(**told_of, messages=[json.dumps(messages) for messages in said])
+    columns = [*tidy.SCHEMAS["responses"].columns]
+    tidy.write(responses[columns], "responses", paths.result("responses", "bigtom", "toy"))
+
+    known = plan.Answered(["bigtom"], ["toy"])
+    every, left = (plan.plan(told, ["toy"], known, anew=anew) for anew in (True, False))
+    assert every[COUNTS].equals(planned("bigtom").reset_index()[COUNTS])
+    assert every["kept"].tolist() == every["requests"].tolist()
+    assert every[["by", "by "]].to_numpy().tolist() == [["own", "own"]] * 2
+    assert every["prompt"].tolist() == pytest.approx([n * 20 for n in every["requests"]])
+    assert every["answer"].tolist() == pytest.approx([n * 5 for n in every["requests"]])
+    assert every["at"].unique().tolist() == ["no known rate"]  # tables tell no times
+    assert left[["prompt", "answer", "usd"]].to_numpy().sum() == 0
 
 
 def test_model_that_thinks_is_reckoned_at_its_limit_until_it_has_answered(planned):

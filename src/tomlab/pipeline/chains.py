@@ -138,7 +138,7 @@ def _announced(to_run: dict[str, list[str]], runner: Chains) -> list[str]:
     from tomlab.pipeline import plan  # takes seconds to import
 
     with Store(RESPONSE_STORE) as kept:
-        table = plan.plan(content, paid, kept, limits().answers)
+        table = plan.plan(content, paid, plan.Kept(kept, limits().answers))
     if len(table) and (table["kept"] < table["requests"]).any():
         print(*plan.told(table), sep="\n", flush=True)
     return []

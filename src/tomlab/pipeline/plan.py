@@ -11,9 +11,10 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
@@ -37,6 +38,8 @@ _ASKED = ["item_id", "method", "sample", "is_varied", "request_key", "characters
 _ASKED += ["prefix_characters", "limit", "weight"]
 _TOOK = ["model", "method", "answers", "prompt_tokens", "completion_tokens"]
 _TOOK += ["characters", "seconds"]
+_PLANNED = ["benchmark", "model", "method", "requests", "varied", "kept", "prompt", "by", "answer"]
+_PLANNED += ["by ", "usd", "min", "at"]
 LEGEND = """
 requests: identical ones once; varied: of them in another order or wording; kept: of them answered.
 The rest is of those to ask. prompt, answer: tokens, by the model's own answers, by others' to the
@@ -70,8 +73,8 @@ def rounds(
         for q, put in zip(questions, requests, strict=True):
             row = (q.item["item_id"], q.method, q.number, q.variant.name != AS_ASKED)
             row += (request_key(whole(adapter, spec, put)), len(canonical(list(put.messages))))
-            shared = canonical([*put.messages[:-1], put.shared_prefix])
-            rows.append((*row, hash(shared), len(put.shared_prefix), put.max_tokens, weight(put)))
+            shared = hash((put.shared_prefix, canonical(list(put.messages[:-1]))))
+            rows.append((*row, shared, len(put.shared_prefix), put.max_tokens, weight(put)))
         table = pd.DataFrame(rows, columns=_ASKED)
         if any(lost):  # what is shown in the place of an answer may by chance have been one
             table.loc[[*lost], "request_key"] = "? " + table["request_key"]
@@ -88,9 +91,9 @@ def rounds(
     yield direct
     if two := [q for q in questions if getattr(known[q.method], "first", None)]:
         yield (first := put(evaluation.first_calls(benchmark, two)))
-        long = {m: _expected(one, took, spec) for m, one in first.groupby("method")}
-        long = {m: int(tokens.answer / tokens.each) for m, tokens in long.items()}
+        long = {m: _characters(one, took, spec) for m, one in first.groupby("method")}
         other = [row.request_key.ljust(long[row.method], ".") for row in first.itertuples()]
+        other = pd.Series(other, first.index, object)  # as one array they would all be as long
         said = first.assign(response=first["response"].where(first["is_kept"], other))
         second, _ = evaluation.second_calls(benchmark, two, said)
         lost = said.loc[~said["is_kept"], ["item_id", "method", "sample"]]
@@ -104,32 +107,82 @@ def rounds(
         yield put(after, [q.item["item_id"] not in ready for q in after])
 
 
+class Known(Protocol):
+    """Where answers are looked up. `took`: a row a model and method of a benchmark, with the sums
+    of `_TOOK`.
+    """
+
+    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]: ...
+
+    def took(self, benchmark: str) -> pd.DataFrame: ...
+
+
+class Kept(NamedTuple):
+    """What is in the store and in folders of kept answers."""
+
+    store: Store
+    folders: Sequence[Path] = ()
+
+    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
+        here = self.store.replies(keys)
+        return here | answers.look_up(self.folders, set(keys) - set(here))
+
+    def took(self, benchmark: str) -> pd.DataFrame:
+        stage = f"{EVALUATION}/{benchmark}"
+        rows = self.store.measured(stage)
+        for path in (p for p in answers.files(self.folders) if p.parent.name == benchmark):
+            for row in (row for some in answers.read(path) for row in some if row["prompt_tokens"]):
+                sent = json.loads(row["request"])
+                texts = [canonical(sent[name]) for name in ("messages", "system") if name in sent]
+                tokens = (row["prompt_tokens"], row["completion_tokens"], sum(map(len, texts)))
+                uses = {use.split()[1] for use in row["uses"].splitlines() if use.startswith(stage)}
+                rows += [(row["model"], use, 1, *tokens, row["seconds"]) for use in uses]
+        return _summed(rows)
+
+
+class Answered:
+    """What a run's tables of responses have, which are the same whatever store they came from."""
+
+    def __init__(self, benchmarks: Iterable[str], models: Iterable[str]):
+        every = {b: [paths.result("responses", b, m) for m in models] for b in benchmarks}
+        self._tables = {b: tidy.read("responses", *files) for b, files in every.items()}
+
+    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
+        table = self._tables[benchmark].dropna(subset="response")
+        table = table[table["request_key"].isin([*keys])].drop_duplicates("request_key")
+        found = zip(table["request_key"], table["response"], table["finish_reason"], strict=True)
+        return {key: Reply(text, reason) for key, text, reason in found}
+
+    def took(self, benchmark: str) -> pd.DataFrame:
+        table = self._tables[benchmark].drop_duplicates(["method", "request_key"])
+        table = table[table["prompt_tokens"] > 0]
+        said = [len(canonical(json.loads(messages))) for messages in table["messages"]]
+        table = table.assign(answers=1, characters=said, seconds=math.nan)
+        return _summed(table[_TOOK].to_numpy())
+
+
 def plan(
-    content: Mapping[str, Any], models: Iterable[str], store: Store, folders: Sequence[Path] = ()
+    content: Mapping[str, Any], models: Iterable[str], known: Known, *, anew: bool = False
 ) -> pd.DataFrame:
     """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
 
-    content: a checked `params.yaml`; folders: of kept answers. Baselines are left out.
+    content: a checked `params.yaml`; anew: reckon what is kept already, too. Baselines are left
+    out.
     """
     rows, entries = [], [specs.model_spec(name, content["models"]) for name in models]
     entries = {spec.name: spec for spec in entries if spec.provider != "baseline"}
     read = read_by_stages({**content, "run": {**content["run"], "models": [*entries]}})
-
-    def find(keys: Collection[str]) -> dict[str, Reply]:
-        here = store.replies(keys)
-        return here | answers.look_up(folders, set(keys) - set(here))
-
     for benchmark in with_items(content):
         module = import_module(f"tomlab.benchmarks.{benchmark}")
         items = tidy.read("items", paths.result("items", benchmark))
-        took = _took(f"{EVALUATION}/{benchmark}", folders, store)
+        took, find = known.took(benchmark), partial(known.replies, benchmark)
         for name, spec in entries.items():
             told = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
             asked = pd.concat(rounds(module, items, spec, told, took, find), ignore_index=True)
             for method, once in asked.drop_duplicates("request_key").groupby("method", sort=False):
                 row = {"benchmark": benchmark, "model": name, "method": method}
-                rows.append(row | _reckoned(once, took, spec))
-    return pd.DataFrame(rows)
+                rows.append(row | _reckoned(once, took, spec, anew))
+    return pd.DataFrame(rows, columns=_PLANNED)
 
 
 def with_items(content: Mapping[str, Any]) -> list[str]:
@@ -137,16 +190,7 @@ def with_items(content: Mapping[str, Any]) -> list[str]:
     return [name for name in content["run"]["benchmarks"] if paths.result("items", name).is_file()]
 
 
-def _took(stage: str, folders: Iterable[Path], store: Store) -> pd.DataFrame:
-    """What answers took that are in the store or kept: see `Store.measured`."""
-    rows, benchmark = store.measured(stage), stage.partition("/")[2]
-    for path in (path for path in answers.files(folders) if path.parent.name == benchmark):
-        for row in (row for some in answers.read(path) for row in some if row["prompt_tokens"]):
-            sent = json.loads(row["request"])
-            texts = [canonical(sent[name]) for name in ("messages", "system") if name in sent]
-            tokens = (row["prompt_tokens"], row["completion_tokens"], sum(map(len, texts)))
-            uses = {use.split()[1] for use in row["uses"].splitlines() if use.startswith(stage)}
-            rows += [(row["model"], use, 1, *tokens, row["seconds"]) for use in uses]
+def _summed(rows: Iterable[Sequence]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=_TOOK).astype(dict.fromkeys(_TOOK[2:], float))
     return table.groupby(["model", "method"], as_index=False).sum()
 
@@ -175,13 +219,21 @@ def _expected(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> _Expe
     answer_by = each_by if each_by in ("own", "" if thinking else "others") else "limit"
     answer = most if answer_by == "limit" else one["completion_tokens"] / one["answers"]
     pace = sums.get("own", took[own].sum(numeric_only=True))
-    seconds = pace["seconds"] / pace["answers"] if pace["answers"] else math.nan
+    seconds = pace["seconds"] / pace["answers"] if pace["seconds"] else math.nan
     return _Expected(each, each_by, min(answer, most), answer_by, seconds)
 
 
-def _reckoned(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> dict[str, Any]:
+def _characters(first: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> int:
+    """How long the texts of first calls are that a second call shows: without thinking."""
+    one, limit = _expected(first, took, spec), first["limit"].iloc[0]
+    return int(min(one.answer, UNLIMITED if pd.isna(limit) else limit) / one.each)
+
+
+def _reckoned(
+    asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec, anew: bool
+) -> dict[str, Any]:
     """The numbers of one method."""
-    missing, one = asked[~asked["is_kept"]], _expected(asked, took, spec)
+    missing, one = asked[~asked["is_kept"] | anew], _expected(asked, took, spec)
     n, batched = len(missing), bool(getattr(spec, "batch", False))
     prompt, answer, cache = one.each * missing["characters"].sum(), one.answer * n, {}
     if getattr(spec, "prompt_caching", False) and not batched:
@@ -201,7 +253,11 @@ def _reckoned(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> dict[
     ]
     times = [] if batched else [time for time in times if not math.isnan(time[0])]
     minutes, at = max(times, default=(math.nan, "no known rate"))
-    counts = {"requests": len(asked), "varied": asked["is_varied"].sum(), "kept": len(asked) - n}
+    counts = {
+        "requests": len(asked),
+        "varied": asked["is_varied"].sum(),
+        "kept": asked["is_kept"].sum(),
+    }
     tokens = {"prompt": prompt, "by": one.each_by, "answer": answer, "by ": one.answer_by}
     usd = math.nan if usd is None else usd
     return counts | tokens | {"usd": usd, "min": minutes, "at": at}
@@ -237,7 +293,7 @@ def main(arguments: list[str] | None = None) -> int:
         content, limits = settings.check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, store, limits.answers), store.spent()
+            table, spent = plan(content, names, Kept(store, limits.answers)), store.spent()
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1

@@ -7,16 +7,19 @@ Only what `params.yaml` names is published, and nothing of a run before.
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
 from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
-from tomlab.errors import InputError
+from tomlab.errors import InputError, refuse
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.check_notebooks import declared
@@ -36,6 +39,31 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
         else [f"{stage}/{b}.ipynb"]
         for b, stage in product(benchmarks, STAGES)
     }
+
+
+def execute(values: Mapping[str, Any]) -> list[Path]:
+    """Run the notebooks beside the chapters, two at a time. Errors: `InputError` with what was
+    wrong in any of them.
+    """
+    shutil.rmtree(FRONT, ignore_errors=True)
+    pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    with ProcessPoolExecutor(2) as pool:
+        faults = pool.map(partial(_execute, values=values), pages)
+        refuse([fault for fault in faults if fault], "notebooks")
+    return pages
+
+
+def _execute(path: Path, values: Mapping[str, Any]) -> str:
+    """Run one notebook; what was wrong with it, if anything."""
+    try:
+        if path.name in BY_HAND:
+            _write(nbformat.read(path, as_version=4), FRONT / path.name)
+        else:
+            named = {name: values[name] for name in declared(path)}
+            run_notebook.run(path, FRONT / path.name, named)
+    except (InputError, PapermillExecutionError) as error:
+        return f"{path.name}: {error}"
+    return ""
 
 
 def publish_notebooks(copies: dict[str, list[str]]) -> None:
@@ -125,14 +153,7 @@ def main() -> int:
         run["benchmarks"] = list(run["benchmarks"])
         copies = executed(run["benchmarks"], run["models"])
         values = {name: run[name] for name in ("benchmarks", "models")}
-        shutil.rmtree(FRONT, ignore_errors=True)
-        front = sorted((ROOT / "notebooks").glob("*.ipynb"))
-        for path in front:
-            if path.name in BY_HAND:
-                _write(nbformat.read(path, as_version=4), FRONT / path.name)
-            else:
-                named = {name: values[name] for name in declared(path)}
-                run_notebook.run(path, FRONT / path.name, named)
+        front = execute(values)
         browser.write(FRONT / "browse", run["benchmarks"], run["models"])
         copies = {path.name: [path.name] for path in front} | copies
         for name in ("notebooks", *KINDS):
@@ -140,7 +161,7 @@ def main() -> int:
         publish_notebooks(copies)
         publish_files(run["benchmarks"])
         book.build(gather(copies, run["benchmarks"]), BOOK / "build", DOCS / "book")
-    except (InputError, FileNotFoundError, PapermillExecutionError) as error:
+    except (InputError, FileNotFoundError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1
     return 0
