@@ -80,6 +80,26 @@ def test_figure2_sets_filled_dots_of_this_run_under_the_papers_hollow_ones(one):
     assert same_color(hollow.get_markeredgecolor(), plotting.INK)
 
 
+def test_method_that_the_paper_has_not_stands_in_a_row_of_its_own():
+    run = metrics("smollm2-135m", methods=("short", "short-cot", "short-perspective"))
+    name, at = "smollm2-135m + perspective", {"method": "short-perspective"}
+    figure, *_ = figures.figure2(run)
+    y, dots = dict(rows(figure)), by_row(figure.axes[0], "as asked filled")
+    assert dots[y[name]] == value(run, "belief_choice", **at)
+    assert dots[y["smollm2-135m"]] == value(run, "belief_choice")
+    figure, *_ = figures.figure3(run)
+    y = dict(rows(figure))
+    assert by_row(figure.axes[0], "FactQ, token F1 filled")[y[name]] == value(run, "fact_f1", **at)
+    assert y[name] not in by_row(figure.axes[1], "FactQ, token F1 filled")
+    for draw, kind in ((figures.figure4, "list_error"), (figures.figure5, "yn_error")):
+        figure, *_ = draw(run)
+        wrong = value(run, kind, "inaccessible/answerability/any", **at)
+        dots = by_row(figure.axes[0], "wrong in any way, other method filled")
+        assert dots == {dict(rows(figure))["short + perspective"]: wrong}
+        assert "wrong in any way, other method" not in legend(draw(metrics("gpt-4o"))[0])
+    assert name in set(printed.table9(run).printed["Model"])
+
+
 def test_only_the_choice_question_has_a_chance_level(one):
     for draw in (figures.figure2, figures.scenarios):
         figure, caption, *_ = draw(one)

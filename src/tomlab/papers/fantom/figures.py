@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tomlab.asking.techniques import TECHNIQUES
 from tomlab.benchmarks.fantom.items.compose import FAMILIES
 from tomlab.benchmarks.fantom.paper import METHOD_NAMES, METRIC_NAMES, PUBLICATION, WORDING
 from tomlab.papers.fantom import tables as numbers
@@ -40,9 +41,9 @@ def figure2(metrics: pd.DataFrame) -> Drawn:
     """
     kinds = ["belief_choice", "answerability_list", "infoaccess_list", "all"]
     points = beside.in_order(_short_scores(metrics, kinds), "column", kinds)
-    points, positions = beside.in_rows(points)
+    points, positions = beside.in_rows(points, "row")
     panels = ("column", {kind: METRIC_NAMES[kind].replace(" ", "\n") for kind in kinds})
-    series = ("prompting", _looks("prompting", points["prompting"]))
+    series = ("asked", _looks("prompting", points["asked"]))
     chance = {"dashed": (CHANCE, f"chance of two options ({printed.share(CHANCE)})")}
     options = {"lines": chance, "lined": kinds[:1]} | BY_SOURCE
     shown = panels, series, "Share correct", WORDING.groups
@@ -60,7 +61,7 @@ def figure3(metrics: pd.DataFrame) -> Drawn:
     """Figure 3: token F1 on facts against accuracy on beliefs (Dist.), short context, by model."""
     looks = _looks("fact_and_belief")
     points = _short_scores(metrics, list(looks))
-    points["row"] = points["model"] + points["prompting"].map({"ft": PROMPTING["ft"]}).fillna("")
+    points["row"] += points["prompting"].map({"ft": PROMPTING["ft"]}).fillna("")
     points["is_cot"] = points["prompting"] == "cot"
     # A row joins two numbers; of a baseline there may be one alone, see `tables.of_run`.
     both = points.groupby(["source", "row", "is_cot"])["column"].transform("nunique")
@@ -133,9 +134,19 @@ def scenarios(metrics: pd.DataFrame) -> Drawn:
 
 
 def _short_scores(metrics: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
-    """Scores with the short context in shares, the paper's above this run's."""
+    """Scores with the short context in shares, the paper's above this run's. row: the model, with
+    the method where that is none of the paper's, which is `asked` plainly within it.
+    """
     cells = numbers.scores(metrics).query("context == 'short' and column in @kinds")
-    return cells.assign(**{name: cells[name] / 100 for name in NUMBERS}).reset_index(drop=True)
+    row = cells["model"] + cells["prompting"].map(PROMPTING).where(_is_ours(cells), "")
+    asked = cells["prompting"].mask(_is_ours(cells), "none")
+    shares = {name: cells[name] / 100 for name in NUMBERS}
+    return cells.assign(row=row, asked=asked, **shares).reset_index(drop=True)
+
+
+def _is_ours(rows: pd.DataFrame) -> pd.Series:
+    """Whether a row is by a method that the paper does not have."""
+    return rows["prompting"].isin(TECHNIQUES)
 
 
 def _rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -202,10 +213,11 @@ def _errors(draw: Callable, metrics: pd.DataFrame, kind: str, axis: str) -> Draw
     above = {PAPER: list(paper["model"].unique())}
     rows, positions = _in_method_rows(_rows(metrics, f"{kind}_error"), above)
     paper["y"] = [positions[PAPER, model] for model in paper["model"]]
-    series = rows["error"].mask(rows["error"] == "any", rows["prompting"])
+    asked = rows["prompting"].mask(_is_ours(rows), "ours")
+    series = rows["error"].mask(rows["error"] == "any", asked)
     rows = rows.assign(series=series, panel=rows["family"])
     made = set(rows.loc[rows["value"] > 0, "error"])
-    looks = _looks("wrong") | _looks(f"{kind}_error", made)
+    looks = _looks("wrong", {*APART, *asked}) | _looks(f"{kind}_error", made)
     panels = {family: METRIC_NAMES[f"{family}_{kind}"] for family in FAMILIES}
     words, short = WORDS[draw.__name__], rows.query("method == 'short'")
     legend = plotting.dot_handles(looks) | {words["hollow"]: _limits_handle(kind)}
@@ -223,7 +235,7 @@ def _errors(draw: Callable, metrics: pd.DataFrame, kind: str, axis: str) -> Draw
 
 def _limits(paper: pd.DataFrame, axes: Axes, own: pd.DataFrame) -> None:
     """The paper's share of wrong answers, hollow; where it is not known, between its limits."""
-    for prompting, look in _looks("wrong").items():
+    for prompting, look in _looks("wrong", APART).items():
         rows = paper[paper["prompting"].eq(prompting) & paper["family"].isin(own["family"])]
         y, dot = (
             rows["y"] + APART[prompting],

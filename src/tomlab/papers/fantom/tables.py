@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from tomlab.asking.techniques import TECHNIQUES
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import split_condition
 from tomlab.benchmarks.fantom.paper import COPIED, METRIC_NAMES, PUBLICATION
@@ -21,6 +22,7 @@ from tomlab.reporting.beside import demand_level, in_order
 from tomlab.reporting.printed import ABSENT, PAPER, RUN
 
 PROMPTING = {"none": "", "cot": " + CoT", "ft": " + FT"}
+PROMPTING |= {name: f" + {name}" for name in TECHNIQUES}
 # What fits above one of twelve columns.
 _SHORTER = {"AnswerabilityQ": "Answ.", "InfoAccessQ": "Access", "Q ": " ", r"token |\[|\]": ""}
 _SHORT = pd.Series(METRIC_NAMES).replace(_SHORTER, regex=True)
