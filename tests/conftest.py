@@ -1,5 +1,6 @@
 """What several tests need: an embedded model behind HTTP, and a server that misbehaves."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,9 @@ from tomlab.models.embedded import SMOLLM2, start_server
 
 # Few tests that take long; begun last, one of them would run on alone.
 LONG = ("tests/pipeline/", "tests/forms/", "tests/test_adding.py", "tests/models/", "tests/checks/")
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and so would what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

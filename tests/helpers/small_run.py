@@ -5,7 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
 
 import nbformat
 import pandas as pd
@@ -111,10 +114,13 @@ def write_tables(results: Path) -> None:
 
 
 def publish(root: Path, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "tomlab.pipeline.publish"],
-        env={**os.environ, "TOMLAB_ROOT": str(root), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = publishing(root, environment)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def publishing(root: Path, environment: Mapping[str, str] | None = None, **options: Any) -> Popen:
+    """The command under way."""
+    command = [sys.executable, "-m", "tomlab.pipeline.publish"]
+    env = {**os.environ, "TOMLAB_ROOT": str(root), **(environment or {})}
+    return Popen(command, env=env, stdout=PIPE, stderr=PIPE, text=True, **options)

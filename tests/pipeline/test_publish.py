@@ -1,11 +1,16 @@
 """Publishing: links of executed notebooks, and what goes to `docs/`."""
 
+import os
 import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from small_run import COPIES, publish, write
+from small_run import COPIES, publish, publishing, write
 from tomlab.pipeline.book import relink
 
 CHAPTERS = [name for names in COPIES.values() for name in names]
@@ -140,6 +145,31 @@ def test_fault_in_the_index_is_told_and_nothing_is_published(tmp_path):
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
     assert not (tmp_path / "docs/book").exists()
+
+
+def test_interruption_ends_pages_and_kernels_in_one_line(tmp_path):
+    write(tmp_path)
+    for name in FRONT:
+        path = tmp_path / "notebooks" / name
+        source = nbformat.read(path, as_version=4)
+        told = f"Path('{path}.pid').write_text(str(os.getpid()))"
+        code = f"import os, time\nfrom pathlib import Path\n{told}\ntime.sleep(600)"
+        source.cells.append(nbformat.v4.new_code_cell(code, id="waits"))
+        nbformat.write(source, path)
+    process = publishing(tmp_path, start_new_session=True)
+    pids = [tmp_path / "notebooks" / f"{name}.pid" for name in FRONT]
+    waited_for(lambda: all(path.exists() and path.read_text() for path in pids))
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    assert process.stderr.read().split("\n") == ["", "Stopped; `make book` begins it anew.", ""]
+    waited_for(lambda: not any(Path(f"/proc/{path.read_text()}").exists() for path in pids))
+
+
+def waited_for(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 def test_page_that_sphinx_warns_of_is_told(tmp_path):

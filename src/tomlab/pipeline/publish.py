@@ -6,6 +6,7 @@ Only what `params.yaml` names is published, and nothing of a run before.
 """
 
 import shutil
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -47,7 +48,9 @@ def execute(values: Mapping[str, Any]) -> list[Path]:
     """
     shutil.rmtree(FRONT, ignore_errors=True)
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    with ProcessPoolExecutor(2) as pool:
+    # Interrupted, each ends at once, and its kernel after it; else they would go on to the next.
+    ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
+    with ProcessPoolExecutor(2, **ends_at_once) as pool:
         faults = pool.map(partial(_execute, values=values), pages)
         refuse([fault for fault in faults if fault], "notebooks")
     return pages
@@ -147,7 +150,9 @@ def _write(notebook: NotebookNode, path: Path) -> None:
 
 
 def main() -> int:
-    """Publish what `params.yaml` names; 1 with a message if something is missing."""
+    """Publish what `params.yaml` names; 1 with a message if something is missing, 130 if
+    stopped.
+    """
     try:
         run = params.load()["run"]
         run["benchmarks"] = list(run["benchmarks"])
@@ -164,6 +169,9 @@ def main() -> int:
     except (InputError, FileNotFoundError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped; `make book` begins it anew.", file=sys.stderr)
+        return 130
     return 0
 
 
