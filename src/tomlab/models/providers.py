@@ -58,16 +58,21 @@ def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
     return {"provider": model.provider, **adapter.payload(request)}
 
 
+def prefix(request: Request) -> tuple[str, str]:
+    """What a request may share with others: the last message's beginning, the earlier messages."""
+    return request.shared_prefix, canonical(list(request.messages[:-1]))
+
+
 def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
     """Requests by key in groups that share the earlier messages and the last one's beginning, side
     by side for whoever caches that. A request without a prefix is a group of its own.
     """
 
-    def prefix(entry: tuple[str, Request]) -> tuple[str, str]:
-        return entry[1].shared_prefix, canonical(list(entry[1].messages[:-1]))
+    def shares(entry: tuple[str, Request]) -> tuple[str, str]:
+        return prefix(entry[1])
 
     groups = []
-    for (shared, _), group in groupby(sorted(missing.items(), key=prefix), key=prefix):
+    for (shared, _), group in groupby(sorted(missing.items(), key=shares), key=shares):
         entries = [*group]
         groups += [entries] if shared else [[entry] for entry in entries]
     return groups

@@ -25,7 +25,7 @@ from tomlab.errors import InputError
 from tomlab.models import answers, specs
 from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
 from tomlab.models.costs import tokens_a_minute as weight
-from tomlab.models.providers import provider, whole
+from tomlab.models.providers import prefix, provider, whole
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
@@ -73,8 +73,8 @@ def rounds(
         for q, put in zip(questions, requests, strict=True):
             row = (q.item["item_id"], q.method, q.number, q.variant.name != AS_ASKED)
             row += (request_key(whole(adapter, spec, put)), len(canonical(list(put.messages))))
-            shared = hash((put.shared_prefix, canonical(list(put.messages[:-1]))))
-            rows.append((*row, shared, len(put.shared_prefix), put.max_tokens, weight(put)))
+            row += (hash(prefix(put)), len(put.shared_prefix), put.max_tokens, weight(put))
+            rows.append(row)
         table = pd.DataFrame(rows, columns=_ASKED)
         if any(lost):  # what is shown in the place of an answer may by chance have been one
             table.loc[[*lost], "request_key"] = "? " + table["request_key"]
@@ -208,8 +208,8 @@ class _Expected(NamedTuple):
 
 
 def _expected(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> _Expected:
-    limit, thinking = asked["limit"].iloc[0], getattr(spec, "thinking_tokens", 0)
-    most = (UNLIMITED if pd.isna(limit) else limit) + thinking
+    thinking = getattr(spec, "thinking_tokens", 0)
+    most = _longest(asked) + thinking
     same, own = took["method"] == asked["method"].iloc[0], took["model"] == spec.name
     ways = {"own": same & own, "others": same, "methods": same | True}
     sums = {by: took[rows].sum(numeric_only=True) for by, rows in ways.items()}
@@ -225,8 +225,14 @@ def _expected(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> _Expe
 
 def _characters(first: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> int:
     """How long the texts of first calls are that a second call shows: without thinking."""
-    one, limit = _expected(first, took, spec), first["limit"].iloc[0]
-    return int(min(one.answer, UNLIMITED if pd.isna(limit) else limit) / one.each)
+    one = _expected(first, took, spec)
+    return int(min(one.answer, _longest(first)) / one.each)
+
+
+def _longest(asked: pd.DataFrame) -> float:
+    """The tokens to which a method's answers are limited, or reckoned at without a limit."""
+    limit = asked["limit"].iloc[0]
+    return UNLIMITED if pd.isna(limit) else limit
 
 
 def _reckoned(

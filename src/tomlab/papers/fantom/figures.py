@@ -138,9 +138,9 @@ def _short_scores(metrics: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
     the method where that is none of the paper's, which is `asked` plainly within it.
     """
     cells = numbers.scores(metrics).query("context == 'short' and column in @kinds")
-    row = cells["model"] + cells["prompting"].map(PROMPTING).where(_is_ours(cells), "")
-    asked = cells["prompting"].mask(_is_ours(cells), "none")
-    shares = {name: cells[name] / 100 for name in NUMBERS}
+    ours, shares = _is_ours(cells), {name: cells[name] / 100 for name in NUMBERS}
+    row = cells["model"] + cells["prompting"].map(PROMPTING).where(ours, "")
+    asked = cells["prompting"].mask(ours, "none")
     return cells.assign(row=row, asked=asked, **shares).reset_index(drop=True)
 
 
