@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.records.published import Wording
-from tomlab.reporting import beside, charts, headings, plotting, printed, readings
+from tomlab.reporting import beside, charts, headings, plotting, printed, readings, tables
 from tomlab.reporting.plotting import Drawn
 from tomlab.reporting.printed import ABSENT, RUN, WORDS, Table
 from tomlab.scoring import paired, power
@@ -77,6 +77,35 @@ def _title(own: pd.DataFrame, model: str) -> str:
     hold = enough["p_holm"].lt(paired.LEVEL).sum()
     says = WORDS["differences_title"]["few" if enough.empty else "some" if hold else "none"]
     return says.format(model=model, hold=hold, all=len(enough))
+
+
+def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
+    """The differences of the headlines in words: a row each, ready to be drawn or printed.
+
+    found: of `paired.differences`; named: metric and condition by name. Columns added: headline
+    (its name), kind ("between models" or "between methods"), shared (the method or model both
+    have), pair ("A − B"), value (the difference) and mark ("†" where p is below .05 after Holm's
+    correction among the pairs that share a method or a model).
+    """
+    own = of_headlines(found, named).rename(columns={"name": "headline"})
+    is_method = own["varies"].eq("method")
+    sides = {"a": is_method, "b": is_method, "same": ~is_method}
+    words = {
+        side: [
+            tables.name(value, "method" if method else "model", wording)
+            for value, method in zip(own[side], kind, strict=True)
+        ]
+        for side, kind in sides.items()
+    }
+    own = own.assign(
+        kind=is_method.map({True: "between methods", False: "between models"}),
+        shared=words["same"],
+        pair=[f"{a} − {b}" for a, b in zip(words["a"], words["b"], strict=True)],
+        value=own["difference"],
+        mark=own["p_holm"].lt(paired.LEVEL).map({True: HOLDS, False: ""}),
+        source=RUN,
+    )
+    return own.sort_values("kind", ascending=False, kind="stable", ignore_index=True)
 
 
 def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """What became of each answer: six outcome shares by model and method."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,8 @@ from matplotlib.figure import Figure
 
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
-from tomlab.reporting import beside, charts, headings, plotting, printed, tables
+from tomlab.reporting import beside, charts, draw, headings, plotting, printed, tables
+from tomlab.reporting.numbers import BASELINES
 from tomlab.reporting.plotting import Drawn, Look
 from tomlab.reporting.printed import RUN, WORDS
 
@@ -40,6 +42,30 @@ def outcomes(metrics: pd.DataFrame, wording: Wording) -> Drawn:
     notes += [note for method, note in wording.notes.items() if method in ("", *asked)]
     notes += printed.unscored(rates, wording.credit) if wording.tells_unscored else []
     return Drawn(figure, caption, notes, {}, rates.assign(source=RUN), outcomes)
+
+
+def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
+    """Draw what became of each answer as stacked bars, a panel a model, and return what is drawn.
+
+    metrics: of one benchmark; models: those shown, all without any. Baselines are left out where a
+    model is there, as nothing can become of their answers but right and wrong. The figure is
+    matplotlib's current one: `draw.show(plt.gcf(), …)` or `draw.save(plt.gcf(), …)` follows.
+    """
+    rates = metrics[metrics["metric"] == "outcome_rate"]
+    real = [m for m in models or rates["model"].unique() if m not in BASELINES]
+    rates = rates[rates["model"].isin(real or models or rates["model"].unique())]
+    known = {"correct": wording.outcomes.get("correct", "right")}
+    rates = rates.assign(
+        outcome=[known.get(o) or tables.name(o, "outcome") for o in rates["condition"]],
+        method=[tables.name(method, "method", wording) for method in rates["method"]],
+        model=[tables.name(model, "model") for model in rates["model"]],
+    )
+    palette = {known.get("correct") if k == "right" else k: c for k, c in draw.OUTCOMES.items()}
+    panels = draw.grid(rates, rates["method"].nunique(), row="model")
+    panels.map_dataframe(draw.stacked, rows="method", part="outcome", palette=palette)
+    panels.set_titles("{row_name}").set_xlabels(f"Share of {wording.unit}s")
+    draw.legend(panels, palette, bars=True)
+    return rates
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:

@@ -4,10 +4,10 @@ Names stand in `names.yaml`, those of a benchmark in `names.yaml` of its folder 
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
-from numbers import Integral, Real
 from typing import Any
 
 import pandas as pd
@@ -15,10 +15,12 @@ import yaml
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
+from tomlab import paths
 from tomlab.paths import PACKAGE
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import Wording
-from tomlab.reporting.printed import ABSENT, WORDS
+from tomlab.reporting import latex
+from tomlab.reporting.numbers import ABSENT, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
 NUMBER = ["value", "ci_low", "ci_high", "n", "n_groups"]
@@ -74,7 +76,7 @@ def _on_one_line(said: str) -> str:
     return said.replace("\n", ", ")
 
 
-def html(shown: pd.DataFrame) -> str:
+def html(shown: pd.DataFrame, caption: str = "") -> str:
     """A frame of texts as a table that scrolls in its own frame, each text as it is and never as
     markup.
     """
@@ -85,13 +87,43 @@ def html(shown: pd.DataFrame) -> str:
     tinted = shown.apply(lambda column: run.map({True: "run ", False: ""}))
     prose = shown.map(lambda text: "prose" if len(text) > PROSE else "")
     style.set_td_classes(tinted + prose).set_table_attributes('class="tomlab-table"')
-    style.set_table_styles(WORDS["css"]["table"] + NAMES["css"])
+    style.set_table_styles(NAMES["css"])
+    if caption:
+        style.set_caption(escape(caption))
     frame = 'class="tomlab-frame" style="overflow-x:auto" tabindex="0"'
     return f"<div {frame}>\n{style.to_html()}</div>\n"
 
 
 def _safe(text: str) -> str:
     return escape(text).replace("\n", "<br />")
+
+
+def table(
+    frame: pd.DataFrame,
+    name: str,
+    caption: str,
+    notes: Sequence[str] = (),
+    *,
+    wording: Wording = PLAIN,
+    data: pd.DataFrame | None = None,
+) -> Shown:
+    """A table as it is printed: saved, and shown with its caption above and its notes below.
+
+    frame: as for `in_words`, or texts already. name: such as "bigtom/table7"; written are
+    `results/tables/<name>.csv` (`data`, a row a number; without it the frame), `.html` and `.tex`.
+    """
+    shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
+    page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
+    written = {"html": page, "tex": latex.table(shown, caption, notes, name)}
+    written["csv"] = (frame if data is None else data).to_csv(
+        index=data is None and any(frame.index.names)
+    )
+    for kind, text in written.items():
+        path.with_suffix(f".{kind}").write_text(text, encoding="utf-8")
+    plain = shown.map(_on_one_line).to_string(index=False, max_colwidth=60)
+    return Shown(page, "\n\n".join([caption, plain, *notes]))
 
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
@@ -218,21 +250,6 @@ def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
         known = _names(wording.name.lower())["values"].get(column) or {}
         return known.get(str(value), number(value))
     return ", ".join(text(one, column, wording) for one in value) or ABSENT
-
-
-def number(value: Any) -> str:
-    """Two decimals, three below .01, no zero before the point; whole numbers with their thousands;
-    yes or no; "–" where nothing is known.
-    """
-    if value is None or pd.isna(value):
-        return ABSENT
-    if isinstance(value, Integral) or not isinstance(value, Real):
-        is_truth = str(value) in ("True", "False")
-        return {"True": "yes", "False": "no"}[str(value)] if is_truth else format(value, ",")
-    if 0 < abs(value) < 0.0005:
-        return "< .001" if value > 0 else "> −.001"
-    digits = f"{value:z,.{3 if 0 < abs(value) < 0.01 else 2}f}"
-    return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
 
 
 def counted(n: Any, n_groups: Any, groups: str) -> str:

@@ -1,0 +1,276 @@
+"""What all figures share: one theme, dots with intervals for seaborn's grids, a legend, saving.
+
+A figure itself is a cell of a notebook: rows are chosen there and handed to seaborn. Colours have
+one meaning in all figures: see `COLOURS`. Shape repeats what colour says.
+"""
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from textwrap import fill
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from IPython.display import HTML, Image, display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from tomlab import paths
+from tomlab.reporting.numbers import RUN, few, number
+
+# Each has a contrast of at least 3:1 to white; those that share a figure stay apart for all eyes.
+COLOURS = {
+    "blue": "#0173b2",  # who knows, or a belief that is true
+    "orange": "#c17a00",  # who does not know, or a belief that is false
+    "green": "#029e73",  # right
+    "red": "#c8420a",  # wrong
+    "sky": "#2f95dc",  # the first of three steps: mental state, order 0
+    "pink": "#b8539f",  # the second step: behavior, order 1
+    "brown": "#6e3f14",  # the third step: judgment, order 2 and above
+    "purple": "#8a4fbf",  # asked in another way than plainly
+    "ink": "#333333",  # no meaning of its own
+    "grey": "#949494",  # fewer groups than a finding takes; reference lines
+}
+# What became of an answer, in the order in which bars are stacked.
+OUTCOMES = {
+    "right": COLOURS["green"],
+    "wrong": COLOURS["red"],
+    "unreadable": "#b5b5b5",
+    "cut off": "#f0a8dc",
+    "refused": "#cabde6",
+    "request failed": "#6b6b6b",
+}
+MARKERS = "osD^vPX<>"
+WIDTH = 7.0  # inches: the text width of a page
+SCREEN, PRINT = 112, 200  # dots per inch of a picture in a notebook and in a file
+# seaborn's grids choose a layout of their own, which `save` replaces.
+warnings.filterwarnings("ignore", "The figure layout has changed")
+# A date or a version would make two files of one figure differ.
+_NO_DATES = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+sns.set_theme(
+    context="paper",
+    style="ticks",
+    rc={
+        "font.family": "DejaVu Sans",
+        "font.size": 8,
+        "axes.titlesize": 8.5,
+        "axes.labelsize": 8,
+        "xtick.labelsize": 7.5,
+        "ytick.labelsize": 8,
+        "legend.fontsize": 7.5,
+        "legend.frameon": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "pdf.fonttype": 42,
+    },
+)
+
+
+def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.FacetGrid:
+    """A `seaborn.FacetGrid` of the page's width whose panels are high enough for so many rows.
+
+    rows: labels on the y axis; lines: dots that share one label; facets: `col`, `row`, `col_wrap`,
+    `col_order` and the like, as seaborn takes them.
+    """
+    columns = facets.get("col_wrap") or (data[facets["col"]].nunique() if "col" in facets else 1)
+    height = 0.75 + rows * max(0.2, 0.1 * lines + 0.06)
+    facets = {"sharex": True, "sharey": True, "margin_titles": {"row", "col"} <= {*facets}} | facets
+    return sns.FacetGrid(data, height=height, aspect=WIDTH / columns / height, **facets)
+
+
+def dots(
+    data: pd.DataFrame,
+    rows: str = "model",
+    hue: str = "",
+    palette: Mapping[str, str] | None = None,
+    order: Sequence[str] = (),
+    dodge: float = 0.3,
+    **_,
+) -> None:
+    """Numbers with their intervals, for `FacetGrid.map_dataframe`; draws on the current axes.
+
+    data: a row a number: value, the column `rows` that names its row, ci_low and ci_high where it
+    has an interval, n_groups and source. order: all rows from the top down. hue: a column whose
+    levels are the keys of `palette`; they stand within a row from `dodge` above its middle to as
+    much below. A number without an interval (the paper's) is hollow; one of this run from too few
+    groups is grey.
+    """
+    axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
+    places = {name: place for place, name in enumerate(order or data[rows].unique())}
+    # A grid hands over empty columns where a panel has no numbers.
+    data = data[data["value"].notna() & data[rows].isin(places)]
+    gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
+    for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS, strict=False):
+        own = data[data[hue] == level] if hue else data
+        for row, row_name in zip(own.itertuples(), own[rows], strict=True):
+            colour_of_row = COLOURS["grey"] if is_few(row) else colour
+            height, low = places[row_name] + gap, getattr(row, "ci_low", np.nan)
+            is_hollow = pd.isna(low)
+            if not is_hollow:
+                axes.hlines(height, low, row.ci_high, colour_of_row, linewidth=1.2)
+            face = "white" if is_hollow else colour_of_row
+            dot = {"mec": colour_of_row, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
+            axes.plot(row.value, height, marker, **dot)
+            if getattr(row, "mark", ""):
+                end = row.value if is_hollow else row.ci_high
+                axes.annotate(row.mark, (end, height), (4, -3), textcoords="offset points")
+    axes.set_yticks(list(places.values()), [str(name) for name in places])
+    axes.set_ylim(len(places) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_formatter(lambda tick, _: _tick(tick))
+    for place in range(0, len(places), 2):
+        axes.axhspan(place - 0.5, place + 0.5, color="#f4f4f4", linewidth=0, zorder=0)
+
+
+def is_few(row) -> bool:
+    """Is a number of this run from fewer groups than a finding takes? row: of `itertuples`."""
+    return bool(few(pd.DataFrame([{"source": RUN} | row._asdict()])).iloc[0])
+
+
+def share_axis(axes: Axes, least: float = 0.0, most: float = 1.0) -> None:
+    """An x axis of shares, written .25 as in the text, with room for a dot at either end."""
+    room = 0.03 * (most - least)
+    ticks = np.linspace(least, most, 5)
+    axes.set_xlim(least - room, most + room)
+    axes.set_xticks(ticks, map(_tick, ticks.tolist()))
+    axes.tick_params(axis="x", length=2.5)
+
+
+def _tick(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".").replace("0.", ".").replace("-", "−")
+
+
+def reference(axes: Axes, value: float, dash: str = "--") -> None:
+    """A thin vertical line, such as what guessing gives."""
+    axes.axvline(value, color=COLOURS["grey"], linestyle=dash, linewidth=1, zorder=1)
+
+
+def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str], **_) -> None:
+    """Stacked bars of shares, for `FacetGrid.map_dataframe`: `seaborn.histplot` with weights.
+
+    data: a row a part of a bar: `value`, its share; the column `rows` names the bar, `part` the
+    part. Parts are stacked from the left in the order of `palette`. A part of .08 or more bears its
+    number.
+    """
+    axes = plt.gca()
+    bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
+    own = data.assign(**{rows: bars, "value": data["value"].fillna(0)})
+    look = {"palette": dict(palette), "hue_order": list(palette)[::-1], "alpha": 1, "legend": False}
+    size = {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
+    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look, **size)
+    for bar in axes.patches:
+        if bar.get_width() >= 0.08:
+            red, green, blue, _ = bar.get_facecolor()
+            ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
+            centre = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
+            text = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
+            axes.annotate(number(bar.get_width()), centre, **text)
+    share_axis(axes)
+    axes.set_ylabel("")
+    axes.tick_params(axis="y", length=0)
+
+
+def legend(
+    figure: Figure | sns.FacetGrid,
+    palette: Mapping[str, str],
+    lines: Mapping[str, str] | None = None,
+    *,
+    bars: bool = False,
+    hollow: str = "",
+    grey: str = "",
+) -> None:
+    """A legend below all panels.
+
+    palette: colour by label, drawn as dots or `bars`; lines: a dash by label, for reference lines;
+    hollow: what a hollow dot is, such as "paper, no interval printed"; grey: what a grey dot is.
+    """
+    ink = COLOURS["ink"]
+    dot = {"linestyle": "none", "markersize": 4.2}
+    handles = [
+        Patch(facecolor=colour, label=label)
+        if bars
+        else Line2D([], [], color=colour, marker=marker, label=label, **dot)
+        for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False)
+    ]
+    if hollow:
+        handles += [Line2D([], [], color=ink, marker="o", mfc="white", label=hollow, **dot)]
+        handles += [Line2D([], [], color=ink, marker="o", ms=4.2, label="this run, 95 % interval")]
+    if grey:
+        handles += [Line2D([], [], color=COLOURS["grey"], marker="o", ms=4.2, label=grey)]
+    for label, dash in (lines or {}).items():
+        handles += [Line2D([], [], color=COLOURS["grey"], linestyle=dash, label=label)]
+    longest = max((len(handle.get_label()) for handle in handles), default=1)
+    columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
+    own = getattr(figure, "figure", figure)
+    own.set_figheight(own.get_figheight() + 0.1 + 0.2 * -(-len(handles) // columns))
+    own.legend(handles=handles, loc="outside lower center", ncols=columns)
+
+
+def save(
+    figure: Figure | sns.FacetGrid,
+    name: str,
+    title: str,
+    caption: str,
+    data: pd.DataFrame | None = None,
+) -> None:
+    """Save a figure and show it in the notebook, with its caption and links to its files.
+
+    name: such as "bigtom/figure3": written are `results/figures/<name>.png`, `.pdf`, `.csv` (the
+    numbers drawn, `data`) and `.caption.txt`. The bytes depend on the figure alone.
+    """
+    own = getattr(figure, "figure", figure)
+    _entitle(own, title)
+    path = paths.RESULTS / "figures" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
+    for kind, file in files.items():
+        own.savefig(file, dpi=PRINT, metadata=_NO_DATES[kind])
+    if data is not None:
+        files["csv"] = path.with_suffix(".csv")
+        data.to_csv(files["csv"], index=False)
+    text = f"{title}\n\n{caption}\n"
+    path.with_suffix(".caption.txt").write_text(text, encoding="utf-8")
+    links = " · ".join(
+        f'<a href="{_link(file)}">{kind.upper()}</a>' for kind, file in files.items()
+    )
+    show(own, title, caption, " · ".join(links))
+
+
+def show(
+    figure: Figure | sns.FacetGrid, title: str = "", caption: str = "", below: str = ""
+) -> None:
+    """Show a figure in a notebook without saving it to a file; below: HTML that follows it."""
+    own, picture = getattr(figure, "figure", figure), BytesIO()
+    if not own.get_suptitle():
+        _entitle(own, title)
+    own.savefig(picture, format="png", dpi=SCREEN, metadata=_NO_DATES["png"])
+    plt.close(own)
+    display(Image(picture.getvalue(), alt=f"{title} {caption}".strip()))
+    said = "".join(f"<p>{text}</p>\n" for text in (caption, below) if text)
+    if said:
+        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))
+
+
+def _entitle(figure: Figure, title: str) -> None:
+    """Write the title and make room for it; seaborn's grids lay themselves out more tightly."""
+    lines = fill(title, 88)
+    figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
+    figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+    figure.set_layout_engine("none")
+    figure.set_layout_engine("constrained")
+
+
+def _link(file: Path) -> str:
+    """A file as the notebook that runs links to it, beside its executed copy."""
+    page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
+    return Path(os.path.relpath(file, page)).as_posix()

@@ -1,0 +1,56 @@
+"""A table as LaTeX to paste: `pandas.Styler` writes it, plain pdflatex sets it."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+PREAMBLE = r"\usepackage{booktabs,graphicx}"
+# What pdflatex does not know, and what LaTeX gives a meaning of its own.
+_TEXT = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "†": r"\textsuperscript{\dag}",
+    "‡": r"\textsuperscript{\ddag}",
+    "–": "--",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+    "’": "'",
+    "−": "$-$",
+    "<": "$<$",
+    ">": "$>$",
+    "×": r"$\times$",
+    "∧": r"$\wedge$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\rightarrow$",
+    "κ": r"$\kappa$",
+    "Δ": r"$\Delta$",
+    "§": r"\S{}",
+    "\n": " ",
+}
+
+
+def escaped(text: str) -> str:
+    """A text in which every character is set as it stands; one that has no sign becomes "?"."""
+    told = "".join(_TEXT.get(char, char) for char in text)
+    return told.encode("latin-1", "replace").decode("latin-1")
+
+
+def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
+    """A `table` float as wide as the text at most; its first line names the preamble it needs.
+
+    shown: texts; name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
+    """
+    plain = shown.map(escaped).rename(columns=escaped)
+    label = "tab:" + name.replace("/", "-").replace("_", "-")
+    setting = {"hrules": True, "position": "tbp", "column_format": "l" * plain.shape[1]}
+    told = {"caption": escaped(caption), "label": label}
+    body = Styler(plain).hide(axis="index").to_latex(**told, **setting)
+    fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+    body = body.replace("\\begin{tabular}", f"\\small\n{fit}\\begin{{tabular}}")
+    under = "".join(f"\\par {escaped(note)}\n" for note in notes)
+    body = body.replace("\\end{tabular}", f"\\end{{tabular}}}}\n{under}".rstrip())
+    return f"% preamble: {PREAMBLE}\n{body}"

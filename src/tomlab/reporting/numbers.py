@@ -1,0 +1,112 @@
+"""How numbers are written and judged, and the paper's numbers in the columns of this run's."""
+
+import re
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import pandas as pd
+
+from tomlab.records.published import PERCENT, Paper
+
+PAPER, RUN = "paper", "this run"  # who reports a number
+BASELINES = ("random", "omniscient")  # what others are held against; they get no findings
+GROUPS_FOR_A_FINDING = 10
+ABSENT = "–"
+MARK = "*"  # beside a published number that fails an arithmetic check of its own table
+NAN = float("nan")
+NUMBER = ("value", "ci_low", "ci_high", "n", "n_groups")
+
+
+def number(value: Any) -> str:
+    """Two decimals, three below .01, no zero before the point; whole numbers with a comma at each
+    thousand; yes or no; "–" where nothing is known.
+    """
+    if value is None or pd.isna(value):
+        return ABSENT
+    if isinstance(value, Integral) or not isinstance(value, Real):
+        is_truth = str(value) in ("True", "False")
+        return {"True": "yes", "False": "no"}[str(value)] if is_truth else format(value, ",")
+    if 0 < abs(value) < 0.0005:
+        return "< .001" if value > 0 else "> −.001"
+    digits = f"{value:z,.{3 if 0 < abs(value) < 0.01 else 2}f}"
+    return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
+
+
+def cell(
+    value: float, low: float = float("nan"), high: float = float("nan"), mark: str = ""
+) -> str:
+    """A number, its interval if it has one, and its mark: ".52 [.31, .72]", ".61*"."""
+    interval = "" if pd.isna(low) or pd.isna(value) else f" [{number(low)}, {number(high)}]"
+    return f"{number(value)}{interval}{mark}"
+
+
+def written(rows: pd.DataFrame) -> list[str]:
+    """`cell` of every row: value, and ci_low, ci_high, mark where the columns are there."""
+    shown = rows.reindex(columns=["value", "ci_low", "ci_high", "mark"])
+    shown["mark"] = shown["mark"].fillna("")
+    return [cell(*row) for row in shown.itertuples(index=False)]
+
+
+def span(counts: pd.Series) -> str:
+    """Whole numbers as a range, "18–25", or as the one they all are; missing ones are left out."""
+    known = counts.dropna().astype(int)
+    ends = (
+        dict.fromkeys(f"{end:,}" for end in (known.min(), known.max())) if len(known) else [ABSENT]
+    )
+    return "–".join(ends)
+
+
+def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
+    """What this run's numbers are from, for a caption: "n = 100 answers from 100 templates"."""
+    own = rows[rows["source"] == RUN] if "source" in rows else rows
+    told = f"{units} from {span(own['n_groups'])} {groups}"
+    return f"n = {span(own['n'])} {told}"
+
+
+def few(rows: pd.DataFrame) -> pd.Series:
+    """Which numbers of this run are from fewer groups than a finding takes."""
+    source = rows["source"] if "source" in rows else pd.Series(RUN, rows.index)
+    groups = rows["n_groups"] if "n_groups" in rows else pd.Series(NAN, rows.index)
+    return source.eq(RUN) & groups.lt(GROUPS_FOR_A_FINDING).fillna(False)
+
+
+def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
+    """Where an interval stands beside a level: "above", "below", "at" where it includes the level
+    and stays within `near` of it, "inconclusive" where it is wider.
+    """
+    if low > level or high < level:
+        return "above" if low > level else "below"
+    return "at" if max(high - level, level - low) <= near else "inconclusive"
+
+
+def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
+    """A published table in the columns of a run's metrics; its column `value` has the numbers.
+
+    Percentages become shares. `source` is "paper"; `mark` is "*" beside a number that fails an
+    arithmetic check of its table and `reason` says which; `printed_in` is the place in the paper.
+    """
+    rows = paper.read(table).rename(columns={value: "value"})
+    if paper.tables[table].unit == PERCENT:
+        shares = rows.columns.intersection(["value", "ci_low", "ci_high"])
+        rows[shares] = (rows[shares] / 100).round(6)
+    reason = paper.reasons(table)
+    mark = reason.ne("").map({True: MARK, False: ""})
+    told = {"source": PAPER, "mark": mark, "reason": reason, "printed_in": paper.source(table)}
+    return rows.assign(**told)
+
+
+def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """The paper's rows above this run's, with the given columns and those of every number."""
+    run = run.assign(source=RUN, mark="", reason="")
+    kept = [*dict.fromkeys([*columns, "source", *NUMBER, "mark", "reason"])]
+    # Frames without a value in some column would settle its type by what they lack.
+    parts = [part.reindex(columns=kept).astype(object) for part in (paper, run) if len(part)]
+    both = pd.concat(parts, ignore_index=True) if parts else run.reindex(columns=kept)
+    return both.infer_objects().astype({"n": "Int64", "n_groups": "Int64"})
+
+
+def failing(rows: pd.DataFrame) -> list[str]:
+    """One note for each check that published numbers in `rows` fail; none if all pass."""
+    reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
+    return [f"{MARK} {n} published numbers fail a check: {why}." for why, n in reasons.items()]
