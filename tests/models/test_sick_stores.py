@@ -1,7 +1,6 @@
 """Nothing that was paid for is lost, whatever the disk, the store or another process does."""
 
 import asyncio
-import json
 import os
 import signal
 import sqlite3
@@ -20,7 +19,6 @@ from faulty_server import Act, good_answer
 from full_disk import files_up_to
 from tomlab.errors import InputError
 from tomlab.models import ask as asking
-from tomlab.models import store as stores
 from tomlab.models.batch_ledger import Ledger as BatchLedger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
@@ -74,7 +72,7 @@ def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store):
         answers(questions(100), spec, store)
     paid, told = len(faulty_server.asked), str(failed.value)
     assert 4 < paid < 60
-    rescued = store.with_name("store.sqlite.rescued.jsonl")
+    [rescued] = store.parent.glob("*.rescued.jsonl")
     lines = rescued.read_text().splitlines()
     assert str(store) in told
     assert f"{len(lines)} more that came back could not be stored and are in {rescued}" in told
@@ -107,25 +105,30 @@ def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
     assert not faulty_server.asked
 
 
-def test_answers_are_rescued_to_another_disk_if_need_be(store, tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    monkeypatch.setattr(tempfile, "tempdir", None)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_answers_are_rescued_to_another_disk_if_need_be(elsewhere, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
-    store.with_name("store.sqlite.rescued.jsonl").mkdir()  # nothing can be written there
-    with Store(store) as kept:
-        rescued = kept.rescue([answer("k"), answer("l")])
-    assert rescued.parent == tmp_path / "tmp"
-    with Store(store) as kept:
-        assert set(kept.replies("kl")) == {"k", "l"}
+    (tmp_path / "mine").mkdir()
+    with Store(tmp_path / "mine/store.sqlite") as kept:
+        with pytest.raises(StoreError), files_up_to(0):
+            kept.put(answer("k"))
+        if elsewhere:
+            monkeypatch.setattr(Store, "_folders", [tmp_path / "none", tmp_path / "tmp"])
+        rescued = kept.rescue()
+    assert rescued.parent == tmp_path / ("tmp" if elsewhere else "mine")
+    with Store(tmp_path / "mine/store.sqlite") as kept:
+        assert set(kept.replies("kl")) == {"k"}
     assert not rescued.exists()
 
 
 def test_rescued_answers_that_are_damaged_are_named_and_left_alone(store):
-    rescued = store.with_name("store.sqlite.rescued.jsonl")
-    rescued.write_text(json.dumps(answer("k")) + '\n{"key": "l"}\n')
-    with pytest.raises(StoreError, match=r"rescued\.jsonl, line 2: .*expected an answer"):
+    with Store(store) as kept:
+        kept.unsaved.append(answer("k"))
+        rescued = kept.rescue()
+    with pytest.raises(StoreError, match=r"rescued\.jsonl, line 1: .*expected an answer"):
         Store(store)
-    assert len(rescued.read_text().splitlines()) == 2
+    assert len(rescued.read_text().splitlines()) == 1
 
 
 # Two processes
@@ -200,25 +203,9 @@ def test_claim_is_given_up_when_a_request_fails(faulty_server, store):
 # Other stores
 
 
-def old_store(path: Path) -> None:
-    """A store as it was before its schema had a version."""
-    with sqlite3.connect(path) as db:
-        columns = ", ".join(stores._COLUMNS.split(", ")[:-1])
-        db.execute(f"CREATE TABLE responses ({columns}) WITHOUT ROWID")
-        values = list(answer("k").values())[:-1]
-        db.execute(f"INSERT INTO responses VALUES ({','.join('?' * len(values))})", values)
-
-
-def test_store_without_a_version_is_upgraded(store):
-    old_store(store)
-    with Store(store) as kept:
-        assert kept.replies(["k"])["k"].text == "In the attic."
-        assert kept.claim("l", 1) is True
-        assert kept._version() == stores.VERSION
-
-
 def test_store_of_a_later_schema_is_refused_and_left_alone(store):
-    old_store(store)
+    with Store(store) as kept:
+        kept.put(answer("k"))
     with sqlite3.connect(store) as db:
         db.execute("PRAGMA user_version = 7")
     before = store.read_bytes()
@@ -230,8 +217,8 @@ def test_store_of_a_later_schema_is_refused_and_left_alone(store):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("CREATE TABLE responses (key TEXT, answer TEXT)", "found columns key, answer"),
-        ("CREATE TABLE cookies (name TEXT)", "found tables cookies"),
+        ("CREATE TABLE responses (key TEXT, answer TEXT)", "found key, answer"),
+        ("CREATE TABLE cookies (name TEXT)", "found cookies"),
     ],
 )
 def test_another_programs_database_is_refused_and_left_alone(command, told, store):

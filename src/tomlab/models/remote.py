@@ -61,7 +61,7 @@ class Remote(ABC):
     def __init__(self, spec: OpenAIModel | AnthropicModel):
         self.spec = spec
         self.fatal = fatal(self.sdk)
-        self._client: Any = None
+        self.client: Any = None
 
     def payload(self, request: Request) -> Payload:
         where = {"base_url": self.spec.base_url or self.url, "sample": request.sample}
@@ -93,7 +93,7 @@ class Remote(ABC):
         try:
             # Not by the method of its name, which goes through the types of all that is sent and
             # comes back: as much work as the rest.
-            text = await self._client.post(self.path, body=self.wire(request), cast_to=str)
+            text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
             return self.read(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
@@ -122,7 +122,7 @@ class Remote(ABC):
         spec, sdk, where = self.spec, self.sdk, f"models.{self.spec.name}"
         self.secret = api_key(spec, self.key_env)
         by = {"aiohttp": sdk.DefaultAioHttpClient, "httpx": sdk.DefaultAsyncHttpxClient}
-        self._client = client = self.client_class(
+        self.client = client = self.client_class(
             base_url=spec.base_url or self.url,
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
@@ -155,5 +155,5 @@ class Remote(ABC):
             raise InputError(f"{where}: {said}") from None
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+        if self.client is not None:
+            await self.client.close()

@@ -169,7 +169,6 @@ class Batch(params.Section):
     # Most requests of a batch or file; the vendor's limit where there is none.
     requests: params.Size | None = None
     completion_window: str = "24h"
-    shards: params.Size = 1  # files to make
 
 
 def _batch(declared: Any) -> Any:
