@@ -139,6 +139,7 @@ def test_a_real_engine_answers_a_file_by_the_script_of_the_docs(embedded_server,
     assert [r.reply for r in by_file] == [r.reply for r in by_call]
 
 
-def test_files_are_of_openais_protocol_alone():
+def test_files_are_of_openais_protocol_alone(store):
+    spec = toy("anthropic", "http://127.0.0.1:1", batch="files")
     with pytest.raises(InputError, match="OpenAI's protocol"):
-        toy("anthropic", "http://127.0.0.1:1", batch="files")
+        answers(questions(1), spec, store)

@@ -309,7 +309,7 @@ def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, 
 
 
 def test_what_is_under_way_is_known_to_all(store):
-    first, second = Ledger(store), Ledger(store)
+    first, second = Ledger(Store(store)), Ledger(Store(store))
     batch = first.begin({"a": {"asked": "a"}, "b": {}}, 0.5)
     assert second.under_way(["a", "c"]) == [batch]
     assert second.under_way(["c"]) == []

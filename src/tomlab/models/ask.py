@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from aiolimiter import AsyncLimiter
 from tqdm import tqdm
@@ -20,7 +21,7 @@ from tqdm import tqdm
 from tomlab.errors import InputError
 from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
-from tomlab.models.providers import Provider, by_prefix, provider, whole
+from tomlab.models.providers import by_prefix, provider, whole
 from tomlab.models.replies import FilteredError, redacted, without_key
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
 from tomlab.models.store import Spending, Store, StoreError, request_key, row
@@ -104,7 +105,7 @@ class _Run:
 
     model: ModelSpec
     limits: Limits
-    adapter: Provider
+    adapter: Any
     store: Store
     total: int
     cached: dict[str, Reply]  # by this process or another

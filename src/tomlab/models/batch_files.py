@@ -24,6 +24,8 @@ def ask(run: Any, missing: Mapping[str, Request]) -> None:
     """Take in what was answered since; write the rest. Errors: `InputError` where anything is left,
     with the files and what to do.
     """
+    if run.model.provider != "openai":
+        raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
     vendor, folder = OpenAIBatches(run.adapter), run.store.path.parent / "batches" / run.model.name
     folder.mkdir(parents=True, exist_ok=True)
     failed = _take_in(run, vendor, missing, folder)

@@ -7,11 +7,10 @@ process, the next one finds there what is under way.
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from time import time
 from uuid import uuid4
 
-from tomlab.models.store import Database, canonical
+from tomlab.models.store import Store, canonical
 
 _TABLES = {
     # id: the vendor's. Batches that are over stay, so that their ids are known.
@@ -37,52 +36,53 @@ class Batch:
         self.share = self.usd / len(self.keys)  # of each request in the cost
 
 
-class Ledger(Database):
+class Ledger:
     """The batches of one store. Only who holds the lock of `batches` writes here."""
 
-    def __init__(self, store: Path):
-        super().__init__(store.with_name(f"{store.name}.batches.sqlite"), _TABLES)
-        with self._told():
-            self._db.execute("PRAGMA synchronous=FULL")  # a power cut forgets nothing
-            self._db.execute("CREATE INDEX IF NOT EXISTS of ON requests (local)")
+    def __init__(self, store: Store):
+        self.store, self.path = store, store.path.with_name(f"{store.path.name}.batches.sqlite")
+        # Unlike the store it is flushed to disk with each change: a power cut forgets nothing.
+        store.all("ATTACH ? AS ledger", str(self.path))
+        for name, columns in _TABLES.items():
+            store.all(f"CREATE TABLE IF NOT EXISTS ledger.{name} ({columns})")
+        store.all("CREATE INDEX IF NOT EXISTS ledger.of ON requests (local)")
 
     def begin(self, requests: Mapping[str, Mapping], usd: float) -> Batch:
         """Note what is about to be sent. requests: by key, with all that is sent."""
         batch = Batch(uuid4().hex, usd, time(), None, set(requests))
         rows = [(key, batch.local, canonical(request)) for key, request in requests.items()]
-        with self._changing():
+        with self.store.changing() as db:
             command = "INSERT INTO batches (local, usd, sent) VALUES (?, ?, ?)"
-            self._db.execute(command, [batch.local, usd, batch.sent])
-            self._db.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
+            db.execute(command, [batch.local, usd, batch.sent])
+            db.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
         return batch
 
     def note(self, batch: Batch, id: str) -> None:
         """What the vendor calls a batch: it is made."""
         batch.id = id
-        with self._changing():
-            self._db.execute("UPDATE batches SET id = ? WHERE local = ?", [id, batch.local])
+        self.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
 
     def end(self, batch: Batch) -> None:
         """A batch is over, or was never made: its requests may be in another."""
-        with self._changing():
-            self._db.execute("DELETE FROM requests WHERE local = ?", [batch.local])
-            self._db.execute("DELETE FROM batches WHERE local = ? AND id IS NULL", [batch.local])
+        with self.store.changing() as db:
+            db.execute("DELETE FROM requests WHERE local = ?", [batch.local])
+            db.execute("DELETE FROM batches WHERE local = ? AND id IS NULL", [batch.local])
 
     def under_way(self, keys: Collection[str]) -> list[Batch]:
         """The batches with any of these requests, the first one first."""
-        query = (
+        found = self.store.all(
             "SELECT local, usd, ifnull(sent, 0), id, json_group_array(key)"
             " FROM batches JOIN requests USING (local) WHERE local IN (SELECT local FROM requests"
-            " WHERE key IN (SELECT value FROM json_each(?))) GROUP BY local ORDER BY sent"
+            " WHERE key IN (SELECT value FROM json_each(?))) GROUP BY local ORDER BY sent",
+            json.dumps([*keys]),
         )
-        found = self._all(query, json.dumps([*keys]))
         return [Batch(*about, set(json.loads(requests))) for *about, requests in found]
 
     def request(self, key: str) -> dict:
         """What was sent for a key."""
-        [[request]] = self._all("SELECT request FROM requests WHERE key = ?", key)
+        [[request]] = self.store.all("SELECT request FROM requests WHERE key = ?", key)
         return json.loads(request)
 
     def ids(self) -> set[str]:
         """The vendors' ids of all batches."""
-        return {id for (id,) in self._all("SELECT id FROM batches WHERE id IS NOT NULL")}
+        return {id for (id,) in self.store.all("SELECT id FROM batches WHERE id IS NOT NULL")}

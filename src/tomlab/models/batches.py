@@ -43,8 +43,6 @@ async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
     except asyncio.CancelledError:
         run.stopped = f"stopped{asking.left()}; answers go to {run.store.path}"
         raise
-    finally:
-        asking.ledger.close()
 
 
 class _Asking:
@@ -54,7 +52,7 @@ class _Asking:
         self.run, self.waiting, self.bar, self.options = run, dict(missing), bar, run.model.batch
         openai = run.model.provider == "openai"
         self.vendor = (OpenAIBatches if openai else AnthropicBatches)(run.adapter)
-        self.ledger = Ledger(run.store.path)
+        self.ledger = Ledger(run.store)
         self.lock = FileLock(f"{self.ledger.path}.lock")
         self.open: list[Batch] = []  # with any of our requests
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find

@@ -44,16 +44,6 @@ _TABLES = {
     # What requests under way may cost, by who asks; lost when its time is over.
     "reserved": "owner TEXT PRIMARY KEY, usd REAL NOT NULL, until REAL NOT NULL",
 }
-# By the beginning of SQLite's name of a fault: what to do.
-_ADVICE = {
-    "SQLITE_FULL": "free some space and run again",
-    "SQLITE_READONLY": "make the file and its folder writable and run again",
-    ("SQLITE_BUSY", "SQLITE_LOCKED"): "another program holds it: end that or wait, and run again",
-    "SQLITE_CANTOPEN": "see that its folder is one and may be written to",
-    "SQLITE_NOTADB": "not a response store. Move it away to start a new one",
-    "SQLITE_CORRUPT": "it is damaged. Move it away to start a new one; what can still be read of "
-    "it is saved by `sqlite3 DAMAGED .recover | sqlite3 NEW`",
-}
 
 
 class StoreError(InputError):
@@ -87,21 +77,70 @@ def key_of(request: str) -> str:
     return sha256(request.encode()).hexdigest()
 
 
-class Database:
-    """An SQLite file with write-ahead logging, whose faults are told as one sentence."""
+class Store:
+    """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
-    def __init__(self, path: Path, tables: Mapping[str, str]):
-        """Open or make it. tables: columns by name. Errors: `StoreError`."""
-        self.path = path
+    Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
+    each may still spend counts for all. Without a flush to disk per commit: killing the process
+    loses nothing; a power cut may lose the last moments. What a killed process had reserved still
+    counts as spent.
+    """
+
+    def __init__(self, path: Path | str):
+        """Open or make a store, and take in what a run before could not store.
+
+        Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
+        """
+        self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path}: its folder can't be made ({error})") from None
         with self._told():
             self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
             self._check_form()
             self._log_ahead()
-            for name, columns in tables.items():
+            self._db.execute("PRAGMA main.synchronous=NORMAL")
+            for name, columns in _TABLES.items():
                 self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+        if not self.all("SELECT usd FROM spent"):
+            self.all("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
+            self.check_writable()
+        name = self._rescued.replace(self._owner, "*")
+        for rescued in chain.from_iterable(folder.glob(name) for folder in self._folders):
+            if rescued.stat().st_uid == os.getuid():  # the other folder is everybody's
+                self._take_in(rescued)
 
-    def _check_form(self) -> None:
-        """Refuse what is another program's before anything is written."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+            # Nobody waits for what is under way now.
+            self._db.execute("UPDATE reserved SET until = 0 WHERE owner = ?", [self._owner])
+        self._db.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Faults of the file as one sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            todo = "see that it is a whole response store, writable, on a disk with space"
+            raise StoreError(f"{self.path}: {error}: {todo}") from error
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """The database, for changes of which all or none are made."""
+        with self._told(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield self._db
+
+    def all(self, command: str, *values: Any) -> list[tuple]:
+        """The rows that a command gives."""
+        with self._told():
+            return self._db.execute(command, values).fetchall()
 
     def _log_ahead(self) -> None:
         # Another that opens it holds it for moments, in which SQLite fails at once, whatever
@@ -116,80 +155,16 @@ class Database:
                     raise
             time.sleep(0.01)
 
-    def close(self) -> None:
-        self._db.close()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            name, todo = getattr(error, "sqlite_errorname", ""), "see that its disk has space"
-            todo = next((said for fault, said in _ADVICE.items() if name.startswith(fault)), todo)
-            raise StoreError(f"{self.path}: {error}: {todo}") from error
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """All changes in here, or none of them."""
-        with self._told(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
-
-    def _all(self, query: str, *values: Any) -> list[tuple]:
-        with self._told():
-            return self._db.execute(query, values).fetchall()
-
-
-class Store(Database):
-    """Replies by request key. Each one is committed as it arrives, and the first one stays.
-
-    Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all. Without a flush to disk per commit: killing the process
-    loses nothing; a power cut may lose the last moments. What a killed process had reserved still
-    counts as spent.
-    """
-
-    def __init__(self, path: Path | str):
-        """Open or make a store, and take in what a run before could not store.
-
-        Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
-        """
-        path, self._owner, self.unsaved = Path(path), uuid4().hex, []
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{path}: its folder can't be made ({error})") from None
-        super().__init__(path, _TABLES)
-        with self._told():
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            if not self._all("SELECT usd FROM spent"):
-                self._db.execute("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
-                self.check_writable()
-        name = self._rescued.replace(self._owner, "*")
-        for rescued in chain.from_iterable(folder.glob(name) for folder in self._folders):
-            if rescued.stat().st_uid == os.getuid():  # the other folder is everybody's
-                self._take_in(rescued)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_) -> None:
-        with suppress(sqlite3.Error):
-            self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
-            # Nobody waits for what is under way now.
-            self._db.execute("UPDATE reserved SET until = 0 WHERE owner = ?", [self._owner])
-        self.close()
-
     def _check_form(self) -> None:
-        [[version]] = self._all("PRAGMA user_version")
+        [[version]] = self.all("PRAGMA user_version")
         if version > VERSION:
             raise StoreError(
                 f"{self.path}: found schema {version} of the response store, expected {VERSION} or "
                 "an earlier one: it was made by a newer tomlab. Update this one, or move it away"
             )
-        tables = [name for (name,) in self._all("SELECT name FROM sqlite_schema")]
+        tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
         # Read after that: another process may be making the tables.
-        columns = [row[1] for row in self._all("PRAGMA table_info(responses)")]
+        columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
         if tables and columns != [*_NAMES]:
             found = ", ".join(columns or tables)
             expected = f"expected a table `responses` with the columns {', '.join(_NAMES)}"
@@ -197,7 +172,7 @@ class Store(Database):
 
     def check_writable(self) -> None:
         """Write to the store without changing it. Errors: `StoreError` if that fails."""
-        self._all(f"PRAGMA user_version = {VERSION}")
+        self.all(f"PRAGMA user_version = {VERSION}")
 
     # Answers
 
@@ -205,7 +180,7 @@ class Store(Database):
         """The replies that are there, by key."""
         query = f"SELECT key, {', '.join(REPLY)} FROM responses"
         query += " WHERE key IN (SELECT value FROM json_each(?))"
-        return {key: Reply(*reply) for key, *reply in self._all(query, json.dumps([*keys]))}
+        return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
         """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
@@ -229,16 +204,16 @@ class Store(Database):
         uses = [
             (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
         ]
-        with self._changing():
-            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
+        with self.changing() as db:
+            db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
         there = self.replies(row["key"] for row in rows)
         return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
 
     def _insert(self, rows: Sequence[Mapping[str, Any]], paid: bool = True) -> None:
         command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
-        with self._changing():
-            self._db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
-            self._db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
+        with self.changing() as db:
+            db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
+            db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
             for row in rows if paid else ():
                 if row["cost"] or row["reserved"]:
                     self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
@@ -249,8 +224,8 @@ class Store(Database):
         purposes: of each the key and what it was asked for.
         """
         rows = sorted({(key, stage, purpose) for key, purpose in purposes})
-        with self._changing():
-            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
+        with self.changing() as db:
+            db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
         """The answers that stages of a benchmark asked for, as `row` makes them, with their `uses`:
@@ -268,7 +243,7 @@ class Store(Database):
 
     def asked_since(self, moment: float) -> int:
         """How many answers came in since a moment, in seconds as of `time.time`."""
-        return self._all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
+        return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
 
     def measured(self, stage: str) -> list[tuple]:
         """What answers asked for by a stage took, by model and method: how many, sums of their
@@ -278,7 +253,7 @@ class Store(Database):
             f"ifnull(length(json_extract(request, '$.{name}')), 0)"
             for name in ("messages", "input", "system")
         )
-        return self._all(
+        return self.all(
             "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
             f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
             " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
@@ -294,7 +269,7 @@ class Store(Database):
         False while another process has claimed it and its time is not over.
         """
         now = time.time()
-        claimed = self._all(
+        claimed = self.all(
             "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
             " SET owner = excluded.owner, until = excluded.until"
             " WHERE until < ? OR owner = excluded.owner RETURNING 1",
@@ -310,11 +285,11 @@ class Store(Database):
         """Prolong all our claims and our reservation to so many seconds from now."""
         for table in ("claims", "reserved"):
             command = f"UPDATE {table} SET until = ? WHERE owner = ?"
-            self._all(command, time.time() + seconds, self._owner)
+            self.all(command, time.time() + seconds, self._owner)
 
     def let_go(self, key: str) -> None:
         """Give up a claim."""
-        self._all("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
+        self.all("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
 
     # Money
 
@@ -325,10 +300,10 @@ class Store(Database):
         by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
         """
         until = math.inf if by else time.time() + RESERVED
-        with self._changing():
+        with self.changing() as db:
             if limit is not None and sum(self.spending()) + usd > limit + _ROUNDING:
                 return False
-            self._db.execute(
+            db.execute(
                 "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
                 " SET usd = usd + excluded.usd, until = excluded.until",
                 [by or self._owner, usd, until],
@@ -339,7 +314,7 @@ class Store(Database):
         """So much of a reservation is over: its request brought no answer, though it may have been
         `paid`. `put` does it for an answer.
         """
-        with self._changing():
+        with self.changing():
             self._book(paid, usd, by or self._owner)
 
     def _book(self, paid: float, reserved: float, owner: str) -> None:
@@ -349,7 +324,7 @@ class Store(Database):
 
     def spending(self) -> Spending:
         """What was spent here and may be under way."""
-        [found] = self._all(
+        [found] = self.all(
             "SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE until < ?1),"
             " TOTAL(usd) FILTER (WHERE until >= ?1) FROM reserved",
             time.time(),
