@@ -2,8 +2,8 @@
 
 Measured: BigToM's items, our templates over and over under new names, with answers by the baseline
 `random`, scored by `asking.cluster.score` in parts of 500 groups (12,500 answers) and by one process
-at once; seconds, the memory of the process that starts the work at its peak, and whether both give
-the same metrics. The cluster's start is not counted. Needs the extra `dask`, no key and no network:
+at once; seconds, and whether both give the same metrics. The cluster's start is not counted. It
+needs the extra `dask`, no key and no network:
 
     python speed/scale.py            # 10⁴ and 10⁵
     python speed/scale.py 1000000
@@ -12,7 +12,6 @@ the same metrics. The cluster's start is not counted. Needs the extra `dask`, no
 import argparse
 import asyncio
 import os
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -57,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sizes", type=int, nargs="*", default=SIZES, help="how many answers")
     sizes = parser.parse_args().sizes
-    print(f"{'answers':>9} {'at once, s':>10} {'cluster, s':>10} {'peak MB':>8} metrics")
+    print(f"{'answers':>9} {'at once, s':>10} {'cluster, s':>10} metrics")
     options = {"n_workers": os.cpu_count(), "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         client.run(__import__, "tomlab.benchmarks.bigtom")
@@ -67,13 +66,12 @@ def main() -> None:
                 start = time.perf_counter()
                 found = in_order(score(client, "bigtom", **files, folder=Path(name)))
                 cluster_took = time.perf_counter() - start
-                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                 start = time.perf_counter()
                 tables = [tidy.read(kind, path) for kind, path in files.items()]
                 expected = in_order(bigtom.metrics(bigtom.score(*tables)))
                 took = time.perf_counter() - start
             same = "the same" if found.equals(expected) else "NOT THE SAME"
-            print(f"{size:>9,} {took:>10.1f} {cluster_took:>10.1f} {peak:>8.0f} {same}", flush=True)
+            print(f"{size:>9,} {took:>10.1f} {cluster_took:>10.1f} {same}", flush=True)
 
 
 if __name__ == "__main__":
