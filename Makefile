@@ -2,7 +2,7 @@
 #   make figures   set up, fetch the data, run every stage that is out of date
 #   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
 #   make test      set up, run all tests
-#   make book      build docs/book anew from what the stages wrote
+#   make book      build results/book anew from what the stages wrote
 #   make exports   write the run in the formats of others, see docs/exports.md
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
@@ -31,6 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
+	@echo 'The book: results/book/index.html'
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
 plan: data
@@ -39,6 +40,7 @@ plan: data
 # The pages alone: from results/, after a change of a text or of the style.
 book: data
 	@python -m tomlab.pipeline.publish
+	@echo 'The book: results/book/index.html'
 
 test: data
 	pytest -n 2 --dist loadfile --no-loadscope-reorder
