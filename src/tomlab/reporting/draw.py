@@ -174,8 +174,10 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
             ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
             centre = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
             text = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
-            axes.annotate(number(bar.get_width()), centre, **text)
+            # A number within its bar takes no room of the layout, which so is found much sooner.
+            axes.annotate(number(bar.get_width()), centre, in_layout=False, **text)
     share_axis(axes)
+    axes.set_ylim(len(bars.categories) - 0.45, -0.55)
     axes.set_ylabel("")
     axes.tick_params(axis="y", length=0)
 

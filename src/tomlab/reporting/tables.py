@@ -221,7 +221,8 @@ def head(column: str, wording: Wording = PLAIN) -> str:
     """What a column is called: "n_groups" is "Templates" where intervals cluster on them."""
     known = _names(wording.name.lower())["columns"]
     told = wording.groups if column in ("n_groups", "groups") else known.get(column, column)
-    told = name(told, "", wording) if "/" in told else told.replace("_", " ")
+    is_condition = "/" in told and " " not in told  # not so "AnswerabilityQ [Y/N]"
+    told = name(told, "", wording) if is_condition else told.replace("_", " ")
     return told[:1].upper() + told[1:] if told != "n" else told
 
 

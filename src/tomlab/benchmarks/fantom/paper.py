@@ -1,7 +1,13 @@
-"""FANToM's paper: where its numbers are printed, in which unit; how it names methods."""
+"""FANToM's paper: where its numbers are printed, how it names things, and what its scores tell of
+errors that it does not print.
+"""
+
+import numpy as np
+import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
+from tomlab.reporting import numbers
 
 PUBLICATION = Paper(
     folder="fantom",
@@ -18,8 +24,8 @@ PUBLICATION = Paper(
     },
 )
 
-METHOD_NAMES = {"short": "short", "short-cot": "short + CoT"}
-METHOD_NAMES |= {"full": "full", "full-cot": "full + CoT"}
+METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}
+METHOD_NAMES |= {"full": "full", "full-cot": "full + chain of thought"}
 METHOD_NAMES |= {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
 METRIC_NAMES = {  # the twelve columns of Table 9, in its order
     "all_star": "All*",
@@ -41,8 +47,20 @@ WORDING = Wording(
     "FANToM",
     METHOD_NAMES,
     groups="conversations",
-    notes={"": "Questions about facts, which earn a token F1 and no verdict, are left out."},
+    notes={"": "Questions about facts earn a token F1 and no verdict; they are left out."},
 )
+
+# What the published tables call otherwise than the metrics of a run.
+_PRINTED_AS = {
+    "belief_token_f1": "belief_f1",
+    "fact_token_f1": "fact_f1",
+    "all_for_each_character": "all_characters",
+    "answer_consistency": "consistency",
+    "first": "first-order",
+    "second_overall": "second-order:mean",
+    "second_cyclic": "second-order:cyclic",
+    "second_acyclic": "second-order:acyclic",
+}
 
 # What `dvc metrics` shows of each method: (metric, condition).
 HEADLINES = {
@@ -59,3 +77,31 @@ _PEOPLE = "context == 'short' and model == 'Human' and column == 'all'"
 STANDARD = Standard(
     "all", "short", None, ("table9_all", "value", _PEOPLE, "on other question sets than these")
 )
+
+
+def printed(table: str) -> pd.DataFrame:
+    """A published table in shares, its columns named as a run's metrics are.
+
+    `n` is the number of question sets that people solved. Tables 1 and 2 are of the short context;
+    Tables 3 and 4 do not name theirs, which is taken for short, too.
+    """
+    rows = numbers.published(PUBLICATION, table).rename(
+        columns={"metric": "column", "order": "column"}
+    )
+    counts = PUBLICATION.read("dataset_counts").set_index("item")["count"]
+    return rows.assign(
+        context=rows.get("context", "short"),
+        column=rows["column"].replace(_PRINTED_AS),
+        n=rows["model"].map({"Human": int(counts["human_sets"])}),
+    )
+
+
+def share_right(weighted_f1: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """The least and the greatest share of right answers that a weighted F1 of yes and no allows.
+
+    F1 of a label is at most 2r / (1 + r) at a recall r, a concave function, so that the mean recall
+    is at least F / (2 - F). It is greatest where all questions have one label but for a vanishing
+    rest: then F = 2a² / (1 + a).
+    """
+    root = np.sqrt(weighted_f1**2 + 8 * weighted_f1)
+    return weighted_f1 / (2 - weighted_f1), (weighted_f1 + root) / 4

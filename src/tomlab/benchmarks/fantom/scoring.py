@@ -21,22 +21,14 @@ from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
-_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
-_CONDITIONS += ["character"]
-# Columns of the scores that a rule may leave as they are.
-_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
-_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
-_DETAILS |= {"chosen": None}
-# The outcome, the rule that decided, in words, and the columns of the scores that it sets.
-Verdict = tuple[str, str, dict]
-
-# ---- One rule a question type --------------------------------------------------------------------
 
 
 class Said(NamedTuple):
-    """Of one answer the part that is judged, its outcome if nothing can be read of that, why it
-    ended, and of beliefs whether it is nearer to the right one, and whether the encoder could not
-    read to the end what it compared. lost: why there is no answer, if a request failed.
+    """The part of an answer that is judged, and what is known of it.
+
+    unread: its outcome if nothing can be read of the text; is_nearer: of free-form beliefs, whether
+    the encoder finds it nearer to the right belief; is_cut: whether the encoder read only the
+    beginning; lost: why there is no answer, if a request failed.
     """
 
     text: str
@@ -46,35 +38,72 @@ class Said(NamedTuple):
     is_cut: bool = False
     lost: str = ""
 
-    def free(self, outcome: str) -> str:
-        """The outcome of free text that earns nothing, if it is a finished answer at all."""
-        return outcome if self.unread == "unparsed" and self.text else self.unread
+
+def credit(item: Mapping, said: Said) -> float:
+    """What an answer earns: 1 or 0 by the rule of its kind of question, for facts a token F1."""
+    kind, text = item["question_type"], said.text
+    if said.lost:
+        return 0.0
+    if kind == "fact":
+        return token_f1(item["answer"].lower(), text.lower())
+    if kind == "belief_dist":
+        # Nearer to PersonX's belief than to the omniscient one.
+        return float(said.is_nearer)
+    if kind == "belief_choice":
+        # The right letter, whatever the answer says of the other one.
+        return float(names_option(text, KEYS[list(item["choices"]).index(item["answer"])]))
+    if is_list(kind):
+        # Every aware name and no unaware one; a name counts within another word, too.
+        named = {n for n in (*item["aware"], *item["unaware"]) if n.lower() in text.lower()}
+        return float(named.issuperset(item["aware"]) and named.isdisjoint(item["unaware"]))
+    if is_yn(kind):
+        # Signs of "yes" are looked for before signs of "no".
+        return float(yes_or_no(text) == (YES if item["answer"] == "yes" else NO))
+    raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
-def _fact(item: Mapping, said: Said) -> Verdict:
-    """Token F1 with the full answer, in lower case: a share of credit, never a verdict."""
-    overlap = token_f1(item["answer"].lower(), said.text.lower())
-    outcome, shared = (SCORED, "words") if overlap else (said.free(SCORED), "no word")
-    details = {"score": overlap, "word_overlap": overlap}
-    return outcome, f"shares {shared} with the right answer", details
+# ---- What a verdict is called --------------------------------------------------------------------
+
+_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
+_CONDITIONS += ["character"]
+# Columns of the scores that a kind of question may leave as they are.
+_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
+_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
+_DETAILS |= {"chosen": None}
+# The outcome, the rule that decided, in words, and the columns of the scores that it sets.
+Verdict = tuple[str, str, dict]
 
 
-def _dist(item: Mapping, said: Said) -> Verdict:
-    """Nearer to PersonX's belief than to the omniscient one."""
-    nearest = item["answer" if said.is_nearer else "wrong_answer"]
+def _verdict(item: Mapping, said: Said, earned: float) -> Verdict:
+    kind = item["question_type"]
+    if said.lost:
+        return said.unread, said.lost, {"excluded_aware": is_list(kind)}
+    if kind in ("fact", "belief_dist"):
+        return _of_free_text(item, said, earned)
+    by_kind = {"choice": _of_choice, "list": _of_list, "yn": _of_yes_or_no}
+    return by_kind[kind.rpartition("_")[2]](item, said, earned)
+
+
+def _of_free_text(item: Mapping, said: Said, earned: float) -> Verdict:
+    # Free text that earns nothing is wrong, or has no verdict if it is a fact's, where it is a
+    # finished answer at all.
+    is_fact = item["question_type"] == "fact"
+    won, missed = (SCORED, SCORED) if is_fact else ("correct", "wrong")
+    is_finished = said.unread == "unparsed" and said.text
+    outcome = won if earned else missed if is_finished else said.unread
+    if is_fact:
+        shared = "words" if earned else "no word"
+        return outcome, f"shares {shared} with the right answer", {"word_overlap": earned}
+    nearest = item["answer" if earned else "wrong_answer"]
     details = {"word_overlap": token_f1(nearest, said.text), "cut": said.is_cut}
     details["chosen"] = nearest if said.text else None
     rule = "nearer to the right belief than to the other"
-    if said.is_nearer:
-        return "correct", rule, details
-    return said.free("wrong"), f"not {rule}" if said.text else "says nothing", details
+    return outcome, rule if earned else f"not {rule}" if said.text else "says nothing", details
 
 
-def _choice(item: Mapping, said: Said) -> Verdict:
-    """The right letter, whatever the answer says of the other one."""
-    right = list(item["choices"]).index(item["answer"])
-    is_right, is_other = (names_option(said.text, KEYS[place]) for place in (right, 1 - right))
-    if is_right:
+def _of_choice(item: Mapping, said: Said, earned: float) -> Verdict:
+    is_other = names_option(said.text, KEYS[1 - list(item["choices"]).index(item["answer"])])
+    if earned:
         rule = "names both options, which counts" if is_other else "names the right option"
         chosen = None if is_other else item["answer"]
         return "correct", rule, {"doubtful": is_other, "chosen": chosen}
@@ -83,16 +112,14 @@ def _choice(item: Mapping, said: Said) -> Verdict:
     return said.unread, "names no option", {}
 
 
-def _list(item: Mapping, said: Said) -> Verdict:
-    """Every aware name and no unaware one."""
+def _of_list(item: Mapping, said: Said, earned: float) -> Verdict:
     names = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
-    # A name counts within another word, too.
     found = [name.lower() for name in names if name.lower() in said.text.lower()]
     excluded = any(name.lower() not in found for name in item["aware"])
     included = any(name.lower() in found for name in item["unaware"])
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
     details["chosen"] = ", ".join(found) or None
-    if not (excluded or included):
+    if earned:
         return "correct", "has every aware name and no unaware one", details
     if not found:
         return said.unread, "has no name", details
@@ -101,30 +128,14 @@ def _list(item: Mapping, said: Said) -> Verdict:
     return said.unread if said.finish_reason == "length" else "wrong", rule, details
 
 
-def _yn(item: Mapping, said: Said) -> Verdict:
-    """Signs of "yes" before signs of "no"."""
+def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
     read = yes_or_no(said.text)
     if read == IRRELEVANT:
         return said.unread, "has no sign of yes or no", {}
     both = read == YES and _has_sign(said.text, *_SIGNS[NO])
     rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
-    outcome = "correct" if (read == YES) == (item["answer"] == "yes") else "wrong"
-    chosen = "yes" if read == YES else "no"
-    return outcome, rule, {"yn": read, "doubtful": both, "chosen": chosen}
-
-
-_RULES = {"fact": _fact, "belief_dist": _dist, "belief_choice": _choice}
-_RULES |= {"answerability_list": _list, "infoaccess_list": _list}
-_RULES |= {"answerability_yn": _yn, "infoaccess_yn": _yn}
-
-
-def _verdict(item: Mapping, said: Said) -> Verdict:
-    item_id, kind = item["item_id"], item["question_type"]
-    if said.lost:
-        return said.unread, said.lost, {"excluded_aware": is_list(kind)}
-    if kind not in _RULES:
-        raise InputError(f"items: {item_id}: question_type: found {kind!r}, which has no rule")
-    return _RULES[kind](item, said)
+    details = {"yn": read, "doubtful": both, "chosen": "yes" if read == YES else "no"}
+    return "correct" if earned else "wrong", rule, details
 
 
 # ---- From responses to scores --------------------------------------------------------------------
@@ -170,7 +181,8 @@ def score(
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
-    return _verdict(item, _said(scored)._replace(is_nearer=scored["score"] == 1))[1]
+    said = _said(scored)._replace(is_nearer=scored["score"] == 1)
+    return _verdict(item, said, credit(item, said))[1]
 
 
 def _said(response: Mapping) -> Said:
@@ -183,8 +195,9 @@ def _said(response: Mapping) -> Said:
 
 
 def _row(item: Mapping, response: Mapping, said: Said) -> dict:
-    outcome, _, details = _verdict(item, said)
-    details = {"score": float(outcome == "correct")} | _DETAILS | details
+    earned = credit(item, said)
+    outcome, _, details = _verdict(item, said, earned)
+    details = {"score": earned} | _DETAILS | details
     full = METHODS[response["method"]].context == "full"
     return {
         **{name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")},
