@@ -1,7 +1,7 @@
 """SimpleToM's verdict: the option that an answer names, held against the released rule.
 
-`verdict` is the rule. Which key an answer names, `scoring.options.read_answer` decides: what follows
-the last "answer is" or "answer:" must lead with one key, or name exactly one that it does not deny.
+`verdict` is the rule. The key that an answer names is found by `scoring.options.read_answer`: it
+must lead what stands behind the last "answer is" or "answer:", or be the only one named there.
 """
 
 import re
@@ -27,11 +27,10 @@ def verdict(item: Mapping, response: Mapping) -> Reading:
     reading = read_answer(response["response"], response["finish_reason"], cot)
     if reading.key is None:  # unreadable, cut off or refused
         return reading
-    shown = dict(zip(KEYS, item["choices"], strict=False))
-    if reading.key not in shown:
+    if reading.key not in KEYS[: len(item["choices"])]:
         return Reading("unparsed", None, "names a key under which no option stands")
-    right = shown[reading.key] == item["answer"]
-    return Reading("correct" if right else "wrong", reading.key, reading.rule)
+    is_right = reading.key == key_of(item, item["answer"], KEYS)
+    return Reading("correct" if is_right else "wrong", reading.key, reading.rule)
 
 
 def rule(item: Mapping, response: Mapping) -> str:
