@@ -80,7 +80,7 @@ class Live(HTMLParser):
 
 
 def pages(lab: Laboratory) -> list[Path]:
-    return sorted((lab.root / "docs/book").glob("[1-5i]*/*.html"))
+    return sorted((lab.root / "results/book").glob("[1-5i]*/*.html"))
 
 
 def test_hostile_texts_are_in_the_pages(lab):
