@@ -65,10 +65,10 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
 
 
 def _faults(record: Mapping) -> Found:
-    yield from _symbolic_faults(record)
+    yield from symbolic_faults(record)
     yield from _text_faults(record)
     yield from _question_faults(record)
-    yield from _contradictions(record)
+    yield from contradictions(record)
     fact = record["factQA"]
     if folded(fact["correct_answer"]) == folded(fact["wrong_answer"]):
         yield "one fact answer", f"right and wrong are {fact['correct_answer']!r}"
@@ -78,7 +78,7 @@ def _faults(record: Mapping) -> Found:
             yield "overlap", f"{row['question']!r}: {shares}"
 
 
-def _symbolic_faults(record: Mapping) -> Found:
+def symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
     if "record" not in record:
         return
@@ -149,7 +149,7 @@ def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     return re.match(r"(\w[\w.'’-]*)?", told)[0]
 
 
-def _contradictions(record: Mapping) -> Found:
+def contradictions(record: Mapping) -> Found:
     for family in ("answerability", "infoAccessibility"):
         aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:
