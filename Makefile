@@ -2,7 +2,7 @@
 #   make figures   set up, fetch the data, run every stage that is out of date
 #   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
 #   make test      set up, run all tests
-#   make book      build docs/book anew from what the stages wrote
+#   make book      build results/book anew from what the stages wrote
 #   make exports   write the run in the formats of others, see docs/exports.md
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
@@ -15,23 +15,14 @@ READY := $(VENV)/.ready
 # How many benchmarks run side by side.
 CHAINS ?= 2
 # The system's certificates: a company's own is not among those that uv brings along.
-SYNCED = export VIRTUAL_ENV=$(1) UV_SYSTEM_CERTS=1; \
-	uv pip sync --quiet --require-hashes $(2)
 HERE := --quiet --no-deps --no-build-isolation -e .
-BY_UV := $(call SYNCED,$(VENV),requirements.lock) && uv pip install $(HERE)
+BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
+	uv pip sync --quiet --require-hashes requirements.lock && uv pip install $(HERE)
 BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
 	python -m pip install $(HERE)
 
-# Libraries of exports ask for older versions of what others need, and live apart. Of
-# every-eval-ever, which asks for Python 3.12, what is used here runs on 3.11.
+# The libraries that exports are checked with ask for older versions of what others need.
 EXPORT := .venv-export
-EVERY := $(shell sed -n 's/^\(every-eval-ever==[^ ]*\).*/\1/p' requirements-export.lock)
-EXPORT_BY_UV := $(call SYNCED,$(EXPORT),requirements-export.lock) && \
-	uv pip install --quiet --no-deps --python-version 3.12 $(EVERY) && uv pip install $(HERE)
-EXPORT_BY_PIP := python -m pip --python $(EXPORT) install --quiet --no-deps --require-hashes \
-		-r requirements-export.lock && \
-	python -m pip --python $(EXPORT) install --quiet --no-deps --ignore-requires-python $(EVERY) && \
-	python -m pip --python $(EXPORT) install $(HERE)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -40,6 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 figures: data params
 	@python -m tomlab.pipeline.chains --chains $(CHAINS)
+	@echo 'The book: results/book/index.html'
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
 plan: data
@@ -48,16 +40,16 @@ plan: data
 # The pages alone: from results/, after a change of a text or of the style.
 book: data
 	@python -m tomlab.pipeline.publish
+	@echo 'The book: results/book/index.html'
 
 test: data
 	pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-exports: $(EXPORT)/.ready
-	@for format in every-eval-ever inspect croissant; do \
-		$(EXPORT)/bin/python -m tomlab.export $$format || exit 1; done
+exports: $(READY)
+	@python -m tomlab.export
 
 test-exports: $(EXPORT)/.ready data
-	$(EXPORT)/bin/python -m pytest tests/export
+	pytest tests/export
 
 # Is params.yaml right? Every stage asks first.
 params: data
@@ -89,19 +81,18 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
-$(EXPORT)/.ready: requirements-export.lock pyproject.toml $(READY)
-	python -m venv --without-pip $(EXPORT)
-	@rm -f $@
-	@test -z "$(UV)" || ! test -x $(BIN)/uv || { $(EXPORT_BY_UV) && touch $@; } \
-		|| echo 'uv could not install the packages; going on with plain pip'
-	@test -f $@ || { $(EXPORT_BY_PIP) && touch $@; }
+# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what the others bring.
+$(EXPORT)/.ready: PINNED = $(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt
+$(EXPORT)/.ready: tests/export/requirements.txt $(READY)
+	python -m venv --clear $(EXPORT)
+	$(PINNED) inspect-ai 'mlcroissant[parquet]'
+	$(PINNED) --no-deps --ignore-requires-python every-eval-ever
+	@touch $@
 
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 		--extra dev --no-annotate --no-header --quiet -o requirements.lock
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--extra dev --extra export --no-annotate --no-header --quiet -o requirements-export.lock
 
 # Everything that can be made again. Answers that were paid for stay: see .responses/.
 clean:

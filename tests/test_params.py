@@ -21,11 +21,6 @@ def test_sections_are_read_as_they_stand(file):
     assert params.load(file) == {"run": {"seed": 3}, "bigtom": {"methods": ["0-shot"]}}
 
 
-def test_missing_file_is_named(file):
-    with pytest.raises(InputError, match=r"params\.yaml: no such file"):
-        params.load(file)
-
-
 def test_file_that_is_not_yaml_is_named_with_the_line(file):
     file.write_text("run:\n  seed: [0\nmodels: {}\n")
     with pytest.raises(InputError, match=r"params\.yaml: not YAML: .*line 3"):
@@ -55,9 +50,9 @@ def test_faulty_line_is_not_quoted_for_a_key_may_stand_there(file):
     assert "Zq8v" not in str(caught.value)
 
 
-def test_folder_and_a_link_to_itself_are_no_parameters(tmp_path):
+def test_what_is_no_file_is_named(tmp_path):
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
-    for path in (tmp_path, tmp_path / "loop.yaml"):
+    for path in (tmp_path, tmp_path / "loop.yaml", tmp_path / "none.yaml"):
         with pytest.raises(InputError, match="cannot be read"):
             params.load(path)
 
@@ -90,11 +85,9 @@ def test_limits_are_the_defaults_where_the_file_says_nothing(file):
 
 
 def test_every_bad_limit_is_named(file):
-    file.write_text("limits: {max_error_share: 2, max_costs: 1}\n")
-    with pytest.raises(InputError, match=r"limits: 2 problems") as caught:
+    file.write_text("limits: {max_error_share: 2, max_cost_usd: -1}\n")
+    with pytest.raises(InputError, match=r"(?s)limits: 2 problems.*max_cost_usd.*max_error_share"):
         specs.limits(file)
-    assert "max_error_share" in str(caught.value)
-    assert "max_costs" in str(caught.value)
 
 
 # The file that we ship

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import (
@@ -16,7 +16,6 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
@@ -26,33 +25,17 @@ class Section(BaseModel):
     """A section of the file: no other options than these, and no text where a number belongs."""
 
     model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
-    # What stands in the place of an option of former times.
-    MOVED: ClassVar[Mapping[str, str]] = {}
 
-    @model_validator(mode="wrap")
+    @model_validator(mode="before")
     @classmethod
-    def _suggesting(cls, content: Any, validate: Callable[[Any], Self]) -> Self:
-        """The complaints of pydantic; one about an unknown option says which was meant."""
-        try:
-            return validate(content)
-        except ValidationError as error:
-            raise ValidationError.from_exception_data(
-                error.title, [cls._said(case) for case in error.errors()]
-            ) from None
-
-    @classmethod
-    def _said(cls, case: Mapping[str, Any]) -> InitErrorDetails:
-        said = case["msg"]
-        if case["type"] == "extra_forbidden" and len(case["loc"]) == 1:
-            near = get_close_matches(str(case["loc"][0]), cls.model_fields, 1)
-            meant = (
-                f"did you mean {near[0]!r}?" if near else f"known: {', '.join(cls.model_fields)}"
-            )
-            if now := cls.MOVED.get(case["loc"][0]):
-                meant = f"write `{now}` instead"
-            said = f"no such option; {meant}"
-        complaint = PydanticCustomError(case["type"], "{said}", {"said": said})
-        return InitErrorDetails(type=complaint, loc=case["loc"], input=case["input"])
+    def _suggest(cls, content: Any) -> Any:
+        """A misspelt option is told with the one that was meant."""
+        for name in map(str, content if isinstance(content, Mapping) else ()):
+            if name not in cls.model_fields:
+                near = get_close_matches(name, cls.model_fields, 1)
+                known = f"did you mean {near[0]!r}?" if near else f"known: {[*cls.model_fields]}"
+                raise ValueError(f"{name}: no such option; {known}")
+        return content
 
 
 def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
@@ -64,10 +47,6 @@ def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
         return value
 
     return AfterValidator(check)
-
-
-def _distinct(values: list) -> bool:
-    return 0 < len(values) == len({str(value) for value in values})
 
 
 # Names go into shell commands, file names and DVC's own names of stages.
@@ -90,7 +69,13 @@ def _registered(name: str, info: ValidationInfo) -> str:
 
 ModelName = Annotated[Name, AfterValidator(_registered)]
 _Item = TypeVar("_Item")
-Distinct = Annotated[list[_Item], fits(_distinct, "at least one name, none of them twice")]
+Distinct = Annotated[
+    list[_Item],
+    fits(
+        lambda values: 0 < len(values) == len({*map(str, values)}),
+        "at least one name, none of them twice",
+    ),
+]
 _THERE = "a file or folder that is there, as seen from the repository's root"
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
@@ -161,8 +146,6 @@ class Seeds(Section):
 class Run(Section):
     """The section `run`."""
 
-    MOVED = {"seed": f"seeds: {{{', '.join(f'{name}: 0' for name in Seeds.model_fields)}}}"}
-
     benchmarks: Annotated[dict[Name, Source], Field(min_length=1)]
     models: Distinct[Name]
     embedder: Name
@@ -205,12 +188,8 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
     """
     try:
         content = parsed(Path(path).read_text(encoding="utf-8"), path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from None
     if not isinstance(content, Mapping):
         raise InputError(f"{path}: found {type(content).__name__}, expected sections")
     return dict(content)
@@ -251,11 +230,13 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
 
 
 def _said(case: Mapping[str, Any]) -> str:
-    message = case["msg"]
+    message = case["msg"].removeprefix("Value error, ")
     if case["type"] == "union_tag_invalid":  # whose message quotes what was found
         tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
         message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
-    told = "" if _untold(case) else f", found {shown(case['input'])}"
+    # A whole section is too long, and what is called a key may be one.
+    untold = isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
+    told = "" if untold else f", found {shown(case['input'])}"
     return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"
 
 
@@ -266,8 +247,3 @@ def shown(value: Any) -> str:
 
 def _without_key(text: str) -> str:
     return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
-
-
-def _untold(case: Mapping[str, Any]) -> bool:
-    """Whether to keep a value out of a message: a whole section, or what may be a pasted key."""
-    return isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])

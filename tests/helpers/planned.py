@@ -18,7 +18,7 @@ import nbformat
 
 from tomlab import paths
 from tomlab.models.store import Store
-from tomlab.pipeline import chains, plan, settings
+from tomlab.pipeline import plan, settings
 from tomlab.pipeline.stages import read_by_stages
 
 
@@ -47,7 +47,6 @@ def main(benchmarks: list[str]) -> None:
     with redirect_stdout(said):
         before, spent = planned(content)
         plan.main([])
-        chains._announced({}, chains.Chains())
         [model] = content["run"]["models"]
         told = read_by_stages(content)
         for name in benchmarks:

@@ -80,20 +80,20 @@ def test_answers_are_taken_in_and_the_run_goes_on(store):
 
 
 def test_what_is_still_missing_is_written_again(store):
-    written(questions(4), filed(shards=2), store)
+    written(questions(4), filed(requests=2), store)
     assert len(files(store)) == 2
     answer(store, only=1)
-    said = written(questions(4), filed(shards=2), store)
+    said = written(questions(4), filed(requests=2), store)
     assert "2 of 4 answers are to come" in said
     assert len(files(store)) == 1
     answer(store)
-    assert len(texts(answers(questions(4), filed(shards=2), store))) == 4
+    assert len(texts(answers(questions(4), filed(requests=2), store))) == 4
 
 
 def test_files_that_wait_stay_as_they_are(store):
-    written(questions(4), filed(shards=2), store)
+    written(questions(4), filed(requests=2), store)
     before = files(store)
-    written(questions(6), filed(shards=1), store)
+    written(questions(6), filed(), store)
     assert before.items() <= files(store).items()
     assert len(asked(store)) == len({*asked(store)}) == 6
 
@@ -110,15 +110,13 @@ def test_a_line_that_failed_is_told_and_written_again(store, fault):
     assert asked(store) == [second["body"]["messages"][-1]["content"]]
 
 
-def test_questions_that_share_a_prefix_stay_in_one_shard(store):
+def test_questions_that_share_a_prefix_stand_side_by_side(store):
     stories = [f"Story {n}. " for n in range(4)]
     requests = [question(f"{s}Question {n}?", shared_prefix=s) for n in range(5) for s in stories]
-    written(requests, filed(shards=2), store)
-    shards = [
-        {l["body"]["messages"][-1]["content"][:8] for l in ls} for ls in files(store).values()
-    ]
-    assert sorted(map(len, shards)) == [2, 2]
-    assert not set.intersection(*shards)
+    written(requests, filed(requests=10), store)
+    of = [[l["body"]["messages"][-1]["content"][:8] for l in ls] for ls in files(store).values()]
+    assert [len(set(stories)) for stories in of] == [2, 2]
+    assert all(stories == sorted(stories) for stories in of)
 
 
 def test_a_real_engine_answers_a_file_by_the_script_of_the_docs(embedded_server, store, tmp_path):
@@ -141,6 +139,7 @@ def test_a_real_engine_answers_a_file_by_the_script_of_the_docs(embedded_server,
     assert [r.reply for r in by_file] == [r.reply for r in by_call]
 
 
-def test_files_are_of_openais_protocol_alone():
+def test_files_are_of_openais_protocol_alone(store):
+    spec = toy("anthropic", "http://127.0.0.1:1", batch="files")
     with pytest.raises(InputError, match="OpenAI's protocol"):
-        toy("anthropic", "http://127.0.0.1:1", batch="files")
+        answers(questions(1), spec, store)

@@ -15,6 +15,8 @@ from tomlab.errors import InputError
 from tomlab.models import batches
 from tomlab.models.ask import ask
 from tomlab.models.batch_ledger import Ledger
+from tomlab.models.batch_vendors import OpenAIBatches, parts
+from tomlab.models.openai import OpenAI
 from tomlab.models.specs import Limits, ModelSpec
 from tomlab.models.store import Store, key_of
 from toy_models import CLIENTS, answers, question, questions, texts, toy
@@ -94,10 +96,20 @@ def test_many_requests_are_split(client, server, store):
     assert sizes(server) == [4, 2]
 
 
-def test_parts_keep_to_both_limits():
-    entries = [("a", 4), ("b", 4), ("c", 4), ("d", 9), ("e", 1), ("f", 1), ("g", 1)]
-    found = [[name for name, _ in part] for part in batches.parts(entries, 2, 10)]
-    assert found == [["a", "b"], ["c"], ["d", "e"], ["f", "g"]]
+def test_parts_keep_to_both_limits(server, monkeypatch):
+    vendor = OpenAIBatches(OpenAI(batched("openai", server)))
+    sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}
+    monkeypatch.setattr(OpenAIBatches, "most_bytes", 10)
+    # As JSON, with what stands around it.
+    monkeypatch.setattr(OpenAIBatches, "entry", lambda _, key, __: "x" * (sizes[key] - 4))
+    requests = {key: question("Who?") for key in sizes}
+    assert [[*part] for part in parts(vendor, requests, 2)] == [
+        ["a", "b"],
+        ["c"],
+        ["d"],
+        ["e", "f"],
+        ["g"],
+    ]
 
 
 def test_openai_file_and_batch_are_marked(server, store):
@@ -227,7 +239,7 @@ def test_passing_faults_of_the_vendor_are_borne(client, server, store):
 @CLIENTS
 def test_a_vendor_that_refuses_ends_the_run(client, server, store):
     server.most = 5
-    with pytest.raises(InputError, match=r"refused a batch with BadRequestError.*more than 5"):
+    with pytest.raises(InputError, match=r"refused with BadRequestError.*more than 5"):
         answers(questions(6), batched(client, server), store)
     assert texts(answers(questions(6), batched(client, server, requests=5), store)) == GOOD
 
@@ -296,18 +308,15 @@ def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, 
     assert sizes(server) == [6]
 
 
-def test_a_batch_has_one_owner_and_a_new_one_once_that_is_gone(store):
-    first, second = Ledger(store), Ledger(store)
-    batch = first.begin({"a": "{}", "b": "{}"}, 0.5)
-    assert second.begin({"b": "{}", "c": "{}"}, 0.5).requests == {"c": "{}"}
-    assert second.take_up(["a", "c", "d"]) == ([], {"a"})
-    first.note(batch, sent=1.0, id="x")
-    first.close()
-    assert second.take_up(["a"]) == ([batch], set())
-    assert second.take_up(["a"]) == ([], set())
+def test_what_is_under_way_is_known_to_all(store):
+    first, second = Ledger(Store(store)), Ledger(Store(store))
+    batch = first.begin({"a": {"asked": "a"}, "b": {}}, 0.5)
+    assert second.under_way(["a", "c"]) == [batch]
+    assert second.under_way(["c"]) == []
+    assert second.request("a") == {"asked": "a"}
+    first.note(batch, "x")
     second.end(batch)
-    assert second.ids() == {"x"}
-    second.close()
+    assert (first.under_way(["a"]), first.ids()) == ([], {"x"})
 
 
 @CLIENTS
@@ -350,7 +359,6 @@ def test_nothing_is_left_beside_the_store_but_the_ledger(client, server, store):
     with sqlite3.connect(store.with_name(f"{store.name}.batches.sqlite")) as db:
         assert db.execute("SELECT COUNT(*) FROM requests").fetchone() == (0,)
         assert db.execute("SELECT id FROM batches").fetchall() == [("batch_0",)]
-    assert not [*store.parent.glob("*.lock")]
 
 
 # The option

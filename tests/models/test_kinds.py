@@ -183,22 +183,6 @@ def test_deployment_that_no_list_names(faulty_server, store):
     assert len(faulty_server.headers) == len(faulty_server.asked) == 1
 
 
-@KINDS
-def test_either_transport_asks_the_same(client, options, faulty_server, store):
-    by = {
-        name: toy(client, faulty_server.url, transport=name, **options)
-        for name in ("aiohttp", "httpx")
-    }
-    [asked] = answers([question("Who?")], by["aiohttp"], store)
-    [kept] = answers([question("Who?")], by["httpx"], store)
-    assert kept.cached and kept.reply == asked.reply
-    [other] = answers([question("Who?")], by["httpx"], store.with_name("other.sqlite"))
-    assert other.reply == asked.reply
-    one, another = faulty_server.asked
-    assert one.body == another.body
-    assert by["aiohttp"].answering() == by["httpx"].answering()
-
-
 # What is read
 
 

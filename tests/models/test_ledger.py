@@ -10,23 +10,24 @@ from pathlib import Path
 import pytest
 
 from faulty_server import GOOD, Act
+from full_disk import files_up_to
 from tomlab.errors import InputError
-from tomlab.models import ledger
+from tomlab.models import store as stores
 from tomlab.models.costs import cost_of, worst_case
 from tomlab.models.specs import Price, Reply
-from tomlab.models.store import Store, row
+from tomlab.models.store import Store, StoreError, row
 from toy_models import answers, question, questions, toy
 
 # Ten tokens at most for a question, seven in fact, a dollar each.
 DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
 ASKER = """
 import sys
-from tomlab.models import ask, ledger
+from tomlab.models import ask, store as stores
 from toy_models import answers, question, toy
-ask.CLAIM = ledger.RESERVED = 1.0
-url, store, name, limit = sys.argv[1:]
+ask.CLAIM = stores.RESERVED = 1.0
+url, path, name, limit = sys.argv[1:]
 spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
-answers([question(f"{name} {n}?") for n in range(40)], spec, store, max_cost_usd=float(limit))
+answers([question(f"{name} {n}?") for n in range(40)], spec, path, max_cost_usd=float(limit))
 """
 
 
@@ -100,7 +101,7 @@ def test_what_nobody_waits_for_any_more_is_lost_and_counts(tmp_path):
 
 
 def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger, "RESERVED", 0.05)
+    monkeypatch.setattr(stores, "RESERVED", 0.05)
     with Store(tmp_path / "store.sqlite") as one:
         one.reserve(2.0, limit=None)
         one.reserve(4.0, limit=None, by="batch-1")
@@ -116,7 +117,9 @@ def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, 
 def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
         store.reserve(2.0, limit=None)
-        store.rescue([paid("k") | store.owed(2.0)])
+        with pytest.raises(StoreError), files_up_to(0):
+            store.put(paid("k"), reserved=2.0)
+        store.rescue()
     with Store(tmp_path / "store.sqlite") as store:
         assert store.spending() == (0.5, 0, 0)
 

@@ -33,7 +33,7 @@ def test_unknown_model_is_named_with_those_there_are():
 @pytest.mark.parametrize(
     ("option", "value", "found"),
     [
-        ("tempreture", 0.5, "found 0.5"),
+        ("tempreture", 0.5, "did you mean 'temperature'"),
         ("temperature", "warm", "found 'warm'"),
         ("max_concurrency", 0, "found 0"),
         ("max_retries", "many", "found 'many'"),
@@ -76,7 +76,6 @@ def test_entry_without_provider_says_so():
 def test_option_of_another_provider_is_unknown():
     said = complaint({"provider": "embedded", "model": "x", "base_url": "http://localhost"})
     assert "base_url" in said
-    assert "'http://localhost'" in said
 
 
 def test_unknown_baseline_policy_is_named():

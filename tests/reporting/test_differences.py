@@ -1,11 +1,10 @@
-"""Differences in pairs as they are printed, drawn, planned, and shown with the answers behind."""
+"""Differences in pairs: in words, planned, and with the answers behind them."""
 
 import numpy as np
 import pandas as pd
 
-import drawn
 from tomlab.records.published import Wording
-from tomlab.reporting import differences, printed, readings
+from tomlab.reporting import differences, readings
 from tomlab.scoring import paired
 from tomlab.scoring.series import Series
 
@@ -19,59 +18,28 @@ def told():
         for model, right in ALONE.items():
             for condition in ("all", "action") if method == "plain" else ("all",):
                 values = pd.Series([1.0] * right + [0.0] * (10 - right), list("abcdefghij"))
-                yield (
-                    model,
-                    method,
-                    Series("tb_and_fb", condition, values, values.index.to_series()),
-                )
+                groups = values.index.to_series()
+                yield model, method, Series("tb_and_fb", condition, values, groups)
 
 
 FOUND = paired.differences("demo", told(), None, ["plain"])
 NOTHING = paired.differences("demo", [], None, ["plain"])
 
 
-def test_table_has_a_row_a_pair_and_a_column_a_headline():
-    table = differences.table(FOUND, NAMED, WORDING)
-    assert list(table.printed) == ["Of", "a − b", "both right", "action"]
-    assert table.printed[["Of", "a − b"]].to_numpy().tolist() == [
-        ["plainly", "mine − yours"],
-        ["CoT", "mine − yours"],
-        ["mine", "CoT − plainly"],
-        ["yours", "CoT − plainly"],
+def test_a_difference_has_its_pair_its_value_and_a_mark_where_it_holds():
+    rows = differences.labelled(FOUND, NAMED, WORDING).query("headline == 'both right'")
+    assert rows[["kind", "shared", "pair"]].to_numpy().tolist() == [
+        ["between models", "plainly", "mine − yours"],
+        ["between models", "CoT", "mine − yours"],
+        ["between methods", "mine", "CoT − plainly"],
+        ["between methods", "yours", "CoT − plainly"],
     ]
-    cell = table.printed.loc[0, "both right"]
-    # Six of six: 2^-5; two pairs in two conditions, and two of methods that do not differ at all.
-    assert cell.startswith("0.60 [")
-    assert cell.endswith("†\np .031, q .052\nn = 10/10, d = 6")
-    assert table.printed.loc[1, "action"] == printed.ABSENT
-    assert len(table.tidy) == len(FOUND)
-    assert "all 5 differences" in table.notes[1]
-    assert "Demo" in printed.html(table)
-    assert printed.latex(table, "demo")
+    assert rows["value"].round(3).tolist() == [0.6, 0.6, 0.0, 0.0]
+    assert rows["mark"].tolist() == ["†", "†", "", ""]
 
 
-def test_figure_has_a_dot_a_pair_of_the_model_at_its_difference():
-    figure, caption = drawn.told(differences.figure(FOUND, NAMED, WORDING, "yours"))
-    assert [label for label, _ in drawn.rows(figure)] == ["yours", "CoT − plainly"]
-    figure, caption = drawn.told(differences.figure(FOUND, NAMED, WORDING, "mine"))
-    labels = [label for label, _ in drawn.rows(figure)]
-    assert labels == ["plainly", "mine − yours", "CoT", "mine − yours", "mine", "CoT − plainly"]
-    both, action = figure.axes
-    assert drawn.dots(both, "between models filled") == [(0.6, 1), (0.6, 3)]
-    assert drawn.dots(both, "between methods filled") == [(0.0, 5)]
-    assert drawn.counts(both) == {1: "10/10", 3: "10/10", 5: "10/10"}
-    assert drawn.artists(both, "zero")
-    assert [said for said in drawn.said(action) if said != "†"] == ["not asked", "not asked"]
-    assert "what mine scores less what others do" in caption
-
-
-def test_nothing_to_compare_is_said():
-    table = differences.table(NOTHING, NAMED, WORDING)
-    assert table.printed.empty
-    assert table.notes == ["Nothing to compare in pairs."]
-    assert printed.html(table)
-    figure, *_ = differences.figure(NOTHING, NAMED, WORDING, "mine")
-    assert drawn.rows(figure) == [("Nothing to compare in pairs", 0)]
+def test_nothing_to_compare_is_an_empty_table():
+    assert differences.labelled(NOTHING, NAMED, WORDING).empty
     assert differences.plan(NOTHING, NAMED).empty
     assert differences.largest(differences.plan(NOTHING, NAMED)).empty
 

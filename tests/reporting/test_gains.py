@@ -83,7 +83,7 @@ def test_what_was_asked_in_another_way_does_not_count():
 def test_table_is_printed_with_interval_n_and_cost():
     shown = table(gains(found(), HEADLINES, responses(), METHODS, {"m": Price(input=2, output=10)}))
     [row] = shown.to_dict("records")
-    assert row["gain"].startswith("0.50 [")
+    assert row["gain"].startswith(".50 [")
     del row["gain"]
     assert row == {
         "headline": "right",

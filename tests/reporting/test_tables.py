@@ -12,7 +12,7 @@ from tomlab.paths import PACKAGE
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
 from tomlab.reporting import tables
-from tomlab.reporting.tables import count, counted, in_words, name, number, show
+from tomlab.reporting.tables import count, counted, in_words, name, show
 
 WORDING = Wording("Toy", {"cot": "chain of thought"}, groups="entity sets")
 
@@ -23,30 +23,6 @@ def metrics(*rows: tuple[str, str, float, int]) -> pd.DataFrame:
     return frame.assign(**ends, n=frame["n_groups"] * 3, ci_method="x")[
         ["method", "condition", *tables.NUMBER, "ci_method"]
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        (0.6789, ".68"),
-        (1.0, "1.00"),
-        (0.0, ".00"),
-        (0.0042, ".004"),
-        (0.0001, "< .001"),
-        (-0.128, "−.13"),
-        (-0.0001, "> −.001"),
-        (18.6667, "18.67"),
-        (1234, "1,234"),
-        (np.int64(7), "7"),
-        (np.nan, "–"),
-        (None, "–"),
-        (pd.NA, "–"),
-        (True, "yes"),
-        (np.bool_(False), "no"),
-    ],
-)
-def test_numbers_have_two_digits_and_three_below_a_hundredth(value, told):
-    assert number(value) == told
 
 
 def test_number_stands_with_its_interval_and_n_with_its_groups():
@@ -149,6 +125,20 @@ def test_two_tables_of_one_page_have_ids_of_their_own():
     one, other = (show(pd.DataFrame({"rows": [n]})).data for n in (1, 2))
     assert one.split('id="')[1].split('"')[0] != other.split('id="')[1].split('"')[0]
     assert one == show(pd.DataFrame({"rows": [1]})).data
+
+
+def test_a_table_is_saved_in_three_forms(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables.paths, "RESULTS", tmp_path)
+    frame = pd.DataFrame({"model": ["random"], "text": [HOSTILE]})
+    numbers = pd.DataFrame({"value": [0.12345]})
+    shown = tables.table(frame, "toy/one", HOSTILE, ["A note."], data=numbers)
+    stem = tmp_path / "tables" / "toy" / "one"
+    assert pd.read_csv(stem.with_suffix(".csv"))["value"].tolist() == [0.12345]
+    page = stem.with_suffix(".html").read_text(encoding="utf-8")
+    assert page in shown.data
+    assert "<script>" not in page and page.count("&lt;script&gt;") == 2
+    assert "A note." in page
+    assert "\\toprule" in stem.with_suffix(".tex").read_text(encoding="utf-8")
 
 
 def parts(benchmark: str) -> set[str]:

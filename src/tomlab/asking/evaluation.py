@@ -68,7 +68,6 @@ def plan(
     seed: int = 0,
     orders: int = 1,
     wordings: Sequence[Path | str] = (),
-    order: Sequence[str] | None = None,
 ) -> list[Question]:
     """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
@@ -76,11 +75,10 @@ def plan(
     `seed`; those of a smaller n are among those of a larger one, so methods stay comparable. A
     baseline is left out of methods to which it has no answers, and says so.
 
-    orders: 2 asks what shows two options with these exchanged, too, but for items with `tried`,
-    which come in several orders by lot as they are. wordings: folders of other prompts (see
-    `prompts.wording`), asked of items whose messages they change; a baseline reads none.
+    orders: with 2, questions with two options are also asked with these swapped, but for items with
+    `tried`, which come in several drawn orders as they are. wordings: folders of other prompts (see
+    `prompts.wording`), which are used for items whose messages they change; a baseline reads none.
     A model may declare, as `variants`, of how many of its groups both or either are asked.
-    order: of `drawn`, where the items are a part of those that groups are drawn from.
     """
     others = [(REVERSED, {})] if orders > 1 else []
     others += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
@@ -90,23 +88,21 @@ def plan(
     declared = {"groups": allowed, "variants": varied}
     named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in declared.items()}
     refuse(strange_methods(benchmark, named), "params.yaml")
-    if order is None:
-        order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
+    order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
     questions = []
     for method in methods:
         own = items
         if (n := allowed.get(method)) is not None:
             own = items[items[benchmark.UNIT].isin(order[:n])]
         asked = benchmark.asked(own, method).to_dict("records")
-        if model.provider == "baseline" and not _answers(benchmark, asked, method, model.model):
+        known = benchmark.reference(asked[0], method, 0) if asked else model.model
+        if model.provider == "baseline" and model.model not in known:
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
-        counts = {way.name: _groups_of(way, varied, method) for way in ways_too}
-        # By way the groups of which it is asked, None for all.
-        among = {name: n if n is None else frozenset(order[:n]) for name, n in counts.items()}
+        # The groups of which each way is asked.
+        among = {way.name: {*order[: _groups_of(way, varied, method)]} for way in ways_too}
         for item in asked:
-            group = item[benchmark.UNIT]
-            ways = [w for w in ways_too if among[w.name] is None or group in among[w.name]]
+            ways = [way for way in ways_too if item[benchmark.UNIT] in among[way.name]]
             ways = [_PLAIN, *(way for way in ways if _changes(way, benchmark, item, method))]
             questions += [
                 Question(as_shown(item, way.name), method, sample, way)
@@ -133,11 +129,6 @@ def _changes(way: Variant, benchmark: Benchmark, item: Mapping, method: str) -> 
         return len(item["choices"]) == 2 and "tried" not in item
     told = {"reasoning": "", **item}  # which a second call has only once it is asked
     return benchmark.messages(told, method, way.prompts) != benchmark.messages(told, method)
-
-
-def _answers(benchmark: Benchmark, asked: Sequence[Mapping], method: str, policy: str) -> bool:
-    """Whether a baseline has answers to what is asked by a method."""
-    return not asked or policy in benchmark.reference(asked[0], method, 0)
 
 
 def drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
@@ -193,7 +184,12 @@ def requested(
     refuse(strange_methods(benchmark, {"limits of answers": limits}), where)
     for question in questions:
         put = request(benchmark, question, **{**options, "max_tokens": limits})
-        yield _on_its_own(put, question) if is_sampled(model) else put
+        if is_sampled(model):
+            # By one seed for all questions, an engine's chance would be the same in each, and the
+            # answers of one repeat would go wrong together.
+            lot = f"{put.seed}/{question.item['item_id']}/{question.method}"
+            put = replace(put, seed=random.Random(lot).getrandbits(30))
+        yield put
 
 
 async def evaluate(
@@ -209,13 +205,12 @@ async def evaluate(
 ) -> pd.DataFrame:
     """Ask all questions; one row each in the responses table, and one for each first call.
 
-    A method that names its `first` call has that asked in one go with all that takes one call, then
-    the answer on top of it; in this order stand the rows, and last what lost its first call.
-    seed: goes with each request to engines that take one, where chance has a part as one drawn by
-    it for each question; the baseline `random` guesses by it.
-    max_tokens: limits of answers by method; a model's own `answer_tokens` come before them.
-    Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share` failed.
-    What a vendor's content filter took away is no such failure: it would come again for ever.
+    First calls are asked together with all methods of one call, and second calls after them. The
+    rows are in this order; questions that lost their first call come last. seed: sent to engines
+    that take one (for a sampled model, one drawn by it for each question); the baseline `random`
+    guesses by it. max_tokens: limits of answers by method; a model's `answer_tokens` come before
+    them. Errors: those of `models.ask`, and `InputError` when more than `limits.max_error_share`
+    failed. What a vendor's content filter took away is no such failure: it would come for ever.
     """
     where = f"{benchmark.NAME}, {model.name}"
     if not questions:
@@ -270,14 +265,6 @@ async def _asked(benchmark: Benchmark, questions: Sequence[Question], how: tuple
         }
         rows.append(row)
     return check(pd.DataFrame(rows), "responses", where)
-
-
-def _on_its_own(asked: Request, question: Question) -> Request:
-    """With a seed for this question alone: by one seed for all, an engine's chance would be the
-    same in each, and the answers of one repeat would go wrong together.
-    """
-    lot = f"{asked.seed}/{question.item['item_id']}/{question.method}"
-    return replace(asked, seed=random.Random(lot).getrandbits(30))
 
 
 def first_calls(benchmark: TwoCalls, questions: Sequence[Question]) -> list[Question]:

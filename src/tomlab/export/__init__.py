@@ -1,1 +1,1 @@
-"""A run in the formats of others, each checked by its own library; see docs/exports.md."""
+"""A run in the formats of others, see docs/exports.md."""

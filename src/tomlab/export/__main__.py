@@ -1,47 +1,35 @@
-"""Write a run in a format of others, checked by its own library.
+"""Write a run in the published formats of others.
 
+    python -m tomlab.export                   # all three
     python -m tomlab.export every-eval-ever   # metrics with intervals, a record for each answer
     python -m tomlab.export inspect           # a log for each benchmark, model and method
     python -m tomlab.export croissant         # the items, described for machines
 
-Writes `results/exports/<format>` anew, or a new folder (`--to FOLDER`); see docs/exports.md.
+Each replaces `results/exports/<format>`; see docs/exports.md.
 """
 
 import argparse
 import shutil
 import sys
-from importlib import import_module
-from pathlib import Path
 
 from tomlab import paths
 from tomlab.errors import InputError
+from tomlab.export import croissant, every_eval_ever, inspect
 
-LIBRARIES = ("every_eval_ever", "inspect_ai", "mlcroissant")
-FORMATS = dict(zip(("every-eval-ever", "inspect", "croissant"), LIBRARIES, strict=True))
+FORMATS = {"every-eval-ever": every_eval_ever, "inspect": inspect, "croissant": croissant}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, or 1 with one clear message."""
     about = __doc__.split("\n", 1)[0]
     parser = argparse.ArgumentParser(prog="python -m tomlab.export", description=about)
-    parser.add_argument("format", choices=FORMATS)
-    parser.add_argument("--to", type=Path, metavar="FOLDER", help="a new or an empty folder")
-    args = parser.parse_args(arguments)
-    own = paths.RESULTS / "exports" / args.format
-    folder = args.to or own
+    parser.add_argument("format", choices=FORMATS, nargs="?", help="all of them by default")
+    named = parser.parse_args(arguments).format
     try:
-        try:
-            import_module(FORMATS[args.format])
-        except ImportError as error:
-            how = "`make exports` installs it in .venv-export and writes all three"
-            raise InputError(f"{args.format}: {error}; {how}") from None
-        if args.to and paths.kind(folder) and (folder.is_file() or any(folder.iterdir())):
-            raise InputError(f"--to {folder}: expected a new or an empty folder")
-        if not args.to and own.exists():
-            shutil.rmtree(own)
-        folder.mkdir(parents=True, exist_ok=True)
-        written = import_module(f"tomlab.export.{args.format.replace('-', '_')}").write(folder)
-        print(f"{folder}: {written}, checked by {FORMATS[args.format]}")
+        for name in [named] if named else FORMATS:
+            folder = paths.RESULTS / "exports" / name
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"{folder}: {FORMATS[name].write(folder)}")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

@@ -1,89 +1,88 @@
-"""Inspect: a log for each benchmark, model and method, with all questions, answers and verdicts."""
+"""Inspect: a log for each benchmark, model and method, with every question and verdict."""
 
-from collections.abc import Mapping
+import json
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
-from inspect_ai import log as logs
-from inspect_ai.analysis import samples_df
-
-from tomlab.errors import InputError
-from tomlab.export.results import CORRECT, Part, dataset, identity, parts, tokens
+from tomlab.export.results import CORRECT, Part, parts, tokens
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
 _REASONS = {"unparsed": "invalid_response_format", "truncated": "truncated"}
 _REASONS |= {"refused": "refusal", "error": "no_response"}
+_SUMMARY = ["id", "epoch", "input", "choices", "target", "scores", "model_usage", "metadata"]
 _INTERVAL = ["ci_low", "ci_high", "ci_method", "n", "n_groups", "groups"]
 
 
 def write(folder: Path) -> str:
-    """Write `folder/<benchmark>/<model>_<method>.eval` for all that the run has; says what. The
-    answers by one method are in memory at a time.
+    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON; say what was written.
 
-    Errors: `InputError` where there is nothing, or Inspect's data frame of a log lacks a sample.
+    Errors: `InputError` where the run has no answers.
     """
-    count = 0
     for part in parts():
-        for method in part.scores["method"].unique():
+        (folder / part.name).mkdir(parents=True, exist_ok=True)
+        for method in dict.fromkeys(answer["method"] for _, answer in part.answers):
+            own = [both for both in part.answers if both[1]["method"] == method]
+            samples = [_sample(item, answer, part.model) for item, answer in own]
+            content = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
+            content["summaries.json"] = [{name: s[name] for name in _SUMMARY} for s in samples]
+            content["header.json"] = _log(part, method, samples)
             path = folder / part.name / f"{part.spec.name}_{method}.eval"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            log = _log(part, method)
-            logs.write_eval_log(log, str(path))
-            if (read := len(samples_df(str(path), quiet=True))) != len(log.samples):
-                raise InputError(f"{path}: {read} samples read of {len(log.samples)} written")
-            count += 1
-    return f"{count} logs"
+            with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+                for name, told in content.items():
+                    archive.writestr(name, json.dumps(told, ensure_ascii=False))
+    return f"{len([*folder.rglob('*.eval')])} logs"
 
 
-def _log(part: Part, method: str) -> logs.EvalLog:
-    model = identity(part.spec)
-    samples = [_sample(item, answer, model) for item, answer in part.answers(method)]
-    n, ids = len(samples), list(dict.fromkeys(sample.id for sample in samples))
-    of = {"name": dataset(part.name, part.items), "samples": len(ids), "sample_ids": ids}
-    spec = logs.EvalSpec(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        task=f"tomlab/{part.name}",
-        task_args={"method": method},
-        dataset=of,
-        model=model,
-        model_generate_config={"temperature": part.temperature},
-        config={"epochs": max(sample.epoch for sample in samples)},
-        packages={"tomlab": version("tomlab")},
-        metadata=part.provenance | {"entry": part.spec.answering(part.name)},
-    )
-    found = {"/".join(CORRECT): None}  # first, as what Inspect shows of a log
-    for row in part.metrics[part.metrics["method"] == method].to_dict("records"):
-        metric = f"{row['metric']}/{row['condition']}"
+def _log(part: Part, method: str, samples: list[dict]) -> dict:
+    n, ids = len(samples), list(dict.fromkeys(sample["id"] for sample in samples))
+    # Inspect shows the first metric of a log.
+    metrics = [row for row in part.metrics if row["method"] == method]
+    metrics.sort(key=lambda row: (row["metric"], row["condition"]) != CORRECT)
+    found = {}
+    for row in metrics:
+        name = f"{row['metric']}/{row['condition']}"
         told = {key: row[key] for key in _INTERVAL}
-        found[metric] = {"name": metric, "value": row["value"], "metadata": told}
+        found[name] = {"name": name, "value": row["value"], "metadata": told}
     score = {"name": "tomlab", "scorer": "tomlab", "metrics": found}
-    results = logs.EvalResults(total_samples=n, completed_samples=n, scores=[score])
-    return logs.EvalLog(status="success", eval=spec, results=results, samples=samples)
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "task": f"tomlab/{part.name}",
+            "task_args": {"method": method},
+            "dataset": {"name": part.dataset, "samples": len(ids), "sample_ids": ids},
+            "model": part.model,
+            "model_generate_config": {"temperature": part.temperature},
+            "config": {"epochs": max(sample["epoch"] for sample in samples)},
+            "packages": {"tomlab": version("tomlab")},
+            "metadata": part.provenance | {"entry": part.spec.answering(part.name)},
+        },
+        "plan": {},
+        "results": {"total_samples": n, "completed_samples": n, "scores": [score]},
+        "stats": {},
+    }
 
 
-def _sample(item: Mapping[str, Any], answer: Mapping[str, Any], model: str) -> logs.EvalSample:
+def _sample(item: dict, answer: dict, model: str) -> dict:
     stop = _STOPS.get(answer["finish_reason"], "unknown")
     said = {"role": "assistant", "content": answer["response"], "model": model}
     choices = [] if answer["failed"] else [{"message": said, "stop_reason": stop}]
     output = {"model": model, "choices": choices, "usage": tokens(answer)}
-    score = {
-        "value": answer["score"],
-        "answer": answer.get("chosen"),
-        "metadata": answer["details"],
+    score = {"value": answer["score"], "answer": answer.get("chosen")}
+    score |= {"explanation": answer["details"]["rule"], "metadata": answer["details"]}
+    return {
+        "id": answer["item_id"],
+        "epoch": answer["sample"] + 1,
+        "input": answer["messages"],
+        "choices": item["choices"] or None,
+        "target": item["answer"],
+        "messages": [*answer["messages"], *(choice["message"] for choice in choices)],
+        "output": output | {"error": answer["failed"]},
+        "scores": {"tomlab": score | {"reason": _REASONS.get(answer["outcome"])}},
+        "model_usage": {model: tokens(answer)},
+        "metadata": {"group_id": item["group_id"], "outcome": answer["outcome"]},
     }
-    score |= {"explanation": answer["details"]["rule"], "reason": _REASONS.get(answer["outcome"])}
-    return logs.EvalSample(
-        id=answer["item_id"],
-        epoch=answer["sample"] + 1,
-        input=answer["messages"],
-        choices=item["choices"] or None,
-        target=item["answer"],
-        messages=[*answer["messages"], *(choice["message"] for choice in choices)],
-        output=output | {"error": answer["failed"]},
-        scores={"tomlab": score},
-        model_usage={model: tokens(answer)},
-        metadata={"group_id": item["group_id"], "outcome": answer["outcome"]},
-    )

@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Reply
 from tomlab.models.store import REPLY, key_of, reply_of
-from tomlab.records import parts
 
 _TEXTS = ("key", "uses", "model", "request", "text", "finish_reason", "origin")
 _COUNTS = ("prompt_tokens", "completion_tokens")
@@ -82,4 +81,10 @@ def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
 
 def opened(path: Path) -> pq.ParquetFile:
     """A file of answers. Errors: `InputError` where it is none."""
-    return parts.opened(path, *SCHEMA.names)
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: found no Parquet file ({error}); expected one") from None
+    if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
+        raise InputError(f"{path}: columns {', '.join(missing)} are missing")
+    return file

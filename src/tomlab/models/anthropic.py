@@ -23,8 +23,7 @@ class Anthropic(Remote):
     """Any server that speaks the Anthropic messages protocol, through the `anthropic` client."""
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
-    url, key_env = "https://api.anthropic.com", "ANTHROPIC_API_KEY"
-    path = "/v1/messages"
+    url, key_env, path = "https://api.anthropic.com", "ANTHROPIC_API_KEY", "/v1/messages"
     spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:
@@ -46,7 +45,21 @@ class Anthropic(Remote):
         }
 
     def read(self, answer: Any) -> Reply:
-        return _reply(answer)
+        try:
+            kinds = {block.type for block in answer.content}
+            texts = [block.text for block in answer.content if block.type == "text"]
+            # Not part of the answer; its tokens are in the usage.
+            thought = [block.thinking for block in answer.content if block.type == "thinking"]
+            finish, usage = answer.stop_reason, answer.usage
+        except (AttributeError, TypeError):
+            raise MalformedReplyError(f"no content in the reply: {str(answer)!r}") from None
+        if not all(isinstance(part, str) for part in [*kinds, *texts]):
+            raise MalformedReplyError(f"expected texts in the reply, found {str(answer)!r}")
+        names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        counts = [count(getattr(usage, name, 0)) for name in names]
+        said = getattr(usage, "output_tokens", 0)
+        origin = {"model": getattr(answer, "model", None)} | thinking(*thought)
+        return reply("".join(texts), finish, _FINISH, sum(counts), said, origin, *counts[1:])
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:
@@ -57,21 +70,3 @@ def _cached_prefix(request: Request, caching: bool) -> list[dict]:
     rest = {"type": "text", "text": last["content"].removeprefix(request.shared_prefix)}
     kept = {"type": "text", "text": request.shared_prefix, "cache_control": {"type": "ephemeral"}}
     return [*earlier, {**last, "content": [kept, rest]}]
-
-
-def _reply(message: Any) -> Reply:
-    try:
-        kinds = {block.type for block in message.content}
-        texts = [block.text for block in message.content if block.type == "text"]
-        # Not part of the answer; its tokens are in the usage.
-        thought = [block.thinking for block in message.content if block.type == "thinking"]
-        finish, usage = message.stop_reason, message.usage
-    except (AttributeError, TypeError):
-        raise MalformedReplyError(f"no content in the reply: {str(message)!r}") from None
-    if not all(isinstance(part, str) for part in [*kinds, *texts]):
-        raise MalformedReplyError(f"expected texts in the reply, found {str(message)!r}")
-    read = [getattr(usage, f"{part}_input_tokens", 0) for part in ("cache_read", "cache_creation")]
-    counts = [count(tokens) for tokens in (getattr(usage, "input_tokens", 0), *read)]
-    said = getattr(usage, "output_tokens", 0)
-    origin = {"model": getattr(message, "model", None)} | thinking(*thought)
-    return reply("".join(texts), finish, _FINISH, sum(counts), said, origin, *counts[1:])

@@ -5,128 +5,107 @@ clients' own readers end at the first broken line.
 """
 
 import json
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
 
+from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
+from tomlab.models.replies import FilteredError, Told, from_json
+from tomlab.models.specs import Request
 
-# How far a vendor's clock may be from ours, in seconds.
-SKEW = 3600.0
-
-
-@dataclass(frozen=True)
-class Line:
-    """One result. answer: what the client would have given back, None for a failure; said: the
-    failure's cause; passing: whether asking again may fare better; filtered: whether it is the
-    vendor's content filter that failed it. key: "" where none is told.
-    """
-
-    key: str = ""
-    answer: Any = None
-    said: str = ""
-    passing: bool = True
-    filtered: bool = False
+SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 
 
-BROKEN = Line(said="a broken line among a batch's results")
+class LineError(Exception):
+    """What a vendor said in place of one answer. passes: whether asking again may fare better."""
+
+    def __init__(self, said: str, passes: bool = True):
+        super().__init__(said)
+        self.passes = passes
 
 
-@dataclass(frozen=True)
-class State:
-    """How far a batch is. halt: why nothing more of it is to be asked by itself; full: only because
-    too much is under way.
-    """
+# One result: its key, "" where none is told, and the answer or the error in its place.
+Result = tuple[str, Any]
+BROKEN = ("", LineError("a broken line among a batch's results"))
 
-    done: int
+
+class State(NamedTuple):
+    """Of a batch. halt: why nothing more is to be sent; full: only as too much is under way."""
+
     is_over: bool
     halt: str = ""
     full: bool = False
 
 
-def vendor(adapter: Remote, window: str) -> "OpenAIBatches | AnthropicBatches":
-    """The batches of the vendor that an adapter speaks to."""
-    is_openai = adapter.spec.provider == "openai"
-    return OpenAIBatches(adapter, window) if is_openai else AnthropicBatches(adapter)
-
-
 class OpenAIBatches:
     """Files of requests, which a batch turns into a file of answers and one of errors.
 
-    most, most_bytes: the limits of one.
+    most, most_bytes: the limits of one batch.
     """
 
     most, most_bytes = 50_000, 200_000_000
 
-    def __init__(self, adapter: Remote, window: str = "24h"):
-        self.adapter, self.window = adapter, window
-        self.path = f"/v1{adapter.path}"
+    def __init__(self, adapter: Remote):
+        self.adapter, self.url = adapter, f"/v1{adapter.path}"
 
-    @property
-    def _client(self) -> Any:
-        return self.adapter._client
-
-    def entry(self, key: str, sent: Payload) -> dict[str, Any]:
+    def entry(self, key: str, request: Request) -> Payload:
         """The part of a batch that asks one request, as the client would ask it by itself."""
-        return {"custom_id": key, "method": "POST", "url": self.path, "body": sent}
+        body = self.adapter.wire(request)
+        return {"custom_id": key, "method": "POST", "url": self.url, "body": body}
 
-    async def upload(self, local: str, entries: Sequence[Mapping]) -> str:
-        """What has to be there before a batch is made; it costs nothing."""
-        file = (f"{local}.jsonl", jsonl(entries))
-        return (await self._client.files.create(file=file, purpose="batch")).id
-
-    async def create(self, local: str, uploaded: str) -> str:
-        """Make the batch; its id. No retry of the client's: it might make a second one."""
-        once = self._client.with_options(max_retries=0).batches
-        about = {"endpoint": self.path, "completion_window": self.window}
-        marked = {"input_file_id": uploaded, "metadata": {"tomlab": local}}
-        return (await once.create(**about, **marked)).id
+    async def create(self, local: str, entries: Collection[Payload]) -> str:
+        """Make a batch; its id. No retry of the client's: it might make a second one."""
+        client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
+        uploaded = await client.files.create(file=file, purpose="batch")
+        made = await client.with_options(max_retries=0).batches.create(
+            endpoint=self.url,
+            completion_window=self.adapter.spec.batch.completion_window,
+            input_file_id=uploaded.id,
+            metadata={"tomlab": local},
+        )
+        return made.id
 
     async def look(self, batch: str) -> State:
-        found = await self._client.batches.retrieve(batch)
+        found = await self.adapter.client.batches.retrieve(batch)
         over = found.status in ("completed", "expired", "cancelled", "failed")
         errors = (found.errors and found.errors.data) or []
         said = "; ".join(str(error.message or error.code) for error in errors[:3])
         halts = {"cancelled": "was cancelled at the vendor", "failed": f"failed: {said}"}
         full = any(error.code == "token_limit_exceeded" for error in errors)
-        counts = found.request_counts
-        done = counts.completed + counts.failed if counts else 0
-        return State(done, over, halts.get(found.status, ""), full)
+        return State(over, halts.get(found.status, ""), full)
 
-    async def results(self, batch: str) -> AsyncIterator[Line]:
-        found = await self._client.batches.retrieve(batch)
+    async def results(self, batch: str) -> AsyncIterator[Result]:
+        client = self.adapter.client
+        found = await client.batches.retrieve(batch)
         for file in filter(None, (found.output_file_id, found.error_file_id)):
-            async with self._client.files.with_streaming_response.content(file) as content:
+            async with client.files.with_streaming_response.content(file) as content:
                 async for line in _lines(content.iter_bytes()):
                     yield self.read(line)
 
-    def read(self, line: bytes) -> Line:
+    def read(self, line: bytes) -> Result:
         """One line of a file of results, the vendor's or another's of that form."""
-        from openai.types.chat import ChatCompletion
-        from openai.types.responses import Response
-
-        form = Response if self.adapter.spec.endpoint == "responses" else ChatCompletion
         try:
-            told = json.loads(line)
-            key, response = str(told["custom_id"]), told.get("response") or {}
-            status, said = response.get("status_code"), response.get("body")
-            if status == 200 and not told.get("error"):
-                return Line(key, form.construct(**said))
-            said = _said(told.get("error") or said)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            told = from_json(line)
+            key, response = str(told.custom_id), told.response or Told()
+            status = response.status_code
+            if status == 200 and not told.error:
+                return key, response.body
+            said = _said(told.error or response.body)
+            if said.startswith("content_filter"):  # the error's code
+                return key, FilteredError(said)
+            return key, LineError(f"{status}: {said}" if status else said, passes(status))
+        except (ValueError, TypeError, AttributeError):
             return BROKEN
-        passing = not status or status in (408, 409, 429) or status >= 500
-        filtered = said.startswith("content_filter")  # the error's code
-        return Line(key, None, f"{status}: {said}" if status else said, passing, filtered)
 
     async def find(
         self, local: str, keys: Collection[str], since: float, known: Collection[str]
     ) -> str | None:
-        """The id of a batch of which nobody heard whether it was made; None if it was not, "" while
-        that can't be told. known: ids of others.
+        """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
+        while that can't be told. known: ids of others.
         """
-        # It bears our own id of it, and the list has the newest first.
-        async for found in self._client.batches.list(limit=100):
+        # It bears our own name of it, and the list has the newest first.
+        async for found in self.adapter.client.batches.list(limit=100):
             if (found.metadata or {}).get("tomlab") == local:
                 return found.id
             if found.created_at < since - SKEW:
@@ -145,48 +124,41 @@ class AnthropicBatches:
 
     @property
     def _batches(self) -> Any:
-        return self.adapter._client.messages.batches
+        return self.adapter.client.messages.batches
 
-    def entry(self, key: str, sent: Payload) -> dict[str, Any]:
-        return {"custom_id": key, "params": sent}
+    def entry(self, key: str, request: Request) -> Payload:
+        return {"custom_id": key, "params": self.adapter.wire(request)}
 
-    async def upload(self, local: str, entries: Sequence[Mapping]) -> Sequence[Mapping]:
-        return entries
-
-    async def create(self, local: str, uploaded: Sequence[Mapping]) -> str:
-        once = self.adapter._client.with_options(max_retries=0).messages.batches
-        return (await once.create(requests=uploaded)).id
+    async def create(self, local: str, entries: Collection[Payload]) -> str:
+        once = self.adapter.client.with_options(max_retries=0).messages.batches
+        return (await once.create(requests=entries)).id
 
     async def look(self, batch: str) -> State:
         found = await self._batches.retrieve(batch)
-        counts = found.request_counts
-        done = counts.succeeded + counts.errored + counts.canceled + counts.expired
         cancelled = "was cancelled at the vendor" if found.cancel_initiated_at else ""
-        return State(done, found.processing_status == "ended", cancelled)
+        return State(found.processing_status == "ended", cancelled)
 
-    async def results(self, batch: str) -> AsyncIterator[Line]:
+    async def results(self, batch: str) -> AsyncIterator[Result]:
         async with self._batches.with_streaming_response.results(batch) as content:
             async for line in _lines(content.iter_bytes()):
                 yield self.read(line)
 
-    def read(self, line: bytes) -> Line:
-        from anthropic.types import Message
-
+    def read(self, line: bytes) -> Result:
         try:
-            told = json.loads(line)
-            key, result = str(told["custom_id"]), told["result"]
-            if result["type"] == "succeeded":
-                return Line(key, Message.construct(**result["message"]))
-            error = (result.get("error") or {}).get("error") or {}
-            lasting = error.get("type") == "invalid_request_error"
-            return Line(key, None, _said(error or result["type"]), not lasting)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            told = from_json(line)
+            key, result = str(told.custom_id), told.result
+            if result.type == "succeeded":
+                return key, result.message
+            error = (result.error or Told()).error or Told()
+            lasts = error.type == "invalid_request_error"
+            return key, LineError(_said(error) or result.type, not lasts)
+        except (ValueError, TypeError, AttributeError):
             return BROKEN
 
     async def find(
         self, local: str, keys: Collection[str], since: float, known: Collection[str]
     ) -> str | None:
-        # No batch bears an id of ours. What was made since then, is not known by its id and has as
+        # No batch bears a name of ours. What was made since then, is not known by its id and has as
         # many requests as ours may be ours: the `custom_id` of any of its results proves it or
         # rules it out, and those are there once it has ended. Until then nothing is asked again:
         # waiting costs time alone.
@@ -200,13 +172,35 @@ class AnthropicBatches:
             if found.processing_status != "ended":
                 told = ""
             elif found.archived_at is None:
-                async for line in self.results(found.id):
-                    if line.key in keys:
+                async for key, _ in self.results(found.id):
+                    if key in keys:
                         return found.id
-                    if line.key:
+                    if key:
                         break
                 self._others.add(found.id)
         return told
+
+
+def parts(
+    vendor: OpenAIBatches | AnthropicBatches, requests: Mapping[str, Request], most: int | None
+) -> Iterator[dict[str, Payload]]:
+    """What asks these requests, by key, in parts within the vendor's limits and `most`."""
+    part, size, most = {}, 0, min(most or vendor.most, vendor.most)
+    for key, request in chain.from_iterable(by_prefix(requests)):
+        entry = vendor.entry(key, request)
+        length = len(json.dumps(entry)) + 2
+        if part and (len(part) == most or size + length > vendor.most_bytes):
+            yield part
+            part, size = {}, 0
+        part[key] = entry
+        size += length
+    if part:
+        yield part
+
+
+def passes(status: int | None) -> bool:
+    """Whether a failure with this HTTP status, or without one, may be gone the next time."""
+    return not status or status in (408, 409, 429) or status >= 500
 
 
 def jsonl(entries: Iterable[Mapping]) -> bytes:
@@ -227,6 +221,6 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 def _said(error: Any) -> str:
     """A vendor's error in words."""
-    inner = error.get("error", error) if isinstance(error, Mapping) else error
-    told = inner if isinstance(inner, Mapping) else {"message": inner}
-    return ": ".join(str(told[name]) for name in ("code", "type", "message") if told.get(name))
+    inner = getattr(error, "error", None) or error
+    told = [getattr(inner, name, None) for name in ("code", "type", "message")]
+    return ": ".join(str(part) for part in told if part) or str(inner or "")

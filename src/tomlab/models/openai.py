@@ -13,6 +13,9 @@ from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Req
 
 URL = "https://api.openai.com/v1"
 _FINISH = {"stop": "stop", "length": "length", "content_filter": FILTERED, "refusal": "refusal"}
+# By the status of a response or, of an incomplete one, its reason.
+_STATUS = {"completed": "stop", "max_output_tokens": "length", "content_filter": FILTERED}
+_STATUS |= {"refusal": "refusal"}
 
 
 class Embedded:
@@ -80,7 +83,7 @@ class _Engine:
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
         body = {"cache_prompt": cached}
         create = self.client.chat.completions.create
-        answered = _reply(await create(model="embedded", extra_body=body, **arguments))
+        answered = _completion(await create(model="embedded", extra_body=body, **arguments))
         return replace(answered, origin=origin() | thinking(answered.origin.get("thinking")))
 
 
@@ -92,7 +95,7 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
         "max_tokens": request.max_tokens,
         "temperature": request.temperature if declared == PROTOCOL else declared,
         "seed": request.seed + request.sample,
-        **response_format(request),
+        **_response_format(request),
     }
 
 
@@ -108,26 +111,76 @@ class OpenAI(Remote):
     """Any server that speaks OpenAI's chat protocol."""
 
     sdk, client_class = openai, openai.AsyncOpenAI
-    url, key_env = URL, "OPENAI_API_KEY"
-    path = "/chat/completions"
+    url, key_env, path = URL, "OPENAI_API_KEY", "/chat/completions"
     spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
         return {
-            "messages": with_system(request.messages, spec.system_role),
+            "messages": _with_system(request.messages, spec.system_role),
             spec.max_tokens_field: self.limit(request),
             "temperature": self.temperature(request),
             "reasoning_effort": spec.reasoning_effort,
             "extra_body": spec.extra_body,
-            **response_format(request),
+            **_response_format(request),
         }
 
     def read(self, answer: Any) -> Reply:
-        return _reply(answer)
+        return _completion(answer)
 
 
-def with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:
+class Responses(Remote):
+    """Any server that speaks OpenAI's protocol of responses."""
+
+    sdk, client_class = openai, openai.AsyncOpenAI
+    url, key_env, path = URL, "OPENAI_API_KEY", "/responses"
+    spec: OpenAIModel
+
+    def body(self, request: Request) -> Payload:
+        spec = self.spec
+        messages, told = _with_system(request.messages, spec.system_role), None
+        if spec.system_role == "system":
+            told = "\n\n".join(m["content"] for m in messages if m["role"] == "system") or None
+            messages = [message for message in messages if message["role"] != "system"]
+        effort, form = spec.reasoning_effort, _response_format(request).get("response_format")
+        return {
+            "instructions": told,
+            "input": messages,
+            "max_output_tokens": self.limit(request),
+            "temperature": self.temperature(request),
+            "reasoning": None if effort is None else {"effort": effort},
+            "text": form and {"format": {"type": form["type"], **form["json_schema"]}},
+            "store": False,  # by default the vendor keeps responses for weeks
+            "extra_body": spec.extra_body,
+        }
+
+    def read(self, answer: Any) -> Reply:
+        try:
+            output, usage, finish = answer.output, answer.usage, answer.status
+            if finish == "failed":
+                raise MalformedReplyError(f"the response failed: {answer.error!r}")
+            if finish == "incomplete":
+                finish = answer.incomplete_details.reason
+            parts = [part for item in output if item.type == "message" for part in item.content]
+            texts = [part.text for part in parts if part.type == "output_text"]
+            refused = [part.refusal for part in parts if part.type == "refusal"]
+            thoughts = [item for item in output if item.type == "reasoning"]
+            # In full, as servers of open models tell it, or else the vendor's summary.
+            thought = [
+                part.text for item in thoughts for part in item.content or item.summary or ()
+            ]
+        except (AttributeError, TypeError):
+            raise MalformedReplyError(f"no output in the reply: {str(answer)!r}") from None
+        if not all(isinstance(part, str) for part in [*texts, *refused]):
+            raise MalformedReplyError(f"expected texts in the reply, found {str(answer)!r}")
+        finish = "refusal" if refused else finish
+        counts = (getattr(usage, f"{what}_tokens", 0) for what in ("input", "output"))
+        origin = {"model": getattr(answer, "model", None)} | thinking(*thought)
+        said = "".join(texts) or "".join(refused)
+        return reply(said, finish, _STATUS, *counts, origin, *_cache(usage, "input"))
+
+
+def _with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:
     """The messages with the system's in another role, or `joined` to the user's first."""
     if role != "joined":
         return [{**m, "role": role} if m["role"] == "system" else {**m} for m in messages]
@@ -138,7 +191,7 @@ def with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mappin
     return others
 
 
-def response_format(request: Request) -> dict[str, Any]:
+def _response_format(request: Request) -> dict[str, Any]:
     """The field that holds a model to a JSON schema, if the request has one."""
     if request.schema is None:
         return {}
@@ -146,7 +199,7 @@ def response_format(request: Request) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
-def _reply(completion: Any) -> Reply:
+def _completion(completion: Any) -> Reply:
     try:
         choice, usage = completion.choices[0], completion.usage
         content, refused = choice.message.content, getattr(choice.message, "refusal", None)
@@ -160,10 +213,10 @@ def _reply(completion: Any) -> Reply:
     # Not the vendor's fields: servers name them so, one or both with the same text.
     fields = ("reasoning_content", "reasoning")
     told |= thinking(*(getattr(choice.message, field, None) for field in fields))
-    return reply(text, finish, _FINISH, *counts, told, *cache(usage, "prompt"))
+    return reply(text, finish, _FINISH, *counts, told, *_cache(usage, "prompt"))
 
 
-def cache(usage: Any, what: str) -> tuple[Any, Any]:
+def _cache(usage: Any, what: str) -> tuple[Any, Any]:
     """How many tokens of the prompt were read from and written to the vendor's cache."""
     details = getattr(usage, f"{what}_tokens_details", None)
     return tuple(getattr(details, f"{name}_tokens", 0) for name in ("cached", "cache_write"))

@@ -1,59 +1,36 @@
-"""One small adapter per provider: what is sent for a request, and what came back.
-
-`payload` is everything that goes over the wire (the cache key is made of it), `check` fails before
-anything is spent, `send` asks. The vendors' own clients do the talking and the retrying.
-"""
+"""One small adapter per provider: what is sent for a request, and what came back."""
 
 from collections.abc import Mapping
-from itertools import groupby
-from typing import Protocol
+from typing import Any
 
 from tomlab.errors import InputError
-from tomlab.models.remote import Payload
 from tomlab.models.specs import BaselineModel, ModelSpec, Reply, Request
 from tomlab.models.store import canonical
 
 
-class Provider(Protocol):
-    """What every adapter offers. `fatal`: errors after which no later request will fare better.
+def provider(spec: ModelSpec) -> Any:
+    """The adapter for a registry entry. Errors: `InputError` for a missing file.
 
-    secret: the key, if there is one, so that no message repeats it.
+    payload: all that is sent for a request, of which its key is made; check: fails before anything
+    is spent; send: asks, by the vendor's own client, which does the retrying; fatal: errors after
+    which no later request will fare better; secret: the key, if there is one, so that no message
+    repeats it.
     """
-
-    fatal: tuple[type[Exception], ...]
-    secret: str | None
-
-    def payload(self, request: Request) -> Payload: ...
-
-    async def check(self) -> None: ...
-
-    async def send(self, request: Request) -> Reply: ...
-
-    async def close(self) -> None: ...
-
-
-def provider(spec: ModelSpec) -> Provider:
-    """The adapter for a registry entry. Errors: `InputError` for a missing file."""
+    if spec.provider == "baseline":
+        return Baseline(spec)
     # Imported here: each vendor's client takes a second to import, and a run needs one of them.
-    match spec.provider:
-        case "baseline":
-            return Baseline(spec)
-        case "anthropic":
-            from tomlab.models.anthropic import Anthropic
+    if spec.provider == "anthropic":
+        from tomlab.models.anthropic import Anthropic
 
-            return Anthropic(spec)
-        case "openai":
-            from tomlab.models.openai import OpenAI
-            from tomlab.models.responses import Responses
+        return Anthropic(spec)
+    from tomlab.models import openai
 
-            return OpenAI(spec) if spec.endpoint == "chat" else Responses(spec)
-        case "embedded":
-            from tomlab.models.openai import Embedded
-
-            return Embedded(spec)
+    if spec.provider == "embedded":
+        return openai.Embedded(spec)
+    return openai.OpenAI(spec) if spec.endpoint == "chat" else openai.Responses(spec)
 
 
-def whole(adapter: Provider, model: ModelSpec, request: Request) -> dict:
+def whole(adapter: Any, model: ModelSpec, request: Request) -> dict:
     """All that is sent for a request and where to: its key is made of it."""
     return {"provider": model.provider, **adapter.payload(request)}
 
@@ -67,37 +44,25 @@ def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]
     """Requests by key in groups that share the earlier messages and the last one's beginning, side
     by side for whoever caches that. A request without a prefix is a group of its own.
     """
-
-    def shares(entry: tuple[str, Request]) -> tuple[str, str]:
-        return prefix(entry[1])
-
-    groups = []
-    for (shared, _), group in groupby(sorted(missing.items(), key=shares), key=shares):
-        entries = [*group]
-        groups += [entries] if shared else [[entry] for entry in entries]
-    return groups
+    groups: dict[Any, list[tuple[str, Request]]] = {}
+    for key, request in missing.items():
+        shared = prefix(request) if request.shared_prefix else key
+        groups.setdefault(shared, []).append((key, request))
+    return [*groups.values()]
 
 
 class Baseline:
     """Says what the benchmark prepared for its policy."""
 
-    fatal, secret = (), None
-
     def __init__(self, spec: BaselineModel):
         self.spec = spec
 
-    def payload(self, request: Request) -> Payload:
+    def payload(self, request: Request) -> dict:
         policy, where = self.spec.model, f"models.{self.spec.name}"
         if policy not in request.reference:
             raise InputError(f"{where}: this benchmark prepares no {policy!r} answers")
         says = request.reference[policy]
         return {"policy": policy, "messages": list(request.messages), "says": says}
 
-    async def check(self) -> None:
-        """Nothing to reach."""
-
     async def send(self, request: Request) -> Reply:
         return Reply(self.payload(request)["says"], "stop")
-
-    async def close(self) -> None:
-        """Nothing to close."""

@@ -1,7 +1,6 @@
 """What the adapters of remote providers share: the key, the check before anything is spent."""
 
 import os
-from abc import ABC, abstractmethod
 from types import ModuleType
 from typing import Any
 
@@ -44,9 +43,10 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
         raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
 
 
-class Remote(ABC):
-    """What the adapters of remote providers are alike in; each adds its protocol: the `body`, the
-    endpoint, and what is read of its answer.
+class Remote:
+    """What the adapters of remote providers are alike in. Each adds its protocol: the `body`, whose
+    fields are None where nothing is sent; the `path` of the endpoint; and how to `read` the reply
+    in what came, by `from_json`.
 
     The client is made when it is first needed: answers in the store need neither key nor client.
     """
@@ -55,13 +55,13 @@ class Remote(ABC):
     client_class: type
     url: str
     key_env: str
-    path: str  # of the endpoint
+    path: str
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
         self.spec = spec
         self.fatal = fatal(self.sdk)
-        self._client: Any = None
+        self.client: Any = None
 
     def payload(self, request: Request) -> Payload:
         where = {"base_url": self.spec.base_url or self.url, "sample": request.sample}
@@ -77,14 +77,6 @@ class Remote(ABC):
         sent = self.sent(request)
         return sent | sent.pop("extra_body")
 
-    @abstractmethod
-    def body(self, request: Request) -> Payload:
-        """The protocol's fields, None for what is not sent."""
-
-    @abstractmethod
-    def read(self, answer: Any) -> Reply:
-        """The reply in what came, by `from_json` or of the client's type; errors as of `reply`."""
-
     async def send(self, request: Request) -> Reply:
         """One answer. Errors: those of `read` and of the client; `FilteredError`, too, where the
         question is filtered.
@@ -93,7 +85,7 @@ class Remote(ABC):
         try:
             # Not by the method of its name, which goes through the types of all that is sent and
             # comes back: as much work as the rest.
-            text = await self._client.post(self.path, body=self.wire(request), cast_to=str)
+            text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
             return self.read(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
@@ -119,41 +111,39 @@ class Remote(ABC):
         model known? A server without such a list, and an entry that says `listed: false`, is taken
         on trust. A name that isn't listed may be an alias, which the server tells on asking.
         """
-        spec, sdk, where = self.spec, self.sdk, f"models.{self.spec.name}"
+        spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
-        by = {"aiohttp": sdk.DefaultAioHttpClient, "httpx": sdk.DefaultAsyncHttpxClient}
-        self._client = client = self.client_class(
+        self.client = self.client_class(
             base_url=spec.base_url or self.url,
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
             timeout=spec.timeout,
-            # Another server than the one that is named gets neither the questions nor the key.
-            http_client=by[spec.transport](follow_redirects=False),
+            # Faster than the clients' own default. Another server than the one that is named gets
+            # neither the questions nor the key.
+            http_client=sdk.DefaultAioHttpClient(follow_redirects=False),
         )
         if not spec.listed:
             return
+        where, address = f"models.{spec.name}", self.client.base_url
         try:
-            listed = [model.id async for model in client.models.list()]
+            models = [model.id async for model in self.client.models.list()]
         except sdk.APIConnectionError as error:
             said = redacted(str(error.__cause__ or error), self.secret)
-            raise InputError(f"{where}: cannot reach base_url {client.base_url} ({said})") from None
+            raise InputError(f"{where}: cannot reach base_url {address} ({said})") from None
         except (sdk.AuthenticationError, sdk.PermissionDeniedError):
-            raise InputError(f"{where}: {client.base_url} does not accept the key") from None
-        except Exception as error:  # noqa: BLE001 - whatever that is, it is no list
-            if getattr(error, "status_code", 0) // 100 == 3:
-                sends = f"{client.base_url} sends on to another address: give that as base_url"
-                raise InputError(f"{where}: {sends}") from None
+            raise InputError(f"{where}: {address} does not accept the key") from None
+        except Exception:  # noqa: BLE001 - whatever that is, it is no list
             return
-        listed = [name for name in listed if isinstance(name, str)]
+        listed = sorted(name for name in models if isinstance(name, str))
         if not listed or spec.model in listed:
             return
         try:
-            await client.models.retrieve(spec.model)
+            await self.client.models.retrieve(spec.model)
         except (sdk.APIError, ValueError):
-            some = redacted(", ".join(sorted(listed)[:20])[:1000], self.secret)
-            said = f"no model {spec.model!r} at {client.base_url}; it has: {some}"
+            some = redacted(", ".join(listed[:20])[:1000], self.secret)
+            said = f"no model {spec.model!r} at {address}; it has: {some}"
             raise InputError(f"{where}: {said}") from None
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+        if self.client is not None:
+            await self.client.close()

@@ -7,14 +7,13 @@ its name.
 
 import json
 import os
-import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, field_validator
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from tomlab import params
 from tomlab.errors import InputError
@@ -24,50 +23,30 @@ PROTOCOL = "protocol"
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("max_retries", "timeout", "api_key_env", "licence", "transport", "listed", "batch"),
+    *("max_retries", "timeout", "api_key_env", "licence", "listed", "batch"),
 }
-
-
-def _is_benchmark(name: str) -> str:
-    known = sorted(m.name for m in pkgutil.iter_modules([str(PACKAGE / "benchmarks")]))
-    if name not in known:
-        raise ValueError(f"no benchmark {name!r}; there are: {', '.join(known)}")
-    return name
-
-
-_Benchmark = Annotated[str, AfterValidator(_is_benchmark)]
-
-
-def _fits(pattern: str, expected: str) -> AfterValidator:
-    return params.fits(lambda value: bool(re.fullmatch(pattern, value)), expected)
-
-
-_Url = Annotated[
-    str,
-    _fits(r"(?s)https?://.*", "a URL that starts with http:// or https://"),
-    # A URL is part of every kept request.
-    _fits(
-        r"(?!.*/sk-[\w-]{8})[^@?#]*",
-        "a URL without a key or password; keys come from the environment",
-    ),
+_BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
+_Benchmark = Annotated[
+    str, params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
 ]
 _Groups = Annotated[int, Field(ge=0)]
 _Way = Literal["reversed", "wordings"]
-_NO_KEY = "no key or password in it: it is part of every kept request"
+
+
+def _fits(pattern: str, expected: str) -> Any:
+    return params.fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
+
+
+_URL = "a URL that starts with http:// or https:// and has no key or password in it"
+_Url = Annotated[str, _fits(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
+# Some vendors' keys are capitals and digits.
+_VARIABLE = "the name of an environment variable, in capitals"
+_Variable = Annotated[str, _fits(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
 
 
 def _no_key(body: Mapping[str, Any]) -> bool:
     names = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
     return re.search(names, json.dumps(body, default=str), re.IGNORECASE) is None
-
-
-_Variable = Annotated[
-    str,
-    # Some vendors' keys are capitals and digits.
-    _fits(
-        r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", "the name of an environment variable, in capitals"
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -155,8 +134,8 @@ class Price(params.Section):
         """
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
-        prompt = (prompt_tokens - cached - written) * self.input + cached * reading
-        whole = prompt + written * writing + completion_tokens * self.output
+        whole = (prompt_tokens - cached - written) * self.input + cached * reading
+        whole += written * writing + completion_tokens * self.output
         return whole * (self.batch if batched else 1) / 1e6
 
 
@@ -169,16 +148,12 @@ class Batch(params.Section):
     # Most requests of a batch or file; the vendor's limit where there is none.
     requests: params.Size | None = None
     completion_window: str = "24h"
-    shards: params.Size = 1  # files to make
 
 
 def _batch(declared: Any) -> Any:
     """The options behind `true` and `files`."""
-    if isinstance(declared, Mapping | Batch | None):
-        return declared
-    if declared not in (True, False, "files"):
-        raise ValueError(f"expected true, false, files, or {', '.join(Batch.model_fields)}")
-    return {True: {}, False: None, "files": {"to": "files"}}[declared]
+    short = {True: {}, False: None, "files": {"to": "files"}}
+    return short.get(declared, declared) if isinstance(declared, bool | str) else declared
 
 
 class _Spec(params.Section):
@@ -239,9 +214,8 @@ class _RemoteModel(_Spec):
     thinking_tokens: int = Field(0, ge=0)
     # In the vendor's words, such as `low`; null sends none.
     reasoning_effort: str | None = None
-    extra_body: Annotated[dict[str, Any], params.fits(_no_key, _NO_KEY)] = Field({})
-    # What carries requests; the clients' own default is httpx, which takes longer.
-    transport: Literal["aiohttp", "httpx"] = "aiohttp"
+    # Part of every kept request.
+    extra_body: Annotated[dict[str, Any], params.fits(_no_key, "no key in it")] = Field({})
     # Whether the server's list of models is looked at before anything is asked. Where models go by
     # names that no list has, as Azure's deployments do: false.
     listed: bool = True
@@ -268,13 +242,6 @@ class AnthropicModel(_RemoteModel):
     # Let the vendor keep a long prefix that questions share, such as a conversation; what that
     # costs is `cached_input` and `cache_write` of the price.
     prompt_caching: bool = True
-
-    @field_validator("batch")
-    @classmethod
-    def _no_files(cls, batch: Batch | None) -> Batch | None:
-        if batch is not None and batch.to == "files":
-            raise ValueError("batch files are of OpenAI's protocol; expected true or options")
-        return batch
 
 
 class BaselineModel(_Spec):

@@ -1,10 +1,12 @@
-"""The response store: every answer that was paid for, in SQLite, keyed by the whole request.
+"""The response store: every answer that was paid for, in SQLite, keyed by the whole request; what
+was spent; and what requests under way may cost.
 
 It lies outside every stage's outputs. What differs from run to run (dates, latencies, cost) is
 kept here and nowhere else.
 """
 
 import json
+import math
 import os
 import sqlite3
 import tempfile
@@ -12,21 +14,23 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 from tomlab.errors import InputError
-from tomlab.models.ledger import LEDGER, OPENING, PATIENCE, Ledger, log_ahead
 from tomlab.models.specs import Reply
 
-VERSION = 3  # of the schema; 0 had no claims, 1 neither origins nor uses, 2 no spending
-_ORIGIN = "origin TEXT NOT NULL DEFAULT '{}'"
+VERSION = 3  # of the schema; 2 had no spending
+RESERVED = 30.0  # seconds for which a reservation is known to be under way unless it is held
+_PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
+_ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
     "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
     "finish_reason TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, "
     "completion_tokens INTEGER NOT NULL, cost REAL, seconds REAL NOT NULL, created REAL NOT NULL, "
-    f"{_ORIGIN}"
+    "origin TEXT NOT NULL DEFAULT '{}'"
 )
 _NAMES = tuple(column.split()[0] for column in _COLUMNS.split(", "))
 REPLY = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
@@ -35,22 +39,25 @@ _TABLES = {
     "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
     # By which stages, and what for, an answer was asked.
     "uses": "key TEXT, stage TEXT, purpose TEXT, PRIMARY KEY (key, stage, purpose)",
-    **LEDGER,
-}
-# By the beginning of SQLite's name of a fault: what to do.
-_ADVICE = {
-    "SQLITE_FULL": "free some space and run again",
-    "SQLITE_READONLY": "make the file and its folder writable and run again",
-    ("SQLITE_BUSY", "SQLITE_LOCKED"): "another program holds it: end that or wait, and run again",
-    "SQLITE_CANTOPEN": "see that its folder is one and may be written to",
-    "SQLITE_NOTADB": "not a response store. Move it away to start a new one",
-    "SQLITE_CORRUPT": "it is damaged. Move it away to start a new one; what can still be read of "
-    "it is saved by `sqlite3 DAMAGED .recover | sqlite3 NEW`",
+    # In one row, US dollars that the answers asked for here cost.
+    "spent": "one INTEGER PRIMARY KEY, usd REAL NOT NULL",
+    # What requests under way may cost, by who asks; lost when its time is over.
+    "reserved": "owner TEXT PRIMARY KEY, usd REAL NOT NULL, until REAL NOT NULL",
 }
 
 
 class StoreError(InputError):
     """The store can't be read or written; the message names it, the cause and what to do."""
+
+
+class Spending(NamedTuple):
+    """What was spent at a store, in US dollars: on answers, on what was `lost` (under way when its
+    process was killed, at the most it may have cost), and at most on what is under way.
+    """
+
+    answers: float
+    lost: float
+    under_way: float
 
 
 def canonical(request: Mapping) -> str:
@@ -70,12 +77,13 @@ def key_of(request: str) -> str:
     return sha256(request.encode()).hexdigest()
 
 
-class Store(Ledger):
+class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
-    Several processes may ask at one store: what one has claimed, no other asks meanwhile.
-    Write-ahead logging without a flush to disk per commit: killing the process loses nothing; a
-    power cut may lose the last moments.
+    Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
+    each may still spend counts for all. Without a flush to disk per commit: killing the process
+    loses nothing; a power cut may lose the last moments. What a killed process had reserved still
+    counts as spent.
     """
 
     def __init__(self, path: Path | str):
@@ -83,21 +91,24 @@ class Store(Ledger):
 
         Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
         """
-        self.path, self._owner = Path(path), uuid4().hex
+        self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.path}: its folder can't be made ({error})") from None
+            raise StoreError(f"{path}: its folder can't be made ({error})") from None
         with self._told():
-            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
             self._check_form()
-            log_ahead(self._db)
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            if self._version() < VERSION:
-                self._upgrade()
-        for rescued in self._rescued():
-            # In a folder for all, another's file may stand under the name.
-            if rescued.is_file() and rescued.stat().st_uid == os.getuid():
+            self._log_ahead()
+            self._db.execute("PRAGMA main.synchronous=NORMAL")
+            for name, columns in _TABLES.items():
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+        if not self.all("SELECT usd FROM spent"):
+            self.all("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
+            self.check_writable()
+        name = self._rescued.replace(self._owner, "*")
+        for rescued in chain.from_iterable(folder.glob(name) for folder in self._folders):
+            if rescued.stat().st_uid == os.getuid():  # the other folder is everybody's
                 self._take_in(rescued)
 
     def __enter__(self) -> Self:
@@ -116,64 +127,96 @@ class Store(Ledger):
         try:
             yield
         except sqlite3.DatabaseError as error:
-            name, todo = getattr(error, "sqlite_errorname", ""), "see that its disk has space"
-            todo = next((said for fault, said in _ADVICE.items() if name.startswith(fault)), todo)
+            todo = "see that it is a whole response store, writable, on a disk with space"
             raise StoreError(f"{self.path}: {error}: {todo}") from error
 
-    def _version(self) -> int:
-        return self._db.execute("PRAGMA user_version").fetchone()[0]
-
-    def _upgrade(self) -> None:
-        """Make the tables that are not there, and the columns of an earlier version."""
-        with self._db:
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """The database, for changes of which all or none are made."""
+        with self._told(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            for name, columns in _TABLES.items():
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
-            if len(self._columns()) < len(_NAMES):
-                self._db.execute(f"ALTER TABLE responses ADD COLUMN {_ORIGIN}")
-            self._db.execute(OPENING)
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+            yield self._db
 
-    def _columns(self) -> list[str]:
-        return [row[1] for row in self._db.execute("PRAGMA table_info(responses)")]
+    def all(self, command: str, *values: Any) -> list[tuple]:
+        """The rows that a command gives."""
+        with self._told():
+            return self._db.execute(command, values).fetchall()
+
+    def _log_ahead(self) -> None:
+        # Another that opens it holds it for moments, in which SQLite fails at once, whatever
+        # timeout the connection has.
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
 
     def _check_form(self) -> None:
-        """Refuse, before anything is written, what another program or a later version made."""
-        if (version := self._version()) > VERSION:
+        [[version]] = self.all("PRAGMA user_version")
+        if version > VERSION:
             raise StoreError(
                 f"{self.path}: found schema {version} of the response store, expected {VERSION} or "
                 "an earlier one: it was made by a newer tomlab. Update this one, or move it away"
             )
-        tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")]
-        columns = self._columns()
-        # Another process may have made the tables since the version was read.
-        if tables and columns not in ([*_NAMES], [*_NAMES[:-1]]):
-            found = f"columns {', '.join(columns)}" if columns else f"tables {', '.join(tables)}"
-            raise StoreError(
-                f"{self.path}: not a response store: found {found}; expected a table `responses` "
-                f"with the columns {', '.join(_NAMES)}. Move it away to start a new one"
-            )
+        tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
+        # Read after that: another process may be making the tables.
+        columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
+        if tables and columns != [*_NAMES]:
+            found = ", ".join(columns or tables)
+            expected = f"expected a table `responses` with the columns {', '.join(_NAMES)}"
+            raise StoreError(f"{self.path}: not a response store: found {found}; {expected}")
 
     def check_writable(self) -> None:
         """Write to the store without changing it. Errors: `StoreError` if that fails."""
-        with self._told():
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self.all(f"PRAGMA user_version = {VERSION}")
+
+    # Answers
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
-        query = (
-            f"SELECT key, {', '.join(REPLY)} FROM responses"
-            " WHERE key IN (SELECT value FROM json_each(?))"
-        )
-        with self._told():
-            rows = self._db.execute(query, [json.dumps([*keys])])
-            return {key: Reply(*reply) for key, *reply in rows}
+        query = f"SELECT key, {', '.join(REPLY)} FROM responses"
+        query += " WHERE key IN (SELECT value FROM json_each(?))"
+        return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
-    def asked_since(self, moment: float) -> int:
-        """How many answers came in since a moment, in seconds as of `time.time`."""
-        query = "SELECT COUNT(*) FROM responses WHERE created >= ?"
-        with self._told():
-            return self._db.execute(query, [moment]).fetchone()[0]
+    def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
+        """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
+        that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
+        among those to `rescue` then.
+        """
+        answer = {**row, "reserved": reserved, "owner": by or self._owner}
+        try:
+            self._insert([answer])
+        except StoreError:
+            self.unsaved.append(answer)
+            raise
+        return self.replies([row["key"]])[row["key"]]
+
+    def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Store answers from elsewhere; the keys of those that differ here, which stay as here.
+
+        rows: as of `kept`. They cost nothing here.
+        """
+        self._insert(rows, paid=False)
+        uses = [
+            (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
+        ]
+        with self.changing() as db:
+            db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
+        there = self.replies(row["key"] for row in rows)
+        return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
+
+    def _insert(self, rows: Sequence[Mapping[str, Any]], paid: bool = True) -> None:
+        command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
+        with self.changing() as db:
+            db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
+            db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
+            for row in rows if paid else ():
+                if row["cost"] or row["reserved"]:
+                    self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
 
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
         """Note by which stage, such as `3_evaluation/bigtom`, answers were asked.
@@ -181,9 +224,8 @@ class Store(Ledger):
         purposes: of each the key and what it was asked for.
         """
         rows = sorted({(key, stage, purpose) for key, purpose in purposes})
-        with self._told(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
+        with self.changing() as db:
+            db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
         """The answers that stages of a benchmark asked for, as `row` makes them, with their `uses`:
@@ -199,6 +241,10 @@ class Store(Ledger):
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 
+    def asked_since(self, moment: float) -> int:
+        """How many answers came in since a moment, in seconds as of `time.time`."""
+        return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
+
     def measured(self, stage: str) -> list[tuple]:
         """What answers asked for by a stage took, by model and method: how many, sums of their
         tokens, of the characters of their messages as JSON and of their seconds.
@@ -207,29 +253,15 @@ class Store(Ledger):
             f"ifnull(length(json_extract(request, '$.{name}')), 0)"
             for name in ("messages", "input", "system")
         )
-        query = (
+        return self.all(
             "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
             f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
             " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
-            " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method"
+            " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method",
+            stage,
         )
-        with self._told():
-            return self._db.execute(query, [stage]).fetchall()
 
-    def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere; the keys of those that differ here, which stay as here.
-
-        rows: as of `kept`. They cost nothing here.
-        """
-        self._insert(rows, paid=False)
-        uses = [
-            (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
-        ]
-        with self._told(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
-        there = self.replies(row["key"] for row in rows)
-        return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
+    # Claims
 
     def claim(self, key: str, seconds: float) -> Reply | bool:
         """Whether a request is now ours to ask, for so many seconds; the reply if there is one.
@@ -237,13 +269,12 @@ class Store(Ledger):
         False while another process has claimed it and its time is not over.
         """
         now = time.time()
-        with self._told():
-            claimed = self._db.execute(
-                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
-                " SET owner = excluded.owner, until = excluded.until"
-                " WHERE until < ? OR owner = excluded.owner",
-                [key, self._owner, now + seconds, now],
-            ).rowcount
+        claimed = self.all(
+            "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
+            " SET owner = excluded.owner, until = excluded.until"
+            " WHERE until < ? OR owner = excluded.owner RETURNING 1",
+            *(key, self._owner, now + seconds, now),
+        )
         # Looked up after the claim: the other process stores a reply before it lets go.
         if reply := self.replies([key]).get(key):
             self.let_go(key)
@@ -252,60 +283,83 @@ class Store(Ledger):
 
     def hold(self, seconds: float) -> None:
         """Prolong all our claims and our reservation to so many seconds from now."""
-        with self._told():
-            for table in ("claims", "reserved"):
-                command = f"UPDATE {table} SET until = ? WHERE owner = ?"
-                self._db.execute(command, [time.time() + seconds, self._owner])
+        for table in ("claims", "reserved"):
+            command = f"UPDATE {table} SET until = ? WHERE owner = ?"
+            self.all(command, time.time() + seconds, self._owner)
 
     def let_go(self, key: str) -> None:
         """Give up a claim."""
-        with self._told():
-            command = "DELETE FROM claims WHERE key = ? AND owner = ?"
-            self._db.execute(command, [key, self._owner])
+        self.all("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
 
-    def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
-        """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
-        that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
-        not kept then.
+    # Money
+
+    def reserve(self, usd: float, limit: float | None, by: str = "") -> bool:
+        """Whether a request that may cost so much may be asked: what was spent and what is reserved
+        here, by whomever, stay within `limit` with it (None: any).
+
+        by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
         """
-        self._insert([{**row, **self.owed(reserved, by)}])
-        return self.replies([row["key"]])[row["key"]]
+        until = math.inf if by else time.time() + RESERVED
+        with self.changing() as db:
+            if limit is not None and sum(self.spending()) + usd > limit + _ROUNDING:
+                return False
+            db.execute(
+                "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
+                " SET usd = usd + excluded.usd, until = excluded.until",
+                [by or self._owner, usd, until],
+            )
+        return True
 
-    def _insert(self, rows: Sequence[Mapping[str, Any]], paid: bool = True) -> None:
-        command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
-        with self._told(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
-            self._db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
-            self._book(rows if paid else [])
-
-    def _rescued(self) -> list[Path]:
-        """Where answers go that the store does not take: beside it, or to another disk."""
-        name = f"{self.path.name}.rescued.jsonl"
-        elsewhere = f"tomlab-{sha256(str(self.path.resolve()).encode()).hexdigest()[:12]}-{name}"
-        folders = (Path(tempfile.gettempdir()), Path.home())
-        return [self.path.with_name(name), *(folder / elsewhere for folder in folders)]
-
-    def rescue(self, rows: Sequence[Mapping[str, Any]]) -> Path:
-        """Write answers that the store did not take as JSON Lines; where. The next one takes them
-        in. Errors: `StoreError` where nothing can be written anywhere.
+    def settle(self, usd: float, by: str = "", paid: float = 0.0) -> None:
+        """So much of a reservation is over: its request brought no answer, though it may have been
+        `paid`. `put` does it for an answer.
         """
-        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        failures = []
-        for path in self._rescued():
-            before = path.stat().st_size if path.is_file() else 0
+        with self.changing():
+            self._book(paid, usd, by or self._owner)
+
+    def _book(self, paid: float, reserved: float, owner: str) -> None:
+        self._db.execute("UPDATE spent SET usd = usd + ?", [paid])
+        self._db.execute("UPDATE reserved SET usd = usd - ? WHERE owner = ?", [reserved, owner])
+        self._db.execute("DELETE FROM reserved WHERE owner = ? AND usd < ?", [owner, _ROUNDING])
+
+    def spending(self) -> Spending:
+        """What was spent here and may be under way."""
+        [found] = self.all(
+            "SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE until < ?1),"
+            " TOTAL(usd) FILTER (WHERE until >= ?1) FROM reserved",
+            time.time(),
+        )
+        return Spending(*found)
+
+    def spent(self) -> float:
+        """US dollars spent here, with what is lost."""
+        found = self.spending()
+        return found.answers + found.lost
+
+    # Answers that the store does not take: beside it, or on another disk
+
+    @property
+    def _folders(self) -> tuple[Path, Path]:
+        return self.path.parent, Path(tempfile.gettempdir())
+
+    @property
+    def _rescued(self) -> str:
+        return f"tomlab-{key_of(str(self.path.resolve()))[:12]}-{self._owner}.rescued.jsonl"
+
+    def rescue(self) -> Path:
+        """Write the answers that were not stored as JSON Lines; where. The next one who opens the
+        store takes them in. Errors: `StoreError` where nothing can be written.
+        """
+        for folder in self._folders:
+            path = folder / self._rescued
             try:
-                with path.open("ab") as file:
-                    file.write(lines)
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                failures.append(f"{path} ({error.strerror})")
+                path.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
+            except OSError:
                 with suppress(OSError):
-                    os.truncate(path, before)
+                    path.unlink()
             else:
                 return path
-        raise StoreError(f"{len(rows)} answers could be written to none of {', '.join(failures)}")
+        raise StoreError(f"nothing can be written to {' or '.join(map(str, self._folders))}")
 
     def _take_in(self, path: Path) -> None:
         """Store the answers that `rescue` wrote; the file goes when all of them are kept."""
@@ -313,14 +367,10 @@ class Store(Ledger):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 row = json.loads(line)
-                rows.append({name: row[name] for name in _NAMES[:-1]})
-                rows[-1] |= {"origin": "{}", **row}
+                rows.append({name: row[name] for name in (*_NAMES, "reserved", "owner")})
             except (ValueError, TypeError, KeyError) as error:
-                raise StoreError(
-                    f"{path}, line {number}: found {line[:60]!r} ({error!r}), expected an answer "
-                    f"as JSON with {', '.join(_NAMES)}. Mend or move the line away; the others "
-                    "were not taken in yet"
-                ) from None
+                found = f"found {line[:60]!r} ({error!r}), expected an answer as JSON"
+                raise StoreError(f"{path}, line {number}: {found}. Mend or remove it") from None
         self._insert(rows)
         path.unlink()
 

@@ -17,11 +17,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
-from string import Template
-from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from tomlab import params
 from tomlab.errors import InputError, refuse
@@ -29,22 +26,22 @@ from tomlab.models import answers
 from tomlab.models.store import Store, reply_of
 from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_file
 
-UNKNOWN = "an unknown engine"  # of answers that came without a word on it
-NONE = {
-    "keep": "No answers that a stage asked for and ended with are in the response store.",
-    "show": "No answers.",
-}
-CARD, INDEX = (
-    Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-    for name in ("card.md", "cards.md")
-)
+INDEX = """# Kept answers
+
+What models answered, one file for each benchmark and model. Each card names the hash of its file,
+what the answers were asked for, and their licence. `make verify` checks the files against the cards
+and asks a sample again; `python -m tomlab.pipeline.answers keep` writes files, cards and this list.
+
+| benchmark | model | answers | given by | days (UTC) | MB |
+|---|---|---:|---|---|---:|
+"""
 
 
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
-    """Add the answers in a store to the files of a folder, a file a benchmark and model.
+    """Add the answers in a store to the files of a folder, one for each benchmark and model.
 
-    Returns a row a file: `file, new` (answers that it did not have), `kept` (that it had) and
-    `other` (that are others there, and stay so). Errors: those of `models.answers`.
+    Returns a row for each file: `file, new` (answers that it did not have), `kept` (that it had)
+    and `other` (that are others there, and stay so). Errors: those of `models.answers`.
     """
     told = []
     with Store(store) as kept:
@@ -54,109 +51,83 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
                 by_model[row["model"]].append(row)
             for model, rows in sorted(by_model.items()):
                 path = folder / benchmark / f"{model}.parquet"
-                before = {row["key"]: row for part in _there(path) for row in part}
-                new = [row for row in rows if row["key"] not in before]
+                there = answers.read(path) if path.exists() else ()
+                before = {row["key"]: row for part in there for row in part}
                 known = [row for row in rows if row["key"] in before]
                 other = sum(reply_of(row) != reply_of(before[row["key"]]) for row in known)
-                if new:
+                if new := [row for row in rows if row["key"] not in before]:
                     answers.write([*before.values(), *new], path)
                 told.append((path, len(new), len(known) - other, other))
     return pd.DataFrame(told, columns=["file", "new", "kept", "other"])
 
 
-def _there(path: Path) -> Any:
-    return answers.read(path) if path.exists() else ()
-
-
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     """Put the answers of files into a store, some thousand at a time.
 
-    Returns a row a file: `file, answers` and `other` (that are others in the store, and stay so).
-    Errors: those of `models.answers`; what was taken until then stays.
+    Returns a row for each file: `file, answers` and `other` (that are others in the store, and stay
+    so). Errors: those of `models.answers`; what was taken until then stays.
     """
     told = []
     with Store(store) as kept:
         for path in files:
-            count = other = 0
-            bar = tqdm(total=answers.opened(path).metadata.num_rows, unit="answer", desc=path.name)
-            with bar:
-                for rows in answers.read(path):
-                    other += len(kept.take(rows))
-                    count += len(rows)
-                    bar.update(len(rows))
-            told.append((path, count, other))
+            parts = [(len(rows), len(kept.take(rows))) for rows in answers.read(path)]
+            told.append((path, *map(sum, zip(*parts, strict=True))))
     return pd.DataFrame(told, columns=["file", "answers", "other"])
 
 
 def show(folder: Path) -> pd.DataFrame:
     """What the files of a folder hold: `file, answers, asked of` (engines, or models by the
-    vendor's word), `first, last` (days, UTC), `tokens, cost_usd` and `mb`.
+    vendor's word), `days` (UTC), `tokens, cost_usd` and `mb`.
     """
-    columns = ["file", "answers", "asked of", "first", "last", "tokens", "cost_usd", "mb"]
-    return pd.DataFrame(_rows(folder), columns=columns).round({"cost_usd": 2, "mb": 2})
-
-
-def _rows(folder: Path) -> list[dict[str, Any]]:
-    return [{"file": path, **_told(path)} for path in answers.files([folder])]
-
-
-def _told(path: Path) -> dict[str, Any]:
     columns = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"]
-    table = answers.opened(path).read(columns).to_pandas()
-    days = [
-        datetime.fromtimestamp(when, UTC).date().isoformat()
-        for when in (table["created"].min(), table["created"].max())
-    ]
-    counts = Counter(map(_by, table["origin"]))
-    origins = [f"{origin} ({n:,})" for origin, n in counts.most_common()]
-    return {
-        "answers": len(table),
-        "asked of": "; ".join(origins if len(counts) > 1 else counts),
-        "first": days[0],
-        "last": days[1],
-        "tokens": int(table[["prompt_tokens", "completion_tokens"]].sum().sum()),
-        "cost_usd": table["cost"].sum(),
-        "mb": path.stat().st_size / 1e6,
-    }
+    rows = []
+    for path in answers.files([folder]):
+        table = answers.opened(path).read(columns).to_pandas()
+        days = (datetime.fromtimestamp(table["created"].agg(f), UTC).date() for f in ("min", "max"))
+        counts = Counter(map(_by, table["origin"])).most_common()
+        told = [f"{who} ({n:,})" if len(counts) > 1 else who for who, n in counts]
+        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
+        row = [path, len(table), "; ".join(told), " to ".join(dict.fromkeys(map(str, days)))]
+        rows.append([*row, tokens, table["cost"].sum(), path.stat().st_size / 1e6])
+    names = ["file", "answers", "asked of", "days", "tokens", "cost_usd", "mb"]
+    return pd.DataFrame(rows, columns=names).round({"cost_usd": 2, "mb": 2})
 
 
 def _by(origin: str) -> str:
     """Who answered, in words."""
     told = json.loads(origin)
-    return ", ".join(told[name] for name in told if name != "thinking") or UNKNOWN
+    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
 
 
-def _days(told: Mapping[str, str]) -> str:
-    return " to ".join(dict.fromkeys([told["first"], told["last"]]))
+def describe(folder: Path, licences: Mapping[str, str]) -> None:
+    """Write the card of each file of a folder, and their index. licences: of answers, by model."""
+    lines = []
+    for path, n, who, days, tokens, cost, mb in show(folder).itertuples(index=False):
+        benchmark, model = path.parts[-2:]
+        model, uses = model.removesuffix(".parquet"), Counter()
+        for asked in answers.opened(path).read(["uses"])["uses"].to_pylist():
+            uses.update(asked.splitlines())
+        text = f"""# {model}, {benchmark}: kept answers
 
+`{benchmark}/{model}.parquet` holds {n:,} answers, given by {who},
+on {days} (UTC): {tokens:,} tokens, ${cost:.2f}. Licence of the answers: \
+{licences.get(model) or "not told"}.
 
-# ---- Cards ---------------------------------------------------------------------------------------
-
-
-def card(path: Path, told: Mapping[str, Any], licence: str) -> str:
-    """What a file of answers is, as Markdown: by whom, when, what for, its hash. told: a row of
-    `show`.
-    """
-    uses = Counter()
-    for lines in answers.opened(path).read(["uses"])["uses"].to_pylist():
-        uses.update(lines.splitlines())
-    named = [(*use.split("/", 1)[0].split("_", 1)[1:], use.split(" ", 1)[1]) for use in uses]
-    rows = [
-        f"| {stage} | {purpose or 'all'} | {n:,} |"
-        for (stage, purpose), n in sorted(zip(named, uses.values(), strict=True))
-    ]
-    return CARD.substitute(
-        model=path.stem,
-        benchmark=path.parent.name,
-        answers=f"{told['answers']:,}",
-        origin=told["asked of"],
-        days=_days(told),
-        tokens=f"{told['tokens']:,}",
-        cost=f"{told['cost_usd']:.2f}",
-        licence=licence or "not told",
-        sha256=hash_of(path),
-        uses="\n".join(rows),
-    )
+| stage | asked for | answers |
+|---|---|---:|
+"""
+        for use, count in sorted(uses.items(), key=lambda use: use[0].partition("_")[2]):
+            stage, _, purpose = use.partition(" ")
+            stage = stage.partition("/")[0].partition("_")[2]
+            text += f"| {stage} | {purpose or 'all'} | {count:,} |\n"
+        card_of(path).parent.mkdir(parents=True, exist_ok=True)
+        text += f"\nSHA-256 of the file: `{hash_of(path)}`\n"
+        card_of(path).write_text(text, encoding="utf-8")
+        link = f"[{model}]({benchmark}/{model}.md)"
+        lines.append(f"| {benchmark} | {link} | {n:,} | {who} | {days} | {mb:.2f} |\n")
+    index = "".join(lines) or "| none yet | | | | | |\n"
+    index_of(folder).parent.mkdir(parents=True, exist_ok=True)
+    index_of(folder).write_text(INDEX + index, encoding="utf-8")
 
 
 def hash_of(path: Path) -> str:
@@ -176,31 +147,8 @@ def card_of(path: Path) -> Path:
     return index_of(path.parents[1]).parent / path.parent.name / f"{path.stem}.md"
 
 
-def index(files: Sequence[Mapping[str, Any]]) -> str:
-    """Files as Markdown, a line each, with links to their cards. files: rows of `show`."""
-    rows = [
-        f"| {path.parent.name} | [{path.stem}]({path.parent.name}/{path.stem}.md) "
-        f"| {told['answers']:,} | {told['asked of']} | {_days(told)} | {told['mb']:.2f} |"
-        for told in files
-        for path in [told["file"]]
-    ]
-    return INDEX.substitute(rows="\n".join(rows) or "| none yet | | | | | |")
-
-
-def describe(folder: Path, licences: Mapping[str, str]) -> None:
-    """Write the card of each file of a folder, and their index. licences: of answers, by model."""
-    files = _rows(folder)
-    pages = {index_of(folder): index(files)}
-    for told in files:
-        path = told["file"]
-        pages[card_of(path)] = card(path, told, licences.get(path.stem, ""))
-    for page, text in pages.items():
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(text, encoding="utf-8")
-
-
 def changed(files: Sequence[Path]) -> list[str]:
-    """The files that are not those of which their cards tell, a sentence each."""
+    """The files that are not those that their cards describe, a sentence each."""
     said = []
     for path in files:
         if not (kept := card_of(path)).is_file():
@@ -223,16 +171,16 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     try:
         content = params.load()
-        run = content["run"]
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
         else:
-            folder = from_root(args.folder or next(iter(run["answers"]), params.ANSWERS))
+            named = args.folder or next(iter(content["run"]["answers"]), params.ANSWERS)
+            folder = from_root(named)
             if args.command == "keep":
                 # A new card would vouch for what was changed.
                 described = [path for path in answers.files([folder]) if card_of(path).is_file()]
                 refuse(changed(described), "not those of their cards, whose removal vouches anew")
-                found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+                found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
                 models = content["models"].items()
                 describe(folder, {name: entry.get("licence", "") for name, entry in models})
             else:
@@ -240,7 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    print(found.to_string(index=False) if len(found) else NONE[args.command])
+    print(found.to_string(index=False) if len(found) else "There are no answers.")
     if args.command == "keep" and folder.is_relative_to(DATA):
         print("\n`dvc add data` makes these files the project's; nothing runs before that.")
     if "other" in found and found["other"].any():

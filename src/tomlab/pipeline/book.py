@@ -6,17 +6,19 @@ What all pages share (settings, style, contents, the pages of the parts) lies in
 import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from jinja2 import Template
-from nbformat import NotebookNode
+from nbformat import NotebookNode, v4
 from sphinx.cmd.build import build_main
 
 from tomlab.errors import InputError
 
-ALT = 250  # characters: a longer text is no help to who hears it
+ALT = 250  # characters: a longer text is no help to those who hear it
 # [text](address) or ![text](address), the text with brackets in brackets; an address in HTML.
 _TEXT = r"(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*"
 _LINK = re.compile(rf"(!?)\[({_TEXT})\]\(([^)\s]+)\)")
@@ -28,9 +30,7 @@ _PARAMETERS = {"parameters", "injected-parameters"}
 _ENDS = re.compile(r"(</(?:td|th|li|p|div|caption|summary)>)(?=<)")
 _SET_UP = re.compile(r"^(?:from|import) ", re.MULTILINE)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-# "Sec. 4" and "vs. people" end no sentence.
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
-_MARKUP = re.compile(r"[*`_]|<[^>]*>|\]\([^)]*\)|!?\[")
+_FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
 # ---- Links ---------------------------------------------------------------------------------------
@@ -39,26 +39,24 @@ _MARKUP = re.compile(r"[*`_]|<[^>]*>|\]\([^)]*\)|!?\[")
 def moved(link: str, home: str, place: str, pages: Mapping[str, str]) -> str | None:
     """A link in a text for `home`, as seen from `place`; None if to a notebook that was not run.
 
-    pages: what is published, and where; figures and tables of `results/` are under `docs/`. All
-    paths are from the repository's root on.
+    pages: what is published, and where. All paths are from the repository's root on.
     """
     path, mark, anchor = link.partition("#")
     if not path or ":" in path:
         return link
     target = posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
-    target = target.removeprefix("results/")
-    if target.startswith(("figures/", "tables/")):
-        target = f"docs/{target}"
     target = pages.get(target, target)
     if target.startswith("notebooks/"):
         return None
+    if place.startswith("results/book/"):  # the book holds the figures that its pages link to
+        target = target.replace("results/figures/", "results/book/figures/")
     return posixpath.relpath(target, posixpath.dirname(place)) + mark + anchor
 
 
 def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
     """A text in Markdown or HTML with its links `moved`; what leads nowhere is plain text.
 
-    Images become HTML, for whatever renders the text to leave their addresses alone.
+    Images become HTML, so that whatever renders the text leaves their addresses alone.
     """
 
     def markdown(found: re.Match) -> str:
@@ -78,7 +76,7 @@ def relinked(
     notebook: NotebookNode, home: str, place: str, pages: Mapping[str, str]
 ) -> NotebookNode:
     """The notebook with `relink` done in its texts; what its cells display was written by an
-    executed copy, so that its links lead from there.
+    executed copy under `results/`, so its links start there.
     """
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -93,28 +91,10 @@ def relinked(
 # ---- Chapters ------------------------------------------------------------------------------------
 
 
-def alt_text(outputs: Iterable[NotebookNode], heading: str) -> str | None:
-    """What the image among a cell's outputs shows: what came with it, or else the beginning of its
-    caption, or the heading above it; None without an image.
-    """
-    images = [output for output in outputs if "image/png" in output.get("data", {})]
-    if not images:
-        return None
-    own = images[0].metadata.get("image/png", {}).get("alt", "")
-    shown = [output.get("data", {}) for output in outputs]
-    captions = [data["text/markdown"] for data in shown if "text/markdown" in data]
-    text = " ".join(_MARKUP.sub("", next(filter(None, [own, *captions, heading]))).split())
-    told, *rest = _SENTENCE_END.split(text)
-    for sentence in rest:
-        if len(told) + len(sentence) >= ALT:
-            break
-        told += f" {sentence}"
-    return told
-
-
 def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     """An executed notebook as the book shows it: without parameters and set-up, its code folded,
-    its images described; `of` stands behind its title.
+    its images described, an anchor such as `#figure3` above each figure; `of` stands behind its
+    title.
     """
     heading, kept = "", []
     for cell in notebook.cells:
@@ -125,11 +105,17 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
             continue
         else:
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
-            if alt := alt_text(cell.outputs, heading):
+            images = [out for out in cell.outputs if "image/png" in out.get("data", {})]
+            if images:
+                alt = images[0].metadata.get("image/png", {}).get("alt") or heading
+                alt = shorten(alt, ALT, placeholder=" …")
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
-            for shown in (output.get("data", {}) for output in cell.outputs):
-                if "text/html" in shown:
-                    shown["text/html"] = _ENDS.sub("\\1\n", shown["text/html"])
+            pages = [out["data"] for out in cell.outputs if "text/html" in out.get("data", {})]
+            for shown in pages:
+                shown["text/html"] = _ENDS.sub("\\1\n", shown["text/html"])
+            for name in dict.fromkeys(_FIGURE.findall("".join(p["text/html"] for p in pages))):
+                anchor = f'<span id="{name}" class="anchor"></span>'
+                kept.append(v4.new_markdown_cell(anchor, id=f"at-{name}"))
         kept.append(cell)
     notebook.cells = kept
     if of:
@@ -146,23 +132,29 @@ def title(notebook: NotebookNode) -> tuple[str, str]:
     return name, f"{number} {question[:1].upper()}{question[1:]}"
 
 
+def gallery(figures: Path) -> list[tuple[str, str]]:
+    """Name and title of each figure in a folder, those of the paper first."""
+    paths = sorted(figures.glob("*.png"), key=lambda p: (not p.stem.startswith("figure"), p.stem))
+    captions = [path.with_suffix(".caption.txt").read_text(encoding="utf-8") for path in paths]
+    titles = [escape(caption.strip().partition("\n\n")[0]) for caption in captions]
+    return [(path.stem, told) for path, told in zip(paths, titles, strict=True)]
+
+
 # ---- Building ------------------------------------------------------------------------------------
 
 
 def filled(template: Path, **values: Any) -> str:
     """A template of `book/` with its values."""
-    return Template(template.read_text(encoding="utf-8")).render(values)
+    return Template(template.read_text(encoding="utf-8"), trim_blocks=True).render(values)
 
 
-def build(source: Path, scratch: Path, target: Path) -> None:
-    """Build the pages of `source` into `target`, in place of what was there.
-
-    scratch: a folder for what Sphinx notes for itself. Errors: `InputError` where Sphinx warns of
-    anything; it has said of what on the terminal.
+def build(source: Path, target: Path) -> None:
+    """Build the pages of `source` into `target`, in place of what was there. Errors: `InputError`
+    where Sphinx warns of anything; it has said what on the terminal.
     """
-    for folder in (scratch, target):
-        shutil.rmtree(folder, ignore_errors=True)
-    folders = ["-d", str(scratch / "doctrees"), str(source), str(scratch / "html")]
-    if build_main(["-q", "-W", "--keep-going", "-b", "html", *folders]):
+    html, notes = source.with_name("html"), source.with_name("doctrees")
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
+    if build_main([*options, str(source), str(html)]):
         raise InputError(f"{source}: Sphinx found what it says above")
-    shutil.copytree(scratch / "html", target, ignore=shutil.ignore_patterns(*NEEDLESS))
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(html, target, ignore=shutil.ignore_patterns(*NEEDLESS))

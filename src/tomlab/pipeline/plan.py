@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -23,9 +23,8 @@ from tomlab.asking import evaluation
 from tomlab.asking.protocol import Benchmark
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
-from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
-from tomlab.models.costs import tokens_a_minute as weight
-from tomlab.models.providers import prefix, provider, whole
+from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED, tokens_a_minute
+from tomlab.models.providers import provider, whole
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
@@ -34,18 +33,18 @@ from tomlab.records import tidy
 from tomlab.records.tidy import AS_ASKED
 
 Find = Callable[[Collection[str]], dict[str, Reply]]
-_ASKED = ["item_id", "method", "sample", "is_varied", "request_key", "characters", "prefix"]
-_ASKED += ["prefix_characters", "limit", "weight"]
-_TOOK = ["model", "method", "answers", "prompt_tokens", "completion_tokens"]
-_TOOK += ["characters", "seconds"]
+_ASKED = ["item_id", "method", "sample", "is_varied", "request_key", "characters", "limit"]
+_ASKED += ["weight"]
+_TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 _PLANNED = ["benchmark", "model", "method", "requests", "varied", "kept", "prompt", "by", "answer"]
 _PLANNED += ["by ", "usd", "min", "at"]
 LEGEND = """
-requests: identical ones once; varied: of them in another order or wording; kept: of them answered.
-The rest is of those to ask. prompt, answer: tokens, by the model's own answers, by others' to the
-same method or to other methods, by characters (three a token), or at the limit (limit).
-usd: at the `price` of the entry. min: minutes at what it declares or as answers took before.
-The evaluation alone: what generation, filtering and judges ask is not in it.
+requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
+The other columns are of the requests that are left. prompt, answer: tokens, estimated from the
+model's own answers (own), those of the last run (others), three characters a token, or the limit.
+usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
+min: minutes at the limits that the entry declares, or as long as the model's answers took before.
+This is the evaluation alone, without generation, filtering and judges.
 """
 
 
@@ -54,13 +53,14 @@ def rounds(
     items: pd.DataFrame,
     spec: ModelSpec,
     told: Mapping[str, Any],
-    took: pd.DataFrame,
+    others: pd.DataFrame,
     find: Find,
 ) -> Iterator[pd.DataFrame]:
     """What is put to a model, round by round, as the benchmark's notebook does: a row a request.
 
-    told: the notebook's parameters; find: looks up kept replies. In the place of an answer that is
-    not kept yet a later round shows another one as long, so that its requests are counted.
+    told: the notebook's parameters; others: of `_others`; find: looks up kept replies. In the
+    place of an answer that is not kept yet a later round shows another one as long, so that its
+    requests are counted.
     """
     known, adapter = benchmark.METHODS, provider(spec)
     drawn = {name: told[name] for name in ("samples", "orders", "wordings")}
@@ -70,18 +70,19 @@ def rounds(
 
     def put(questions: Sequence[evaluation.Question], lost: Sequence[bool] = ()) -> pd.DataFrame:
         rows, requests = [], evaluation.requested(benchmark, questions, spec, **options)
-        for q, put in zip(questions, requests, strict=True):
-            row = (q.item["item_id"], q.method, q.number, q.variant.name != AS_ASKED)
-            row += (request_key(whole(adapter, spec, put)), len(canonical(list(put.messages))))
-            row += (hash(prefix(put)), len(put.shared_prefix), put.max_tokens, weight(put))
-            rows.append(row)
+        for q, request in zip(questions, requests, strict=True):
+            key, messages = request_key(whole(adapter, spec, request)), [*request.messages]
+            row = (q.item["item_id"], q.method, q.number, q.variant.name != AS_ASKED, key)
+            row += (len(canonical(messages)), request.max_tokens or UNLIMITED)
+            rows.append((*row, tokens_a_minute(request)))
         table = pd.DataFrame(rows, columns=_ASKED)
         if any(lost):  # what is shown in the place of an answer may by chance have been one
             table.loc[[*lost], "request_key"] = "? " + table["request_key"]
         found = find(table["request_key"])
         said = [found.get(key) for key in table["request_key"]]
         table["response"] = [reply and reply.text for reply in said]
-        table["finish_reason"] = [reply and reply.finish_reason for reply in said]
+        for name in ("finish_reason", "prompt_tokens", "completion_tokens"):
+            table[name] = [getattr(reply, name, None) for reply in said]
         return table.assign(is_kept=[reply is not None for reply in said], error=None)
 
     later = [m for m in told["methods"] if getattr(known[m], "reminder", False)]
@@ -91,7 +92,10 @@ def rounds(
     yield direct
     if two := [q for q in questions if getattr(known[q.method], "first", None)]:
         yield (first := put(evaluation.first_calls(benchmark, two)))
-        long = {m: _characters(one, took, spec) for m, one in first.groupby("method")}
+        long = {}  # how many characters of a first answer a second call shows
+        for method, one in first.groupby("method"):
+            each, _, answer, _ = _expected(one, others, spec)
+            long[method] = int(min(answer, one["limit"].iloc[0]) / each)
         other = [row.request_key.ljust(long[row.method], ".") for row in first.itertuples()]
         other = pd.Series(other, first.index, object)  # as one array they would all be as long
         said = first.assign(response=first["response"].where(first["is_kept"], other))
@@ -107,67 +111,49 @@ def rounds(
         yield put(after, [q.item["item_id"] not in ready for q in after])
 
 
-class Known(Protocol):
-    """Where answers are looked up. `took`: a row a model and method of a benchmark, with the sums
-    of `_TOOK`.
-    """
-
-    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]: ...
-
-    def took(self, benchmark: str) -> pd.DataFrame: ...
-
-
 class Kept(NamedTuple):
-    """What is in the store and in folders of kept answers."""
+    """Answers are looked up in the store and in folders of kept answers."""
 
     store: Store
     folders: Sequence[Path] = ()
 
     def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
+        """The replies that are there, by key."""
         here = self.store.replies(keys)
         return here | answers.look_up(self.folders, set(keys) - set(here))
 
-    def took(self, benchmark: str) -> pd.DataFrame:
-        stage = f"{EVALUATION}/{benchmark}"
-        rows = self.store.measured(stage)
-        for path in (p for p in answers.files(self.folders) if p.parent.name == benchmark):
-            for row in (row for some in answers.read(path) for row in some if row["prompt_tokens"]):
-                sent = json.loads(row["request"])
-                texts = [canonical(sent[name]) for name in ("messages", "system") if name in sent]
-                tokens = (row["prompt_tokens"], row["completion_tokens"], sum(map(len, texts)))
-                uses = {use.split()[1] for use in row["uses"].splitlines() if use.startswith(stage)}
-                rows += [(row["model"], use, 1, *tokens, row["seconds"]) for use in uses]
-        return _summed(rows)
+    def seconds(self, benchmark: str, model: str) -> float:
+        """How long an answer of the model took on average."""
+        took = self.store.measured(f"{EVALUATION}/{benchmark}")
+        own = [(row[2], row[-1]) for row in took if row[0] == model]
+        return sum(s for _, s in own) / sum(n for n, _ in own) if own else math.nan
 
 
 class Answered:
-    """What a run's tables of responses have, which are the same whatever store they came from."""
+    """Answers are looked up in a run's tables of responses, which do not say how long they took."""
 
     def __init__(self, benchmarks: Iterable[str], models: Iterable[str]):
         every = {b: [paths.result("responses", b, m) for m in models] for b in benchmarks}
         self._tables = {b: tidy.read("responses", *files) for b, files in every.items()}
 
     def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
+        """As of `Kept`."""
         table = self._tables[benchmark].dropna(subset="response")
-        table = table[table["request_key"].isin([*keys])].drop_duplicates("request_key")
-        found = zip(table["request_key"], table["response"], table["finish_reason"], strict=True)
-        return {key: Reply(text, reason) for key, text, reason in found}
+        table = table[table["request_key"].isin([*keys])].set_index("request_key")
+        found = table[["response", "finish_reason", "prompt_tokens", "completion_tokens"]]
+        return {key: Reply(*said) for key, *said in found.itertuples()}
 
-    def took(self, benchmark: str) -> pd.DataFrame:
-        table = self._tables[benchmark].drop_duplicates(["method", "request_key"])
-        table = table[table["prompt_tokens"] > 0]
-        said = [len(canonical(json.loads(messages))) for messages in table["messages"]]
-        table = table.assign(answers=1, characters=said, seconds=math.nan)
-        return _summed(table[_TOOK].to_numpy())
+    def seconds(self, benchmark: str, model: str) -> float:
+        """As of `Kept`."""
+        return math.nan
 
 
 def plan(
-    content: Mapping[str, Any], models: Iterable[str], known: Known, *, anew: bool = False
+    content: Mapping[str, Any], models: Iterable[str], known: Kept | Answered, *, anew: bool = False
 ) -> pd.DataFrame:
     """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
 
-    content: a checked `params.yaml`; anew: reckon what is kept already, too. Baselines are left
-    out.
+    content: a checked `params.yaml`; anew: count what is kept already, too. Baselines are left out.
     """
     rows, entries = [], [specs.model_spec(name, content["models"]) for name in models]
     entries = {spec.name: spec for spec in entries if spec.provider != "baseline"}
@@ -175,13 +161,14 @@ def plan(
     for benchmark in with_items(content):
         module = import_module(f"tomlab.benchmarks.{benchmark}")
         items = tidy.read("items", paths.result("items", benchmark))
-        took, find = known.took(benchmark), partial(known.replies, benchmark)
+        others, find = _others(benchmark), partial(known.replies, benchmark)
         for name, spec in entries.items():
             told = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
-            asked = pd.concat(rounds(module, items, spec, told, took, find), ignore_index=True)
+            asked = pd.concat(rounds(module, items, spec, told, others, find), ignore_index=True)
             for method, once in asked.drop_duplicates("request_key").groupby("method", sort=False):
                 row = {"benchmark": benchmark, "model": name, "method": method}
-                rows.append(row | _reckoned(once, took, spec, anew))
+                seconds = known.seconds(benchmark, name)
+                rows.append(row | _estimated(once, others, spec, seconds, anew))
     return pd.DataFrame(rows, columns=_PLANNED)
 
 
@@ -190,87 +177,64 @@ def with_items(content: Mapping[str, Any]) -> list[str]:
     return [name for name in content["run"]["benchmarks"] if paths.result("items", name).is_file()]
 
 
-def _summed(rows: Iterable[Sequence]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=_TOOK).astype(dict.fromkeys(_TOOK[2:], float))
-    return table.groupby(["model", "method"], as_index=False).sum()
+def _others(benchmark: str) -> pd.DataFrame:
+    """By method what answers of the last run took: `answers`, tokens and characters of prompts."""
+    files = sorted((paths.RESULTS / "responses" / benchmark).glob("*.parquet"))
+    if not files:
+        return pd.DataFrame(columns=["method", *_TOOK]).set_index("method")
+    table = tidy.read("responses", *files).query("prompt_tokens > 0")
+    said = [len(canonical(json.loads(messages))) for messages in table["messages"]]
+    return table.assign(characters=said, answers=1).groupby("method")[_TOOK].sum()
 
 
-class _Expected(NamedTuple):
-    """Of a method's answers by a model: tokens a character of the prompt, tokens and seconds an
-    answer; by what the first two are known. A model that thinks is known by its own answers alone.
+def _expected(
+    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec
+) -> tuple[float, str, float, str]:
+    """The tokens of a character of a method's prompts, and by what they are known; the same of the
+    tokens of an answer.
     """
-
-    each: float
-    each_by: str
-    answer: float
-    answer_by: str
-    seconds: float
-
-
-def _expected(asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> _Expected:
+    method, most = asked["method"].iloc[0], asked["limit"].iloc[0]
     thinking = getattr(spec, "thinking_tokens", 0)
-    most = _longest(asked) + thinking
-    same, own = took["method"] == asked["method"].iloc[0], took["model"] == spec.name
-    ways = {"own": same & own, "others": same, "methods": same | True}
-    sums = {by: took[rows].sum(numeric_only=True) for by, rows in ways.items()}
-    sums = {by: one for by, one in sums.items() if one["characters"]}
-    each_by, one = next(iter(sums.items()), ("characters", None))
-    each = one["prompt_tokens"] / one["characters"] if sums else 1 / CHARS_PER_TOKEN
-    answer_by = each_by if each_by in ("own", "" if thinking else "others") else "limit"
-    answer = most if answer_by == "limit" else one["completion_tokens"] / one["answers"]
-    pace = sums.get("own", took[own].sum(numeric_only=True))
-    seconds = pace["seconds"] / pace["answers"] if pace["seconds"] else math.nan
-    return _Expected(each, each_by, min(answer, most), answer_by, seconds)
+    own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
+    if own.empty and method not in others.index:
+        return 1 / CHARS_PER_TOKEN, "characters", most + thinking, "limit"
+    by, sums = ("others", others.loc[method]) if own.empty else ("own", own[_TOOK].sum())
+    each, answer = sums["prompt_tokens"] / sums["characters"], sums["completion_tokens"]
+    if by == "others" and thinking:  # how long a model thinks others do not tell
+        return each, by, most + thinking, "limit"
+    return each, by, min(answer / sums["answers"], most + thinking), by
 
 
-def _characters(first: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec) -> int:
-    """How long the texts of first calls are that a second call shows: without thinking."""
-    one = _expected(first, took, spec)
-    return int(min(one.answer, _longest(first)) / one.each)
-
-
-def _longest(asked: pd.DataFrame) -> float:
-    """The tokens to which a method's answers are limited, or reckoned at without a limit."""
-    limit = asked["limit"].iloc[0]
-    return UNLIMITED if pd.isna(limit) else limit
-
-
-def _reckoned(
-    asked: pd.DataFrame, took: pd.DataFrame, spec: ModelSpec, anew: bool
+def _estimated(
+    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec, seconds: float, anew: bool
 ) -> dict[str, Any]:
     """The numbers of one method."""
-    missing, one = asked[~asked["is_kept"] | anew], _expected(asked, took, spec)
-    n, batched = len(missing), bool(getattr(spec, "batch", False))
-    prompt, answer, cache = one.each * missing["characters"].sum(), one.answer * n, {}
-    if getattr(spec, "prompt_caching", False) and not batched:
-        from tomlab.models.anthropic import CACHED_CHARACTERS  # takes a second to import
-
-        # The first of a prefix is written, the others are read.
-        long = missing[missing["prefix_characters"] >= CACHED_CHARACTERS]
-        tokens, again = long["prefix_characters"] * one.each, long["prefix"].duplicated()
-        cache = {"cached": tokens[again].sum(), "written": tokens[~again].sum()}
-    usd = spec.price and spec.price.usd(prompt, answer, **cache, batched=batched)
-    weights = {"requests_per_minute": n, "tokens_per_minute": missing["weight"].sum()}
-    times = [(n * one.seconds / spec.max_concurrency / 60, "the measured rate")]
-    times += [
-        (weight / getattr(spec, option), "the declared limits")
-        for option, weight in weights.items()
-        if getattr(spec, option, None)
-    ]
-    times = [] if batched else [time for time in times if not math.isnan(time[0])]
-    minutes, at = max(times, default=(math.nan, "no known rate"))
-    counts = {
+    missing, batched = asked[~asked["is_kept"] | anew], bool(getattr(spec, "batch", False))
+    each, each_by, answer, answer_by = _expected(asked, others, spec)
+    n = len(missing)
+    prompt, answer = each * missing["characters"].sum(), answer * n
+    times = {"the measured rate": n * seconds / spec.max_concurrency / 60}
+    amounts = {"requests_per_minute": n, "tokens_per_minute": missing["weight"].sum()}
+    limits = [amount / (getattr(spec, name, None) or math.inf) for name, amount in amounts.items()]
+    times |= {"the declared limits": max(limits)} if any(limits) else {}
+    times = {} if batched else {at: time for at, time in times.items() if not math.isnan(time)}
+    at = max(times, key=times.get, default="no known rate")
+    return {
         "requests": len(asked),
         "varied": asked["is_varied"].sum(),
         "kept": asked["is_kept"].sum(),
+        "prompt": prompt,
+        "by": each_by,
+        "answer": answer,
+        "by ": answer_by,
+        "usd": spec.price.usd(prompt, answer, batched=batched) if spec.price else math.nan,
+        "min": times.get(at, math.nan),
+        "at": at,
     }
-    tokens = {"prompt": prompt, "by": one.each_by, "answer": answer, "by ": one.answer_by}
-    usd = math.nan if usd is None else usd
-    return counts | tokens | {"usd": usd, "min": minutes, "at": at}
 
 
 def told(table: pd.DataFrame) -> list[str]:
-    """A plan in a sentence a model, and one of all where there are several."""
+    """A plan in one sentence for each model, and one for all where there are several."""
     models = dict(list(table.groupby("model", sort=False))) if len(table) else {}
     models |= {"in all": table} if len(models) > 1 else {}
     return [_sentence(name, rows) for name, rows in models.items()]
@@ -303,9 +267,9 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1
-    if lost := set(content["run"]["benchmarks"]) - {*with_items(content)}:
-        stages = " ".join(f"filtering@{name}" for name in sorted(lost))
-        print(f"Without {', '.join(sorted(lost))}: no items yet; `dvc repro {stages}` makes them.")
+    if lost := sorted({*content["run"]["benchmarks"]} - {*with_items(content)}):
+        stages = " ".join(f"filtering@{name}" for name in lost)
+        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them.")
     if table.empty:
         print("There is nothing to plan: no model here is asked.")
         return int(bool(lost))

@@ -1,10 +1,13 @@
-"""The last stage: the executed notebooks, figures and tables, and the book of them, under `docs/`.
+"""The last stage: the book under `results/book`, and the small set of files that git holds.
 
     python -m tomlab.pipeline.publish
 
-Only what `params.yaml` names is published, and nothing of a run before.
+Git holds the executed notebooks, the tables as CSV and the figures that README and `docs/*.md`
+show. Only what `params.yaml` names is published, and nothing of an earlier run.
 """
 
+import json
+import re
 import shutil
 import signal
 import sys
@@ -28,8 +31,8 @@ from tomlab.pipeline.check_notebooks import declared
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
 STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
-KINDS = {"figures": (".png", ".pdf", ".csv", ".txt"), "tables": (".csv", ".tex", ".html")}
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
+SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
@@ -48,7 +51,7 @@ def execute(values: Mapping[str, Any]) -> list[Path]:
     """
     shutil.rmtree(FRONT, ignore_errors=True)
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    # Interrupted, each ends at once, and its kernel after it; else they would go on to the next.
+    # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
         faults = pool.map(partial(_execute, values=values), pages)
@@ -69,66 +72,70 @@ def _execute(path: Path, values: Mapping[str, Any]) -> str:
     return ""
 
 
-def publish_notebooks(copies: dict[str, list[str]]) -> None:
-    """The executed notebooks, linked among each other, into `docs/notebooks`."""
+def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
+    """Write what git holds: executed notebooks linked among each other, tables, some figures."""
+    for kind in ("notebooks", "figures", "tables"):
+        shutil.rmtree(DOCS / kind, ignore_errors=True)
+        (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
     for source, name, path in _chapters(copies):
         notebook = nbformat.read(path, as_version=4)
         book.relinked(notebook, f"notebooks/{source}", f"docs/notebooks/{name}", pages)
         _write(notebook, DOCS / "notebooks" / name)
-
-
-def publish_files(benchmarks: list[str]) -> None:
-    """Figures and tables."""
-    for kind, benchmark in product(KINDS, benchmarks):
-        (target := DOCS / kind / benchmark).mkdir(parents=True)
-        for path in sorted((RESULTS / kind / benchmark).iterdir()):
-            if path.suffix in KINDS[kind]:
-                shutil.copyfile(path, target / path.name)
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *DOCS.glob("*.md"))]
+    shown = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
+    tables = [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
+    for path in (path for path in (*shown, *tables) if path.is_file()):
+        target = DOCS / path.relative_to(RESULTS)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, target)
 
 
 def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
-    """What Sphinx makes the book of: `book/`, chapters, documents, and what notebooks wrote into
-    the folder of the front page (Markdown as chapters, all else as it is).
-    """
-    folder = BOOK / "source"
-    shutil.rmtree(folder, ignore_errors=True)
+    """What Sphinx makes the book of: `book/`, the chapters, the documents, the answers browser."""
+    folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
-    as_it_is = shutil.ignore_patterns("*.md", "*.ipynb")
-    shutil.copytree(FRONT, folder / "extra", ignore=as_it_is)
-    documents, beside = (
-        {path.relative_to(home).as_posix(): path for path in sorted(home.rglob("*.md"))}
-        for home in (DOCS, FRONT)
-    )
-    pages = {f"docs/{name}": f"docs/book/{_page(name)}" for name in documents | beside}
-    pages |= {f"notebooks/{name}": f"docs/book/{_page(names[0])}" for name, names in copies.items()}
-    pages[f"notebooks/{INDEX}"] = "docs/book/index.html"
+    shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
+    figures = {b: book.gallery(RESULTS / "figures" / b) for b in benchmarks}
+    for benchmark in benchmarks:
+        shutil.copytree(RESULTS / "figures" / benchmark, folder / "extra" / "figures" / benchmark)
+    documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
+    pages = {f"docs/{name}": f"results/book/{_page(name)}" for name in documents}
+    for name, names in copies.items():
+        pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}"
+    pages[f"notebooks/{INDEX}"] = "results/book/index.html"
 
-    for name, path in (documents | beside).items():
+    for name, path in documents.items():
         (folder / name).parent.mkdir(exist_ok=True)
         text = path.read_text(encoding="utf-8")
-        text = book.relink(text, f"docs/{name}", f"docs/book/{name}", pages)
+        text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
+        is_card = "/" in name and not name.endswith("README.md")  # the list of cards links to it
+        text = f"---\norphan: true\n---\n{text}" if is_card else text
         (folder / name).write_text(text, encoding="utf-8")
-    across = [name for name in copies if "/" not in name and name != INDEX] + list(beside)
     parts: dict[str, list[str]] = {}
     for source, name, path in _chapters(copies):
         notebook = nbformat.read(path, as_version=4)
-        book.relinked(notebook, f"notebooks/{source}", f"docs/book/{name}", pages)
+        book.relinked(notebook, f"notebooks/{source}", f"results/book/{name}", pages)
         notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
         if "/" in source:
             of, shown = book.title(notebook)
             parts.setdefault(Path(source).stem, [of]).append(f"{shown} <{_page(name, '')}>")
         elif source == INDEX:
-            names = {"At a glance": across, "The benchmarks": benchmarks, "Behind it": documents}
-            contents = book.filled(folder / "contents.md", parts=names)
+            there = [_page(name, "") for name in (*documents, *copies) if name.count("/") == 0]
+            there += ["answers/README"] * ("answers/README.md" in documents)
+            contents = book.filled(folder / "contents.md", there=there, benchmarks=benchmarks)
             notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
         _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
+    names = {benchmark: of for benchmark, (of, *_) in parts.items()}
+    told = book.filled(folder / "gallery.md", figures=figures, names=names)
+    (folder / "gallery.md").write_text(told, encoding="utf-8")
+    found = FRONT / "findings.json"
+    findings = json.loads(found.read_text(encoding="utf-8")) if found.exists() else {}
     for benchmark, (name, *chapters) in parts.items():
-        about, browse = folder / "parts" / f"{benchmark}.md", f"browse/{benchmark}.html"
-        values = {"name": name, "chapters": chapters}
-        values["about"] = about.read_text(encoding="utf-8") if about.exists() else ""
-        values["browse"] = browse if (FRONT / browse).exists() else ""
-        text = book.filled(folder / "part.md", **values)
+        about, own = folder / "parts" / f"{benchmark}.md", [n for n, _ in figures[benchmark]]
+        values = {"name": name, "benchmark": benchmark, "chapters": chapters}
+        values["about"] = book.filled(about, figures=own) if about.exists() else ""
+        text = book.filled(folder / "part.md", finding=findings.get(benchmark, ""), **values)
         (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
     return folder
 
@@ -155,17 +162,13 @@ def main() -> int:
     """
     try:
         run = params.load()["run"]
-        run["benchmarks"] = list(run["benchmarks"])
-        copies = executed(run["benchmarks"], run["models"])
-        values = {name: run[name] for name in ("benchmarks", "models")}
-        front = execute(values)
-        browser.write(FRONT / "browse", run["benchmarks"], run["models"])
+        benchmarks, models = list(run["benchmarks"]), run["models"]
+        copies = executed(benchmarks, models)
+        front = execute({"benchmarks": benchmarks, "models": models})
         copies = {path.name: [path.name] for path in front} | copies
-        for name in ("notebooks", *KINDS):
-            shutil.rmtree(DOCS / name, ignore_errors=True)
-        publish_notebooks(copies)
-        publish_files(run["benchmarks"])
-        book.build(gather(copies, run["benchmarks"]), BOOK / "build", DOCS / "book")
+        browser.write(FRONT / "browse", benchmarks, models)
+        commit(copies, benchmarks)
+        book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1

@@ -10,6 +10,7 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ import yaml
 
 from tomlab.errors import InputError, refuse
 
-Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
+Fault = tuple[int, str, str]  # row, field and what was expected there
+Check = Callable[[pd.DataFrame], Iterator[Fault]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
@@ -32,9 +34,7 @@ def yaml_beside(module: str, name: str = "") -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a UTF-8 file, without a byte order mark, its lines ended by "\\n". Errors:
-    `InputError` with the line.
-    """
+    """The text of a UTF-8 file, as by `decoded`. Errors: `InputError`, with the line."""
     try:
         return decoded(Path(path).read_bytes(), path)
     except OSError as error:
@@ -42,16 +42,17 @@ def read_text(path: Path | str) -> str:
 
 
 def decoded(content: bytes, path: Path | str) -> str:
-    """The text of a file's `content`, as by `read_text`."""
+    """The text of a file's `content`, without a byte order mark, its lines ended by "\\n"."""
     try:
+        # A NUL is UTF-8, but stands in no text.
+        place, found = content.find(b"\0"), "a NUL, expected text"
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
-        found = f"line {line}: found the byte 0x{byte:02x}, expected UTF-8"
-        raise InputError(f"{path}: cannot be read: {found}") from None
-    if (place := text.find("\0")) >= 0:
-        line = text.count("\n", 0, place) + 1
-        raise InputError(f"{path}: cannot be read: line {line}: found a NUL, expected text")
+        content, place = error.object, error.start
+        found = f"the byte 0x{content[place]:02x}, expected UTF-8"
+    if place >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise InputError(f"{path}: cannot be read: line {line}: found {found}")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -93,12 +94,12 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     column shows, as row, field and what was expected. Errors: `InputError` with all rows and fields
     at fault.
     """
-    checks = (*checks, *_of_two_columns(form))
     required = [name for name, column in form.columns.items() if column.required]
     table, problems = _read_table(path, required)
     others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
     table = table[[*(name for name in form.columns if name in table), *others]]
-    expected = {(row, name): said for check in checks for row, name, said in check(table)}
+    told = chain(_of_two_columns(form, table), *(check(table) for check in checks))
+    expected = {(row, name): said for row, name, said in told}
     try:
         form.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -175,32 +176,23 @@ def person_kind() -> pa.Column:
     return text(r"human|llm:\S+", "human or llm:<model>")
 
 
-def _of_two_columns(form: pa.DataFrameSchema) -> Iterator[Check]:
-    """The checks that columns of `person` and `one_of_each` stand for."""
+def _of_two_columns(form: pa.DataFrameSchema, table: pd.DataFrame) -> Iterator[Fault]:
+    """Whoever has a name in a column of `person` is of one kind, and what `one_of_each` allows."""
     for name, column in form.columns.items():
         told = column.metadata or {}
-        if told.get("kind"):
-            yield one_kind(name, told["kind"])
+        if kind := told.get("kind"):
+            for row, earlier in _earlier(table, [name]):
+                who, before = table.loc[earlier, [name, kind]]
+                if table.at[row, kind] != before:
+                    yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
         if "by" in told:
-            yield fitting(name, told["by"], told["allowed"])
-
-
-def one_kind(name: str, kind: str) -> Check:
-    """A check that whoever is called `name` is of one kind all over the form."""
-
-    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        for row, earlier in _earlier(table, [name]):
-            who, before = table.loc[earlier, [name, kind]]
-            if table.at[row, kind] != before:
-                yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
-
-    return faults
+            yield from fitting(name, told["by"], told["allowed"])(table)
 
 
 def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
     """A check that a column holds what is allowed for the value of another column of its row."""
 
-    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    def faults(table: pd.DataFrame) -> Iterator[Fault]:
         for row, key, found in table[[by, name]].itertuples():
             if key in allowed and found not in map(str, allowed[key]):
                 yield row, name, _listed(allowed[key])

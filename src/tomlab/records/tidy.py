@@ -5,7 +5,6 @@ Each has one schema, checked wherever it is read or written; benchmarks add colu
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -102,25 +101,20 @@ def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
     try:
         SCHEMAS[kind].validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
-        refuse(_sentences(errors.failure_cases.to_dict("records")), where)
+        cases = errors.failure_cases.to_dict("records")
+        refuse([*dict.fromkeys(_said(case, kind) for case in cases)], where)
     return table
 
 
-def _sentences(cases: list[dict]) -> list[str]:
-    """Failure cases of pandera's in words; the columns of a repeated key in one sentence."""
-    keys, single = defaultdict(list), []
-    for case in cases:
-        row, column, found = case["index"], case["column"], case["failure_case"]
-        if case["check"] == "multiple_fields_uniqueness":
-            keys[row].append(f"{column} {found!r}")
-        elif case["check"] == "column_in_dataframe":
-            single.append(f"column {found!r} is missing")
-        else:
-            where = "" if pd.isna(row) else f"row {row}, "
-            single.append(f"{where}column {column!r}: found {found!r}, expected {case['check']}")
-    return [
-        f"row {row}: {', '.join(k)} stand in an earlier row" for row, k in keys.items()
-    ] + single
+def _said(case: dict, kind: str) -> str:
+    """A failure case of pandera's in words; the columns of a repeated key have the same ones."""
+    row, column, found = case["index"], case["column"], case["failure_case"]
+    if case["check"] == "multiple_fields_uniqueness":
+        return f"row {row}: found the {', '.join(_KEYS[kind])} of an earlier row, expected once"
+    if case["check"] == "column_in_dataframe":
+        return f"column {found!r} is missing"
+    at = "" if pd.isna(row) else f"row {row}, "
+    return f"{at}column {column!r}: found {found!r}, expected {case['check']}"
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
-from tomlab.reporting.printed import ABSENT
+from tomlab.reporting.numbers import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end

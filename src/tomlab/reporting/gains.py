@@ -7,7 +7,7 @@ import pandas as pd
 
 from tomlab.models.specs import Price
 from tomlab.reporting.differences import Named, of_headlines
-from tomlab.reporting.printed import ABSENT, cell, n_of, signed
+from tomlab.reporting.numbers import ABSENT, cell
 from tomlab.scoring.variants import protocol
 
 ITEMS = 1000  # of how many the dollars are told
@@ -61,8 +61,8 @@ def table(gained: pd.DataFrame) -> pd.DataFrame:
             "headline": row.name,
             "model": row.same,
             "method − plain": f"{row.a} − {row.b}",
-            "gain": cell(row.difference, row.ci_low, row.ci_high, form=signed),
-            "n/groups": n_of(row.n, row.n_groups),
+            "gain": cell(row.difference, row.ci_low, row.ci_high),
+            "n/groups": f"{row.n}/{row.n_groups}",
             "requests": _number(row.requests, 1),
             "prompt tokens": _number(row.prompt_tokens, 0),
             "answer tokens": _number(row.completion_tokens, 0),

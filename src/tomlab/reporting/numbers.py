@@ -44,7 +44,7 @@ def cell(
 def written(rows: pd.DataFrame) -> list[str]:
     """`cell` of every row: value, and ci_low, ci_high, mark where the columns are there."""
     shown = rows.reindex(columns=["value", "ci_low", "ci_high", "mark"])
-    shown["mark"] = shown["mark"].fillna("")
+    shown["mark"] = shown["mark"].astype(object).fillna("")
     return [cell(*row) for row in shown.itertuples(index=False)]
 
 

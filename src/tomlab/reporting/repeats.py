@@ -1,70 +1,62 @@
-"""What repeats would bring (`scoring.repeats`), told, tabulated and drawn."""
+"""What repeats of a question would bring (`scoring.repeats`): a table and a figure."""
 
-from collections.abc import Iterable
-
+import matplotlib.pyplot as plt
 import pandas as pd
-from IPython.display import Markdown, display
-from matplotlib.figure import Figure
+import seaborn as sns
+from IPython.display import display
 
 from tomlab.models.specs import ModelSpec, is_sampled
 from tomlab.records.published import Wording
-from tomlab.reporting import beside, plotting, printed
-from tomlab.scoring.repeats import PARTS, Split, split
+from tomlab.reporting import draw, tables
+from tomlab.reporting.numbers import cell, few, number
+from tomlab.scoring.repeats import PARTS, split
 
 REPEATS = (1, 2, 3, 5, 8, 10, 20)
+_NONE = (
+    "Not known here: every question has to be asked more than once (`run.samples: 5`, say) at a "
+    "temperature above 0 (`temperature` in the model's entry). At 0 an answer repeats itself."
+)
 
 
 def show(scores: pd.DataFrame, group: str, wording: Wording, model: ModelSpec) -> None:
-    """Display them by method for the scores of one model, or why there is nothing to tell."""
+    """Display both by method for the scores of one model, or why there is nothing to tell."""
     if not is_sampled(model) or not scores["sample"].any():
-        display(Markdown(printed.WORDS["repeats_none"]))
+        display(tables.say(_NONE))
         return
-    methods = beside.known_first(wording.methods, scores["method"])
-    parts = {name: split(scores[scores["method"] == name], group) for name in methods}
-    found = {wording.methods.get(name, name): one for name, one in parts.items()}
-    display(printed.show(table(found, wording)))
-    plotting.show(*figure(found, wording))
+    told, widths = table(scores, group, wording)
+    display(tables.show(told, wording))
+    axes = plt.figure(figsize=(0.7 * draw.WIDTH, 2.6)).subplots()
+    sns.lineplot(widths, x="K", y="half-width", hue="method", style="method", markers=True, ax=axes)
+    axes.set(xticks=REPEATS, ylim=(0, None), xlabel="Answers to each question, K")
+    axes.set_ylabel("Half-width of the 95 % interval")
+    about = f"{wording.name}: the interval of the mean, had each question been asked K times."
+    draw.show(axes.figure, "How many answers to each question pay?", about)
 
 
-def table(found: dict[str, Split], wording: Wording) -> printed.Table:
-    """A row a method: variances, the share of repeats, half-widths, the number that pays."""
-    tidy, rows = [], []
-    for method, one in found.items():
-        widths, n = {f"±, K = {k}": one.half_width(k) for k in REPEATS}, one.share
-        parts = {f"Between {name}": getattr(one, name) for name in PARTS}
-        tidy.append({"method": method, **parts, **vars(n), **widths, "K that pays": one.pays()})
-        told = {name: f"{value:.3f}" for name, value in parts.items()}
-        told |= {f"Between {name}": "0†" for name in one.below_0}
-        told["Share of repeats"] = printed.cell(n.value, n.ci_low, n.ci_high)
-        told["n"] = printed.n_of(n.n, n.n_groups)
-        told |= {name: f"{width:.3f}" for name, width in widths.items()}
-        rows.append({"Method": method, **told, "K that pays": f"{one.pays():.0f}"})
-    shown = pd.DataFrame(rows).replace("nan", printed.ABSENT)
-    notes = [note.format(wording=wording) for note in printed.WORDS["repeats"]]
-    tidy = pd.DataFrame(tidy).assign(source=printed.RUN, mark="")
-    return printed.Table("repeats", tidy, shown, notes[0], notes[1:])
+def table(scores: pd.DataFrame, group: str, wording: Wording) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A row a method: where the variance of a score lies, the share of repeats, the K that pays;
+    and, a row a method and K of `REPEATS`, the half-width of the mean's 95 % interval.
 
-
-def figure(found: dict[str, Split], wording: Wording) -> tuple[Figure, str]:
-    """The half-width against the number of repeats, a line a method, and the caption."""
-    with plotting.style():
-        axes = Figure(figsize=(0.7 * plotting.WIDTH, 2.8), layout="constrained").subplots()
-        axes.set(xlim=(0, 21), xticks=REPEATS, xlabel="Answers to each question, K")
-        for (method, one), look in zip(found.items(), plotting.looks(found).values(), strict=True):
-            label = f"{method} (n = {printed.n_of(one.share.n, one.share.n_groups)})"
-            colour = plotting.FEW if printed.is_few(_counts([one])).all() else look.colour
-            line = {"color": colour, "marker": look.marker, "label": label, "gid": method}
-            axes.plot(REPEATS, [one.half_width(k) for k in REPEATS], **line, ms=plotting.DOT)
-            axes.scatter(k := one.pays(), one.half_width(k), 70, "none", edgecolors=colour)
-        axes.update_datalim([(1, 0)])
-        axes.set(ylim=(0, None), ylabel="Half-width of the 95 % interval")
-        axes.figure.legend(loc="outside lower center", ncols=2)
-    counts = _counts(found.values())
-    told = printed.WORDS["repeats_figure"].format(wording=wording, n=printed.span(counts["n"]))
-    return axes.figure, " ".join([told, *beside.grey(counts, wording.groups)])
-
-
-def _counts(found: Iterable[Split]) -> pd.DataFrame:
-    """n and n_groups of each method of this run."""
-    rows = [(one.share.n, one.share.n_groups) for one in found]
-    return pd.DataFrame(rows, columns=["n", "n_groups"]).assign(source=printed.RUN)
+    A variance that is estimated below 0 is set to 0 and marked †. The K that pays is the least
+    after which one more repeat narrows the half-width by less than 1 % of it.
+    """
+    rows, widths = [], []
+    for method in dict.fromkeys([*wording.methods, *scores["method"]]):
+        own = scores[scores["method"] == method]
+        if own.empty:
+            continue
+        one, called = split(own, group), tables.name(method, "method", wording)
+        parts = {
+            f"between {part}": f"{getattr(one, part):.3f}{'†' * (part in one.below_0)}"
+            for part in PARTS
+        }
+        share = one.share
+        told = cell(share.value, share.ci_low, share.ci_high)
+        is_few = few(pd.DataFrame([vars(share)])).iloc[0]
+        row = {"method": method, **parts, "share of repeats": "too few groups" if is_few else told}
+        rows.append(row | {"n": share.n, "n_groups": share.n_groups, "K that pays": one.pays()})
+        half = {"method": called, "K": REPEATS, "half-width": [*map(one.half_width, REPEATS)]}
+        widths.append(pd.DataFrame(half))
+    shown = pd.DataFrame(rows)
+    shown["K that pays"] = [number(k if pd.isna(k) else int(k)) for k in shown["K that pays"]]
+    return shown, pd.concat(widths, ignore_index=True)

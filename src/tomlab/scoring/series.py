@@ -111,54 +111,6 @@ def table(benchmark: str, told: Told) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-class Merged:
-    """The metrics of answers that come in parts, the same as `table` of all at once.
-
-    Each group is in one part, whole. Of a metric are kept the different rows of sums and how often
-    each occurs, so that memory does not grow with groups that are alike.
-    """
-
-    def __init__(self) -> None:
-        self._cells: dict[tuple, list] = {}
-
-    def add(self, told: Told) -> None:
-        """Take in a part: what a benchmark's `series` yields of it."""
-        for model, method, one in told:
-            sums, n = _sums(one)
-            key = model, method, one.metric, one.condition
-            # The first of each, without its answers, says how the interval is made.
-            bare = ("values", "groups") if isinstance(one, Series) else ("rows",)
-            bare = one._replace(**dict.fromkeys(bare))
-            cell = self._cells.setdefault(key, [bare, 0, []])
-            cell[1] += n
-            cell[2].append(_packed(sums.set_axis(np.ones(len(sums), dtype=int))))
-            # Doubling keeps the time linear where hardly two rows are alike.
-            if len(cell[2]) > 1 and sum(map(len, cell[2][1:])) > len(cell[2][0]):
-                cell[2] = [_packed(_joined(cell[2]))]
-
-    def table(self, benchmark: str) -> pd.DataFrame:
-        """The metrics table of all parts so far."""
-        found = []
-        for (model, method, *_), (one, n, parts) in self._cells.items():
-            sums = _joined(parts)
-            every = sums.iloc[np.repeat(np.arange(len(sums)), sums.index)]
-            whose = {"benchmark": benchmark, "model": model, "method": method}
-            found += _rows(one, _closed(one, every, n), whose)
-        return pd.DataFrame(found)
-
-
-def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all parts; a count of what a part does not have is 0 there."""
-    return pd.concat(parts).fillna(0.0)
-
-
-def _packed(sums: pd.DataFrame) -> pd.DataFrame:
-    """The different rows, each indexed by how often it occurs; the index says so before, too."""
-    rows, which = np.unique(sums.to_numpy(float), axis=0, return_inverse=True)
-    times = np.bincount(which.ravel(), sums.index).astype(int)
-    return pd.DataFrame(rows, times, sums.columns)
-
-
 def over_all(part: pd.DataFrame) -> Iterator[Series]:
     """The share of each outcome, and accuracy as the release reads (left to a grader: wrong)."""
     for outcome in OUTCOMES:

@@ -1,4 +1,6 @@
-"""SimpleToM's paper: where its numbers are printed, in which unit; how it names methods."""
+"""SimpleToM's paper: where its numbers are printed, in which unit, and what they leave possible."""
+
+import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
@@ -19,13 +21,13 @@ PUBLICATION = Paper(
 )
 
 METHOD_NAMES = {
-    "none": "none",
-    "ms-remind": "MS remind",
-    "sysp": "SysP",
-    "sysp-star": "SysP*",
-    "cot": "CoT",
-    "cot-star": "CoT*",
-    "cot-star-ms": "CoT* with MS",
+    "none": "no intervention",
+    "ms-remind": "own answer shown",
+    "sysp": "system prompt",
+    "sysp-star": "system prompt*",
+    "cot": "chain of thought",
+    "cot-star": "chain of thought*",
+    "cot-star-ms": "chain of thought*, own answer shown",
     "wordings": "other wordings",  # App. F, asked like `none`
     **{name: name for name in TECHNIQUES},
 }
@@ -38,7 +40,29 @@ HEADLINES = {
     "judgment": ("accuracy", "judgment"),
 }
 
-# What is compared in pairs beside the headlines, and the methods that others are held against.
-SET_LEVEL = ("average", "gap", ("first_failure", "none"))
+# The methods that others are held against.
 REFERENCES = ("none",)
 STANDARD = Standard("judgment", "none", 0.5)
+
+
+def bounds(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """What three accuracies leave possible of first failures (Fig. 3), which are not printed.
+
+    accuracy: a row a model with the shares mental_state, behavior and judgment. Of three questions
+    right with the shares a, b, c, exactly 1 − a of the stories fail at the first; the other shares
+    lie between what the least and the greatest overlap of right answers give (Fréchet). Returns a
+    row a model and question_type (or "none"): low, high, and value where both are the same.
+    """
+    a, b, c = (accuracy[name] for name in ("mental_state", "behavior", "judgment"))
+    ends = {
+        "mental_state": (1 - a, 1 - a),
+        "behavior": ((a - b).clip(lower=0), (1 - b).clip(upper=a)),
+        "judgment": ((a + b - 1 - c).clip(lower=0), (1 - c).clip(upper=b.clip(upper=a))),
+        "none": ((a + b + c - 2).clip(lower=0), c.clip(upper=b.clip(upper=a))),
+    }
+    frames = [
+        pd.DataFrame({"low": low, "high": high}).round(3).reset_index().assign(question_type=part)
+        for part, (low, high) in ends.items()
+    ]
+    rows = pd.concat(frames, ignore_index=True)
+    return rows.assign(value=rows["low"].where(rows["low"].eq(rows["high"])))

@@ -1,8 +1,7 @@
 """SimpleToM's verdict: the option that an answer names, held against the released rule.
 
-The rule: what follows the last "answer is" or "answer:" must lead with one key, or name exactly one
-that it does not deny. Chain of thought needs such an opening, or be a bare key. Word for word, and
-for what was cut off: `scoring.options`, which reads OmniToM's linked questions too.
+`verdict` is the rule. The key that an answer names is found by `scoring.options.read_answer`: it
+must lead what stands behind the last "answer is" or "answer:", or be the only one named there.
 """
 
 import re
@@ -12,11 +11,31 @@ import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import KEYS, METHODS
 from tomlab.records.tidy import check
-from tomlab.scoring.answers import failed, pairs
-from tomlab.scoring.choices import Reading, judged, key_of, scored
+from tomlab.scoring.answers import failed, lost, pairs
+from tomlab.scoring.choices import Reading, key_of, scored
 from tomlab.scoring.options import read_answer
 
 _CONDITIONS = ("group_id", "source", "question_type", "variant", "scenario", "severity", "story_id")
+
+
+def verdict(item: Mapping, response: Mapping) -> Reading:
+    """The outcome of one response, the key it names and the rule that decided."""
+    if failed(response):
+        outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
+        return Reading(outcome, None, rule)
+    cot = METHODS[response["method"]].cot
+    reading = read_answer(response["response"], response["finish_reason"], cot)
+    if reading.key is None:  # unreadable, cut off or refused
+        return reading
+    if reading.key not in KEYS[: len(item["choices"])]:
+        return Reading("unparsed", None, "names a key under which no option stands")
+    is_right = reading.key == key_of(item, item["answer"], KEYS)
+    return Reading("correct" if is_right else "wrong", reading.key, reading.rule)
+
+
+def rule(item: Mapping, response: Mapping) -> str:
+    """The rule that decided the verdict on one response, in words."""
+    return verdict(item, response).rule
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
@@ -33,16 +52,6 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         tokens = response["completion_tokens"]
         rows.append({**row, "by_released_rule": released, "completion_tokens": tokens})
     return check(pd.DataFrame(rows), "scores", "simpletom scores")
-
-
-def verdict(item: Mapping, response: Mapping) -> Reading:
-    """The outcome of one response, the key it names and the rule that decided."""
-    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot)
-
-
-def rule(item: Mapping, response: Mapping) -> str:
-    """The rule that decided the verdict on one response, in words."""
-    return verdict(item, response).rule
 
 
 def released_rule(text: str, right_key: str, cot: bool) -> bool:

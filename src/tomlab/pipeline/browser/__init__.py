@@ -1,4 +1,4 @@
-"""The sample browser: every answer of a run on a static page a benchmark, without a server.
+"""The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
 beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
@@ -25,16 +25,15 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     """Write the pages of these benchmarks for what a run's models answered. Errors: `InputError`
     where a table of the run is missing.
     """
-    papers = {name: import_module(f"tomlab.benchmarks.{name}.paper") for name in benchmarks}
-    titles = {name: paper.WORDING.name for name, paper in papers.items()}
-    for name, paper in papers.items():
-        tables = [tidy.read("items", paths.result("items", name))]
+    wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
+    titles = {name: wording.name for name, wording in wordings.items()}
+    for name, wording in wordings.items():
+        run = [tidy.read("items", paths.result("items", name))]
         for kind in ("responses", "scores"):
-            tables.append(tidy.read(kind, *(paths.result(kind, name, model) for model in models)))
+            run.append(tidy.read(kind, *(paths.result(kind, name, model) for model in models)))
         judges = paths.RESULTS / "judges" / name / "scores.parquet"
         judged = tidy.read("scores", judges) if judges.exists() else None
-        benchmark = import_module(f"tomlab.benchmarks.{name}")
-        found = data(benchmark, paper.WORDING.methods, *tables, judged)
+        found = data(import_module(f"tomlab.benchmarks.{name}"), wording, *run, judged)
         write_page(folder, name, titles, found)
 
 
@@ -43,17 +42,13 @@ def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mappin
     folder.mkdir(parents=True, exist_ok=True)
     for each in SHARED:
         shutil.copyfile(Path(__file__).with_name(each), folder / each)
-    for suffix, text in {"js": script(found), "html": page(name, titles)}.items():
-        (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8", newline="\n")
-
-
-def page(name: str, titles: Mapping[str, str]) -> str:
-    """The page of one benchmark, with links to those of the others. titles: by benchmark."""
     links = "\n".join(
         f'<a href="{other}.html"{" aria-current=page" * (other == name)}>{escape(title)}</a>'
         for other, title in titles.items()
     )
-    return _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
+    page = _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
+    for suffix, text in {"js": script(found), "html": page}.items():
+        (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8", newline="\n")
 
 
 def script(found: Mapping) -> str:

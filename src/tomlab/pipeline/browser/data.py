@@ -1,16 +1,17 @@
-"""What the sample browser shows of a run: each text, prompt and table once, then its number."""
+"""What the answers browser shows of a run: each text, prompt and table once, then its number."""
 
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.records.files import yaml_beside
-from tomlab.reporting.printed import WORDS as REPORTED
+from tomlab.records.published import Wording
+from tomlab.records.tidy import OUTCOMES, SCORED
+from tomlab.reporting import draw, tables
 from tomlab.scoring.answers import as_shown
 
 WORDS = yaml_beside(__file__, "words.yaml")
@@ -29,20 +30,17 @@ class Numbers(dict):
         return None if _missing(thing) else self.setdefault(thing, len(self))
 
 
-@dataclass(frozen=True)
 class Kept:
     """What stands in the data once; items by id, tables as JSON."""
 
-    items: Numbers = field(default_factory=Numbers)
-    texts: Numbers = field(default_factory=Numbers)
-    prompts: Numbers = field(default_factory=Numbers)
-    details: Numbers = field(default_factory=Numbers)
-    tables: Numbers = field(default_factory=Numbers)
+    def __init__(self) -> None:
+        self.items, self.texts, self.prompts = Numbers(), Numbers(), Numbers()
+        self.details, self.tables = Numbers(), Numbers()
 
 
 def data(
     benchmark: Benchmark,
-    methods: Mapping[str, str],
+    wording: Wording,
     items: pd.DataFrame,
     responses: pd.DataFrame,
     scores: pd.DataFrame,
@@ -50,34 +48,43 @@ def data(
 ) -> dict[str, Any]:
     """All that a page shows, ready for JSON.
 
-    methods: their names in print; judged: scores by the judge that a calibration chose. `facets`
-    are what rows are filtered by, each with the raw and the shown names of its values; `columns`:
-    the rows, an answer each, by facet the number of its value, then `COLUMNS`, where all are alike
-    one value for all; `prompts`: of each message its role and the texts that it is made of.
+    judged: scores by the judge that a calibration chose. `facets` are what rows are filtered by,
+    each with the raw and the shown names of its values; `columns`: the rows, an answer each, by
+    facet the number of its value, then `COLUMNS`, where all are alike one value for all; `prompts`:
+    of each message its role and the texts that it is made of.
     """
-    words, kept = WORDS[benchmark.NAME], Kept()
+    words, kept = WORDS.get(benchmark.NAME, {}), Kept()
+    shown = WORDS["facets"] | words.get("facets", {})
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
-    answers = _with_verdicts(responses, scores, items, [*words["facets"]])
-    facets = _facets(answers, words, methods)
+    # A first call of two has no score: its outcome is "", its conditions are those of its item.
+    added = [*KEY, *scores.columns.difference(responses.columns)]
+    answers = responses.merge(scores[added], on=KEY, how="left")
+    answers["outcome"] = answers["outcome"].fillna("")
+    of_items = items.set_index("item_id").loc[answers["item_id"]]
+    for column in words.get("facets", {}):
+        known = answers[column] if column in answers else pd.Series(index=answers.index)
+        answers[column] = known.where(known.notna(), of_items[column].to_numpy())
+    facets = [_facet(name, label, answers[name], wording) for name, label in shown.items()]
     decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
-    by_judge = {_key(row): row for row in decided}
+    by_judge = {tuple(row[name] for name in KEY): row for row in decided}
     rows = []
     for answer in answers.to_dict("records"):
         item = as_shown(by_id[answer["item_id"]], answer["asked_as"])
         rule = benchmark.rule(item, answer) if answer["outcome"] else None
         own = [facet["keys"].index(str(answer[facet["name"]])) for facet in facets]
-        told = _row(item, answer, by_judge.get(_key(answer), {}), words, kept)
-        rows.append([*own, *({**told, "rule": kept.texts.of(rule)}[name] for name in COLUMNS)])
-    names = [*(facet["name"] for facet in facets), *COLUMNS]
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    looks = {"": {"colour": "grey"}, "scored": {"colour": "sky"}, **REPORTED["looks"]["outcomes"]}
-    palette = REPORTED["colours"] | REPORTED["tints"]
+        judge = by_judge.get(tuple(answer[name] for name in KEY), {})
+        told = _row(item, answer, judge, words, kept) | {"rule": kept.texts.of(rule)}
+        rows.append([*own, *(told[name] for name in COLUMNS)])
+    columns = dict(zip([*shown, *COLUMNS], zip(*rows, strict=True), strict=True))
+    colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in OUTCOMES}
+    colours |= {SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]}
     return {
         "facets": facets,
         "n": len(rows),
         "columns": {n: c if len(set(c)) > 1 else c[0] for n, c in columns.items()},
-        "colours": {name: palette[look["colour"]] for name, look in looks.items()},
-        **{name: words[name] for name in ("letters", "judge")},
+        "colours": colours,
+        "letters": words.get("letters", "upper-alpha"),
+        "judge": words.get("judge", ""),
         "items": [_item(by_id[name], words, kept) for name in kept.items],
         "prompts": [*kept.prompts],
         "details": [*kept.details],
@@ -86,30 +93,26 @@ def data(
     }
 
 
-def _with_verdicts(
-    responses: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame, conditions: list[str]
-) -> pd.DataFrame:
-    """Each response with its score. A first call of two has none: its outcome is "", its conditions
-    are those of its item.
-    """
-    added = [*KEY, *scores.columns.difference(responses.columns)]
-    answers = responses.merge(scores[added], on=KEY, how="left")
-    of_items = items.set_index("item_id").loc[answers["item_id"], conditions]
-    own = {
-        name: answers[name].where(answers[name].notna(), of_items[name].to_numpy())
-        for name in conditions
-    }
-    return answers.assign(outcome=answers["outcome"].fillna(""), **own)
+def _facet(name: str, label: str, values: pd.Series, wording: Wording) -> dict[str, Any]:
+    """A column by which rows are filtered, with the values found there."""
+    order = {"method": [*wording.methods], "outcome": [*OUTCOMES]}.get(name, [])
+    found = dict.fromkeys(values.astype(str))
+    keys = [*(key for key in order if key in found), *(key for key in found if key not in order)]
+    own = WORDS["asked_as"] if name == "asked_as" else {}
+    own = wording.outcomes | {"": "no verdict"} if name == "outcome" else own
+    labels = [own.get(key) or tables.name(key, name, wording) or "none" for key in keys]
+    return {"name": name, "label": label, "keys": keys, "labels": labels}
 
 
 def _row(item: Mapping, answer: Mapping, judge: Mapping, words: Mapping, kept: Kept) -> dict:
     """One answer by `COLUMNS`, but for its rule. judge: its row of a judge's scores, if any."""
-    labels = WORDS["details"] | words["details"]
+    labels = WORDS["details"] | words.get("details", {})
+    score = None if _missing(answer["score"]) else round(answer["score"], 2)
     return {
         "item": kept.items.of(answer["item_id"]),
         "sample": answer["sample"],
-        "score": _rounded(answer["score"]),
-        "prompt": kept.prompts.of(_prompt(answer["messages"], _texts_of(item, words), kept.texts)),
+        "score": int(score) if score in (0, 1) else score,
+        "prompt": kept.prompts.of(_prompt(answer["messages"], item, words, kept.texts)),
         "answer": kept.texts.of(answer["response"]),
         "error": kept.texts.of(answer["error"]),
         "details": kept.details.of(_told(answer, labels, kept.texts)),
@@ -123,40 +126,11 @@ def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _rounded(score: float) -> float | None:
-    if _missing(score):
-        return None
-    return int(score) if score in (0, 1) else round(score, 2)
-
-
-def _key(row: Mapping) -> tuple:
-    return tuple(row[name] for name in KEY)
-
-
-def _facets(answers: pd.DataFrame, words: Mapping, methods: Mapping[str, str]) -> list[dict]:
-    """The columns by which rows are filtered, with the values found there, named ones first."""
-    values = WORDS["values"] | {"method": methods} | words["values"]
-    facets = []
-    for name, label in (WORDS["facets"] | words["facets"]).items():
-        named = {str(key): text for key, text in values.get(name, {}).items()}
-        found = dict.fromkeys(answers[name].astype(str))
-        keys = [
-            *(key for key in named if key in found),
-            *(key for key in found if key not in named),
-        ]
-        labels = [named.get(key, key) for key in keys]
-        facets.append({"name": name, "label": label, "keys": keys, "labels": labels})
-    return facets
-
-
-def _texts_of(item: Mapping, words: Mapping) -> list[str]:
-    """The texts of an item that prompts repeat, the longest first."""
-    names = ("story", "question", *words["stories"])
-    found = {*(item[name] for name in names), *item["choices"]}
-    return sorted((text for text in found if len(text) >= _SHORTEST), key=lambda t: (-len(t), t))
-
-
-def _prompt(messages: str, known: Sequence[str], texts: Numbers) -> tuple:
+def _prompt(messages: str, item: Mapping, words: Mapping, texts: Numbers) -> tuple:
+    """Messages as role and numbers of texts, those of the item apart from what is around them."""
+    names = ("story", "question", *words.get("stories", ()))
+    known = {*(item[name] for name in names), *item["choices"]}
+    known = sorted((t for t in known if len(t) >= _SHORTEST), key=lambda t: (-len(t), t))
     said = [(each["role"], each["content"]) for each in json.loads(messages)]
     return tuple((role, tuple(map(texts.of, _parts(text, known)))) for role, text in said)
 
@@ -208,11 +182,11 @@ def _numbered(table: Any, texts: Numbers) -> Any:
 def _item(item: Mapping, words: Mapping, kept: Kept) -> dict[str, Any]:
     """What a page shows of an item, as numbers of texts; of a gold table that of the table."""
     number, gold = kept.texts.of, item["answer"]
-    more = {label: item[name] for name, label in words["items"].items()}
-    is_table = words["gold"] == "table" and not len(item["choices"])
+    more = {label: item[name] for name, label in words.get("items", {}).items()}
+    is_table = words.get("gold") == "table" and not len(item["choices"])
     return {
         "id": item["item_id"],
-        "stories": [number(item[name]) for name in ("story", *words["stories"])],
+        "stories": [number(item[name]) for name in ("story", *words.get("stories", ()))],
         "question": number(item["question"]),
         "choices": [number(choice) for choice in item["choices"]],
         "gold": None if is_table else number(gold if isinstance(gold, str) else ", ".join(gold)),

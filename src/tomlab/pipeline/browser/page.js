@@ -191,7 +191,10 @@ function browse(data) {
     rowFormatter: (row) => row.getElement().classList.toggle("open", row.getData() === state.open),
   });
   table.on("rowClick", (event, row) => {
-    if (!event.target.closest("a")) location.hash = address(row.getData());
+    // A link's own address is from when it was drawn, before later filters.
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    location.hash = address(row.getData());
   });
   const ready = new Promise((resolve) => table.on("tableBuilt", resolve)).then(() => {
     // Links in the rows take the focus; a grid may hold nothing else that does.
@@ -372,6 +375,11 @@ function browse(data) {
     const last = state.open;
     await show();
     if (state.open && state.open !== last) $("sample").focus({ preventScroll: innerWidth > 900 });
+    if (last && !state.open) {
+      const row = table.getRow(last.id);
+      await table.scrollToRow(row, "center", false).catch(() => {});
+      row.getElement().querySelector("a")?.focus();
+    }
   });
   window.addEventListener("keydown", (event) => {
     if (event.target.closest("input, select")) return;

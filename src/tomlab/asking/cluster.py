@@ -1,0 +1,92 @@
+"""Score more answers than one process can: whole groups at a time, on a Dask cluster.
+
+This needs the extra `dask`. docs/scale.md says how it is used and what it takes.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tomlab.errors import InputError
+from tomlab.records import tidy
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+GROUPS = 500  # of a part
+# Columns of scores that people read and no metric needs.
+FOR_READERS = ("chosen", "source", "judge", "rows_lost", "cells_dropped")
+
+
+def score(
+    client: "Client",
+    benchmark: str,
+    items: Path,
+    responses: Path,
+    folder: Path,
+    *,
+    groups: int = GROUPS,
+    options: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Score a file of answers on a cluster, `groups` whole groups a task; the metrics table.
+
+    Groups are what intervals cluster on. items, responses: Parquet files that all workers see, as
+    they see `folder`, which gets `scores/<part>.parquet`, without `FOR_READERS`, and
+    `metrics.parquet`. options: of the benchmark's `score`. The work of a worker that dies is done
+    by another one. Errors: `InputError` for tables that do not fit, and answers to unknown items.
+    """
+    items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
+    module = import_module(f"tomlab.benchmarks.{benchmark}")
+    unit = next(iter(module.STRATA), module.UNIT)
+    names = _read(items, columns=[unit])[unit].unique().tolist()
+    (folder / "scores").mkdir(parents=True, exist_ok=True)
+    parts = [names[start : start + groups] for start in range(0, len(names), groups)]
+    paths = [folder / "scores" / f"{number:06d}.parquet" for number in range(len(parts))]
+    how = {"files": (items, responses), "unit": unit, "options": options or {}}
+    work = client.map(_score_part, parts, paths, benchmark=benchmark, pure=False, **how)
+    scored, asked = sum(client.gather(work)), pq.read_metadata(responses).num_rows
+    if scored < asked:
+        raise InputError(
+            f"{responses}: {asked - scored} of {asked} answers are to no item in {items}"
+        )
+    tables = [pq.read_table(path) for path in paths if path.exists()]
+    scores = pa.concat_tables(tables, promote_options="permissive").to_pandas()
+    metrics = module.metrics(scores)
+    tidy.write(metrics, "metrics", folder / "metrics.parquet")
+    return metrics
+
+
+def _score_part(
+    names: Sequence[str],
+    path: Path,
+    *,
+    benchmark: str,
+    files: tuple[Path, Path],
+    unit: str,
+    options: Mapping[str, Any],
+) -> int:
+    """Score the answers to the items of some groups and write the scores; how many there are."""
+    path.unlink(missing_ok=True)
+    items = tidy.check(_read(files[0], filters=[(unit, "in", names)]), "items", str(files[0]))
+    asked = [("item_id", "in", items["item_id"].tolist())]
+    responses = tidy.check(_read(files[1], filters=asked), "responses", str(files[1]))
+    if responses.empty:
+        return 0
+    scores = import_module(f"tomlab.benchmarks.{benchmark}").score(items, responses, **options)
+    # A worker that dies while it writes leaves no half a part.
+    partial = path.with_suffix(".partial")
+    scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(partial, index=False)
+    partial.replace(path)
+    return len(scores)
+
+
+def _read(path: Path, **options: Any) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path, **options)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: found no such Parquet table ({error})") from None

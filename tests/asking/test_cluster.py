@@ -1,0 +1,140 @@
+"""Answers scored part by part on a Dask cluster: the same numbers as all at once."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from tomlab.asking import evaluation
+from tomlab.asking.cluster import FOR_READERS, score
+from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
+from tomlab.benchmarks.fantom.items import cast, grammar
+from tomlab.benchmarks.simpletom.items.stories import read_stories
+from tomlab.errors import InputError
+from tomlab.models.specs import model_spec
+from tomlab.paths import DATA
+from tomlab.records import tidy
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+RANDOM = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def of_bigtom() -> pd.DataFrame:
+    return _first(bigtom.read_released(DATA / "bigtom" / "templates.csv"), "group_id", 7)
+
+
+def of_fantom() -> pd.DataFrame:
+    """Of one conversation nothing was asked about what all have heard."""
+    folder = DATA / "fantom"
+    written = cast.read_topics(folder / "topics.yaml"), cast.read_cast(folder / "cast.yaml")
+    items = fantom.compose(grammar.generate(*written, conversations=3, sets_per_part=2, seed=0))
+    last = items["conversation_id"] == items["conversation_id"].iloc[-1]
+    return items[~(last & (items["set_scenario"] == "accessible"))]
+
+
+def of_omnitom() -> pd.DataFrame:
+    """Stories by three are of one family."""
+    items = _first(omnitom.read_released(DATA / "omnitom" / "stories.jsonl"), "group_id", 12)
+    return items.assign(family="f" + (pd.factorize(items["group_id"])[0] // 3).astype(str))
+
+
+def of_simpletom() -> pd.DataFrame:
+    items = simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv"))
+    return _first(items, "group_id", 5)
+
+
+def _first(items: pd.DataFrame, unit: str, n: int) -> pd.DataFrame:
+    return items[items[unit].isin(items[unit].unique()[:n])]
+
+
+RUNS = {
+    bigtom: (of_bigtom, ["0-shot", "1-shot"]),
+    fantom: (of_fantom, ["short", "full"]),
+    omnitom: (of_omnitom, ["stage1-L3", "stage2-L3"]),
+    simpletom: (of_simpletom, ["none", "sysp", "wordings"]),
+}
+
+
+def answered(benchmark, folder: Path) -> dict[str, Path]:
+    """Items and the answers of `random` in files; the rows of a group stand apart in them."""
+    make, methods = RUNS[benchmark]
+    items = make().sample(frac=1, random_state=0, ignore_index=True)
+    questions = evaluation.plan(benchmark, items, RANDOM, methods, samples=2)
+    tables = {
+        "items": items,
+        "responses": asyncio.run(evaluation.evaluate(benchmark, questions, RANDOM, seed=3)),
+    }
+    for kind, table in tables.items():
+        tidy.write(table, kind, folder / f"{kind}.parquet")
+    return {kind: folder / f"{kind}.parquet" for kind in tables}
+
+
+def at_once(benchmark, files: dict[str, Path]) -> pd.DataFrame:
+    scores = benchmark.score(*(tidy.read(kind, path) for kind, path in files.items()))
+    return in_order(benchmark.metrics(scores))
+
+
+def in_order(metrics: pd.DataFrame) -> pd.DataFrame:
+    return metrics.sort_values(["method", "metric", "condition"], ignore_index=True)
+
+
+@pytest.mark.parametrize("benchmark", RUNS, ids=lambda each: each.NAME)
+def test_metrics_are_those_of_all_at_once(client, tmp_path, benchmark):
+    files = answered(benchmark, tmp_path)
+    found = score(client, benchmark.NAME, **files, folder=tmp_path, groups=2)
+    assert_frame_equal(in_order(found), at_once(benchmark, files), check_exact=True)
+    parts = [pd.read_parquet(path) for path in (tmp_path / "scores").iterdir()]
+    assert len(parts) > 1
+    assert not set.union(*map(set, parts)) & {*FOR_READERS}
+
+
+def test_work_of_a_worker_that_is_killed_is_done_by_another(client, tmp_path):
+    flag = tmp_path / "killed"
+
+    class KillsOne(distributed.WorkerPlugin):
+        """The first worker to finish a part is killed before it can tell."""
+
+        name = "kills-one"
+
+        def transition(self, key, start, finish, **_):
+            if start == "executing" and "_score_part" in str(key) and not flag.exists():
+                flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    files = answered(bigtom, tmp_path)
+    before = set(client.run(os.getpid).values())
+    client.register_plugin(KillsOne())
+    found = score(client, "bigtom", **files, folder=tmp_path, groups=1)
+    client.unregister_worker_plugin("kills-one")
+    assert flag.exists()
+    assert_frame_equal(in_order(found), at_once(bigtom, files), check_exact=True)
+    client.wait_for_workers(2)
+    after = set(client.run(os.getpid).values())
+    assert len(after) == 2
+    assert len(before & after) == 1  # the one killed was replaced
+
+
+def test_answers_to_items_that_are_not_there_are_refused(client, tmp_path):
+    files = answered(bigtom, tmp_path)
+    items = tidy.read("items", files["items"])
+    tidy.write(items[items["group_id"] != items["group_id"].iloc[0]], "items", files["items"])
+    with pytest.raises(InputError, match=r"responses.parquet: \d+ of \d+ answers are to no item"):
+        score(client, "bigtom", **files, folder=tmp_path)
+
+
+def test_what_is_no_table_is_refused(client, tmp_path):
+    files = answered(bigtom, tmp_path)
+    files["responses"].write_bytes(b"no table")
+    with pytest.raises(InputError, match=r"responses.parquet: found no"):
+        score(client, "bigtom", **files, folder=tmp_path)

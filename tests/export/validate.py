@@ -1,0 +1,66 @@
+"""What a format's own library reads in an exported folder, as JSON: run in .venv-export.
+
+.venv-export/bin/python tests/export/validate.py <format> <folder>
+"""
+
+import json
+import sys
+from pathlib import Path
+
+
+def every_eval_ever(folder: Path) -> list[str]:
+    """The complaints of the datastore's validator."""
+    from every_eval_ever.validator.validation_core import validate_file
+
+    said = []
+    for path in folder.rglob("*.json*"):
+        report = validate_file(
+            path,
+            repo_path=path.relative_to(folder).as_posix(),
+            available_files={p.relative_to(folder).as_posix() for p in path.parent.iterdir()},
+            read_repo_file=lambda name: (folder / name).read_text(encoding="utf-8"),
+            run_semantic_checks=True,
+        )
+        said += [f"{path}: {at['loc']}: {at['msg']}" for at in report.errors + report.warnings]
+    return said
+
+
+def inspect(folder: Path) -> list[dict]:
+    """Each log with what the data frames of logs and of samples say."""
+    from inspect_ai.analysis import evals_df, samples_df
+    from inspect_ai.log import read_eval_log
+
+    logs = []
+    for path in folder.rglob("*.eval"):
+        [row] = evals_df(str(path), quiet=True).to_dict("records")
+        samples = samples_df(str(path), quiet=True)
+        log = read_eval_log(str(path))
+        logs.append(
+            {name: row[name] for name in ("task_name", "model", "task_arg_method", "status")}
+            | {name: row[f"score_headline_{name}"] for name in ("metric", "value")}
+            | {"scores": samples["score_tomlab"].tolist(), "log": log.model_dump(mode="json")}
+        )
+    return logs
+
+
+def croissant(folder: Path) -> dict[str, dict]:
+    """By benchmark the library's complaints and the records."""
+    import mlcroissant as mlc
+
+    found = {}
+    for path in folder.rglob("croissant.json"):
+        dataset = mlc.Dataset(jsonld=path)
+        rows = list(dataset.records(record_set="items"))
+        errors = sorted(dataset.metadata.ctx.issues.errors)
+        found[path.parent.name] = {"errors": errors, "records": rows}
+    return found
+
+
+def _plain(value: object) -> object:
+    """Texts come as bytes, numbers as those of NumPy."""
+    return value.decode() if isinstance(value, bytes) else value.item()
+
+
+if __name__ == "__main__":
+    told = globals()[sys.argv[1].replace("-", "_")](Path(sys.argv[2]))
+    print(json.dumps(told, default=_plain))

@@ -1,0 +1,126 @@
+"""Figures by seaborn: the data that is drawn, which is read back from the axes, and the files."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from tomlab import paths
+from tomlab.reporting import draw
+from tomlab.reporting.draw import COLOURS
+
+BELIEFS = {"true": COLOURS["blue"], "false": COLOURS["orange"]}
+
+
+def numbers() -> pd.DataFrame:
+    """Two models of the paper, without intervals, and two of this run, one with few groups."""
+    rows = [
+        ("paper", "GPT-4", "true", 0.9, np.nan, np.nan, 200),
+        ("paper", "GPT-4", "false", 0.4, np.nan, np.nan, 200),
+        ("this run", "mine", "true", 0.6, 0.5, 0.7, 100),
+        ("this run", "mine", "false", 0.5, 0.3, 0.8, 4),
+    ]
+    columns = ["source", "model", "belief", "value", "ci_low", "ci_high", "n_groups"]
+    return pd.DataFrame(rows, columns=columns).assign(mark="", panel="a")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def dots(axes) -> dict[tuple[float, float], str]:
+    """The colour of each dot by its place, "hollow" of what is not filled."""
+    found = {}
+    for line in axes.lines:
+        if line.get_linestyle() in ("None", "-") and line.get_marker() not in ("None", None, ""):
+            [x], [y] = line.get_xdata(), line.get_ydata()
+            is_hollow = line.get_markerfacecolor() == "white"
+            found[round(x, 3), round(y, 3)] = "hollow" if is_hollow else line.get_markeredgecolor()
+    return found
+
+
+def test_dots_stand_at_their_values_hollow_without_interval_and_grey_of_few_groups():
+    panels = draw.grid(numbers(), 2, col="panel")
+    panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS, order=["GPT-4", "mine"])
+    assert dots(panels.axes[0, 0]) == {
+        (0.9, -0.3): "hollow",
+        (0.4, 0.3): "hollow",
+        (0.6, 0.7): COLOURS["blue"],
+        (0.5, 1.3): COLOURS["grey"],
+    }
+    labels = [label.get_text() for label in panels.axes[0, 0].get_yticklabels()]
+    assert labels == ["GPT-4", "mine"]
+
+
+def test_intervals_are_lines_from_end_to_end():
+    panels = draw.grid(numbers(), 2, col="panel")
+    panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS)
+    ends = [
+        tuple(segment[:, 0].round(3).tolist())
+        for lines in panels.axes[0, 0].collections
+        for segment in lines.get_segments()
+    ]
+    assert ends == [(0.5, 0.7), (0.3, 0.8)]
+
+
+def test_a_panel_without_numbers_and_a_row_without_a_value_are_left_empty():
+    missing = numbers().assign(value=np.nan)
+    panels = draw.grid(missing, 2, col="panel")
+    panels.map_dataframe(draw.dots, order=["GPT-4", "mine"])
+    assert dots(panels.axes[0, 0]) == {}
+
+
+def test_stacked_bars_have_a_part_for_each_share_from_the_left():
+    shares = pd.DataFrame(
+        {
+            "method": ["plain"] * 3,
+            "outcome": ["right", "wrong", "refused"],
+            "value": [0.5, 0.3, 0.2],
+        }
+    )
+    panels = draw.grid(shares, 1)
+    panels.map_dataframe(draw.stacked, rows="method", part="outcome", palette=draw.OUTCOMES)
+    bars = {
+        to_hex(bar.get_facecolor()): (round(bar.get_x(), 3), round(bar.get_width(), 3))
+        for bar in panels.axes[0, 0].patches
+        if bar.get_width()
+    }
+    assert bars[draw.OUTCOMES["right"]] == (0.0, 0.5)
+    assert bars[draw.OUTCOMES["wrong"]] == (0.5, 0.3)
+    assert bars[draw.OUTCOMES["refused"]] == (0.8, 0.2)
+
+
+def test_saved_files_hold_the_numbers_and_are_the_same_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    written = []
+    for name in ("toy/one", "toy/two"):
+        panels = draw.grid(numbers(), 2, col="panel")
+        panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS)
+        draw.legend(panels, BELIEFS, {"guessing": "--"}, hollow="paper")
+        draw.save(panels, name, "A title?", "A caption.", numbers())
+        stem = tmp_path / "figures" / name
+        kinds = ("png", "pdf", "csv", "caption.txt")
+        written.append([stem.with_suffix(f".{kind}").read_bytes() for kind in kinds])
+    assert written[0] == written[1]
+    assert pd.read_csv(stem.with_suffix(".csv"))["value"].tolist() == numbers()["value"].tolist()
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_a_hollow_dot_has_three_times_the_contrast_to_white(colour):
+    parts = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(COLOURS[colour])
+    ]
+    luminance = float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
+    assert 1.05 / (luminance + 0.05) >= (3 if colour != "grey" else 2.9)
+
+
+def test_ticks_of_shares_are_written_as_in_the_text():
+    axes = plt.figure().subplots()
+    draw.share_axis(axes)
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["0", ".25", ".5", ".75", "1"]
+    draw.share_axis(axes, -1)
+    assert axes.get_xticklabels()[0].get_text() == "−1"
