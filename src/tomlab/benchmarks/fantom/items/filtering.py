@@ -18,7 +18,6 @@ from pydantic import BaseModel
 from tomlab.benchmarks.fantom.items.sets import (
     complaints,
     folded,
-    lines,
     source_of,
     speakers,
     turns,
@@ -99,21 +98,17 @@ def symbolic_faults(record: Mapping) -> Found:
 
 def _text_faults(record: Mapping) -> Found:
     short, full = (
-        [" ".join(line.split()) for line in lines(record[field])]
+        [" ".join(line.split()) for line in record[field].splitlines() if line.strip()]
         for field in ("short_context", "full_context")
     )
     for line in dict.fromkeys(full + short):
         if not turns(line):
-            yield "no turn", f"found {_clipped(line)}, expected 'Name: text'"
+            yield "no turn", f"found {files.shown(line)}, expected 'Name: text'"
     if not any(full[i : i + len(short)] == short for i in range(len(full) - len(short) + 1)):
         yield "not in full", "the short context is no part of the full one"
     for number, (line, following) in enumerate(pairwise(full), start=1):
         if line == following:
-            yield "repeated line", f"lines {number} and {number + 1} are both {_clipped(line)}"
-
-
-def _clipped(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else f"{text[:most]}…")
+            yield "repeated line", f"lines {number} and {number + 1} are both {files.shown(line)}"
 
 
 def _question_faults(record: Mapping) -> Found:
