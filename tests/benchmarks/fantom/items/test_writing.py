@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -13,16 +14,6 @@ from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.items import filtering
 from tomlab.benchmarks.fantom.items import sets as fantom_sets
-from tomlab.benchmarks.fantom.items.drafts import (
-    BeliefQuestion,
-    Conversation,
-    FactQuestion,
-    Part,
-    beliefs,
-    facts,
-    parts,
-    records,
-)
 from tomlab.benchmarks.fantom.items.formats import (
     parse_answer,
     parse_belief_question,
@@ -36,9 +27,14 @@ from tomlab.benchmarks.fantom.items.writing import (
     COLUMNS,
     KINDS,
     STEPS,
+    Draft,
     Writer,
+    beliefs,
     by_reason,
+    facts,
+    parts,
     read,
+    records,
     requests,
 )
 from tomlab.errors import InputError
@@ -143,7 +139,7 @@ def writer(ask=answering):
 
 def segments(count, outline=OUTLINE):
     """A conversation of which the scripted model has written `count` segments."""
-    talks = [Conversation(outline, 7)]
+    talks = [Draft(outline, 7)]
     for _ in range(count):
         talks, _ = read("segment", scripted(requests("segment", talks)), talks, "smol")
     return talks[0]
@@ -156,7 +152,7 @@ def talk():
 
 @pytest.fixture(scope="module")
 def part(talk):
-    return Part(talk, 0, 2, SUMMARY)
+    return replace(talk, segment=2, summary=SUMMARY)
 
 
 # From outlines to question sets
@@ -599,7 +595,7 @@ def test_what_was_missed_is_asked_with_the_joining_marked(talk):
 
 
 def test_full_answer_is_from_what_was_missed_and_limited_from_what_was_not(part):
-    asked = [FactQuestion(part, 0, FRIDGE)]
+    asked = [replace(part, fact_question=FRIDGE)]
     [full] = requests("full-answer", asked)
     [limited] = requests("limited-answer", asked)
     assert content(full).startswith("Anna: Can your dog")
@@ -608,15 +604,14 @@ def test_full_answer_is_from_what_was_missed_and_limited_from_what_was_not(part)
 
 
 def test_questions_about_a_part_share_the_conversation(part):
-    first, second = requests(
-        "full-answer", [FactQuestion(part, 0, FRIDGE), FactQuestion(part, 1, PIANO)]
-    )
+    first, second = requests("full-answer", facts([replace(part, questions=(FRIDGE, PIANO))]))
     assert first.shared_prefix == second.shared_prefix
     assert content(first) == f"{first.shared_prefix}{FRIDGE}\n\nAnswer:"
 
 
 def test_no_placeholder_is_left_open(part):
-    asked = [FactQuestion(part, 0, FRIDGE, "It is the fridge.", "It is unknown.")]
+    answers = {"full": "It is the fridge.", "limited": "It is unknown."}
+    asked = [replace(part, fact_question=FRIDGE, **answers)]
     asked_for = [
         *(r for count in range(4) for r in requests("segment", [segments(count)])),
         *requests("missed", [part]),
@@ -631,21 +626,19 @@ def test_no_placeholder_is_left_open(part):
 
 def test_braces_in_a_conversation_are_text():
     outline = Outline("pets", ("names", "tricks"), ("Anna", "Ben"), (RETURNS,))
-    talk = Conversation(
-        outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),)
-    )
+    talk = Draft(outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),))
     [request] = requests("segment", [talk])
     assert "Anna: I say {person} {subtopic}.\nBen: {history}\nGina:" in content(request)
 
 
 def test_options_are_passed_on_and_the_temperature_is_zero(part):
-    about = beliefs([FactQuestion(part, 0, FRIDGE)])
+    about = beliefs([replace(part, fact_question=FRIDGE)])
     options = {"max_tokens": 17, "sample": 2, "seed": 5}
     made = [
         *requests("segment", [segments(1)], **options),
         *requests("missed", [part], **options),
         *requests("facts", [part], **options),
-        *requests("limited-answer", [about[0].fact], **options),
+        *requests("limited-answer", about[:1], **options),
         *requests("belief-question", about, **options),
         *requests("omniscient-answer", about, **options),
     ]
@@ -685,7 +678,7 @@ def test_nothing_to_ask_no_requests_and_no_rows():
 
 
 def orders(part, question):
-    return {b.tom_type: b.believer for b in beliefs([FactQuestion(part, 0, question)])}
+    return {b.tom_type: b.believer for b in beliefs([replace(part, fact_question=question)])}
 
 
 @pytest.mark.parametrize(
@@ -713,9 +706,7 @@ def test_who_joins_for_the_first_time_missed_the_segment_before(talk):
 def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
     changes = (LEAVES, Change("join", "Dora", "a call"), RETURNS)
     outline = Outline("pets", ("a", "b", "c", "d"), ("Anna", "Ben", "Gina"), changes)
-    talk = Conversation(
-        outline, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben"))
-    )
+    talk = Draft(outline, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben")))
     *_, part = parts([talk])
     assert part.person_x == "Gina"
     assert written(part.short) == "Gina: Gina\nDora: Dora\nBen: Ben"
@@ -760,10 +751,13 @@ def test_steps_of_the_table_are_known(run):
 
 
 def test_facts_of_one_part_make_one_set_each(part):
-    made = [
-        FactQuestion(part, i, q, "Yes it is.", "Unknown.")
-        for i, q in enumerate((FRIDGE, PIANO, WISH))
-    ]
-    about = [BeliefQuestion(fact, "first-order", "Gina", "Q?", "A.", "B.") for fact in made]
+    made = facts([replace(part, questions=(FRIDGE, PIANO, WISH))])
+    asked = {
+        "tom_type": "first-order",
+        "belief_question": "Q?",
+        "omniscient": "A.",
+        "centric": "B.",
+    }
+    about = [replace(fact, full="Yes it is.", limited="Unknown.", **asked) for fact in made]
     sets = records(about, "smol")
     assert [found["set_id"] for found in sets] == ["7-0-0", "7-0-1", "7-0-2"]
