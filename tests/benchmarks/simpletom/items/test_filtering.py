@@ -79,13 +79,6 @@ def test_where_all_sets_are_alike_the_interval_is_of_as_many_trials_as_sets():
     assert row["ci_low"] == pytest.approx(0.2924, abs=1e-4)
 
 
-def test_index_of_the_table_does_not_matter_to_the_share():
-    table = sets_of_three(1, 5)
-    moved = table.set_axis(range(20, 11, -1))
-    faults = screen(table)
-    assert kept_share(moved, faults, "severity").equals(kept_share(table, faults, "severity"))
-
-
 # Stories told twice
 
 
@@ -121,8 +114,3 @@ def test_counts_of_stories_and_distinct_entities_by_scenario():
 def test_entity_of_two_scenarios_is_one_in_the_total():
     table = table8(stories({}, {"scenario": "locked devices accounts"}))
     assert table["unique_x"].tolist() == [1, 1, 1]
-
-
-def test_no_stories_are_a_total_of_none():
-    [row] = table8(stories({})[:0]).to_dict("records")
-    assert (row["scenario"], row["stories"], row["unique_x"]) == ("All stories", 0, 0)
