@@ -149,8 +149,8 @@ def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
 # The strict filter
 
 
-def verdict(annotations, **options):
-    [row] = valid(stories({}), annotations, **options).to_dict("records")
+def verdict(annotations):
+    [row] = valid(stories({}), annotations).to_dict("records")
     assert row["status"] in ("valid", "invalid", "unannotated")
     return row
 
@@ -174,8 +174,7 @@ def test_no_counts_before_three_have_answered():
 
 def test_story_without_annotations_is_unannotated_not_invalid():
     row = verdict(annotated())
-    assert row["status"] == "unannotated"
-    assert row["reason"] == "0 of 3 annotators answered all 4 questions"
+    assert (row["status"], row["annotators"], row["reason"]) == ("unannotated", 0, "")
 
 
 def test_two_annotators_are_not_enough():
@@ -195,7 +194,6 @@ def test_people_and_models_do_not_add_up():
     )
     both = pd.concat([people, models])
     assert verdict(both)["status"] == "unannotated"
-    assert verdict(both, kind="llm")["status"] == "invalid"
     assert len(of_kind(both, "human")) == 8
 
 
@@ -238,11 +236,6 @@ def test_what_was_missed_is_told():
         "s2 action_aware: nothing, not no",
     ]
     assert table["annotator_kind"].tolist() == ["human", "llm:x"]
-
-
-def test_key_without_a_row_would_let_everybody_pass():
-    with pytest.raises(InputError, match="everybody would pass"):
-        qualification(annotated(), key())
 
 
 def test_key_file_is_read_as_it_stands(tmp_path):
