@@ -31,7 +31,7 @@ def inspect(folder: Path) -> list[dict]:
     from inspect_ai.log import read_eval_log
 
     logs = []
-    for path in folder.rglob("*.json"):
+    for path in folder.rglob("*.eval"):
         [row] = evals_df(str(path), quiet=True).to_dict("records")
         samples = samples_df(str(path), quiet=True)
         log = read_eval_log(str(path))

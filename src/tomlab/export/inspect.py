@@ -1,9 +1,10 @@
-"""Inspect: a log as JSON for each benchmark, model and method, with every question and verdict."""
+"""Inspect: a log for each benchmark, model and method, with every question and verdict."""
 
 import json
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from tomlab.export.results import CORRECT, Part, parts, tokens
 
@@ -11,28 +12,32 @@ _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
 _REASONS = {"unparsed": "invalid_response_format", "truncated": "truncated"}
 _REASONS |= {"refused": "refusal", "error": "no_response"}
+_SUMMARY = ["id", "epoch", "input", "choices", "target", "scores", "model_usage", "metadata"]
 _INTERVAL = ["ci_low", "ci_high", "ci_method", "n", "n_groups", "groups"]
 
 
 def write(folder: Path) -> str:
-    """Write `folder/<benchmark>/<time>_<model>_<method>.json` and say what was written: Inspect
-    finds a log as JSON by the time that its name begins with.
+    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON; say what was written.
 
     Errors: `InputError` where the run has no answers.
     """
-    now = datetime.now(UTC)
     for part in parts():
         (folder / part.name).mkdir(parents=True, exist_ok=True)
         for method in dict.fromkeys(answer["method"] for _, answer in part.answers):
-            path = folder / part.name / f"{now:%Y-%m-%dT%H-%M-%S}_{part.spec.name}_{method}.json"
-            log = json.dumps(_log(part, method, now), ensure_ascii=False)
-            path.write_text(log, encoding="utf-8")
-    return f"{len([*folder.rglob('*.json')])} logs"
+            own = [both for both in part.answers if both[1]["method"] == method]
+            samples = [_sample(item, answer, part.model) for item, answer in own]
+            content = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
+            content["summaries.json"] = [{name: s[name] for name in _SUMMARY} for s in samples]
+            content["header.json"] = _log(part, method, samples)
+            path = folder / part.name / f"{part.spec.name}_{method}.eval"
+            with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+                for name, told in content.items():
+                    archive.writestr(name, json.dumps(told, ensure_ascii=False))
+    return f"{len([*folder.rglob('*.eval')])} logs"
 
 
-def _log(part: Part, method: str, now: datetime) -> dict:
-    answers = [both for both in part.answers if both[1]["method"] == method]
-    ids = list(dict.fromkeys(item["item_id"] for item, _ in answers))
+def _log(part: Part, method: str, samples: list[dict]) -> dict:
+    n, ids = len(samples), list(dict.fromkeys(sample["id"] for sample in samples))
     # Inspect shows the first metric of a log.
     metrics = [row for row in part.metrics if row["method"] == method]
     metrics.sort(key=lambda row: (row["metric"], row["condition"]) != CORRECT)
@@ -41,25 +46,24 @@ def _log(part: Part, method: str, now: datetime) -> dict:
         name = f"{row['metric']}/{row['condition']}"
         told = {key: row[key] for key in _INTERVAL}
         found[name] = {"name": name, "value": row["value"], "metadata": told}
-    n, score = len(answers), {"name": "tomlab", "scorer": "tomlab", "metrics": found}
+    score = {"name": "tomlab", "scorer": "tomlab", "metrics": found}
     return {
         "version": 2,
         "status": "success",
         "eval": {
-            "created": now.isoformat(timespec="seconds"),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "task": f"tomlab/{part.name}",
             "task_args": {"method": method},
             "dataset": {"name": part.dataset, "samples": len(ids), "sample_ids": ids},
             "model": part.model,
             "model_generate_config": {"temperature": part.temperature},
-            "config": {"epochs": 1 + max(answer["sample"] for _, answer in answers)},
+            "config": {"epochs": max(sample["epoch"] for sample in samples)},
             "packages": {"tomlab": version("tomlab")},
             "metadata": part.provenance | {"entry": part.spec.answering(part.name)},
         },
         "plan": {},
         "results": {"total_samples": n, "completed_samples": n, "scores": [score]},
         "stats": {},
-        "samples": [_sample(item, answer, part.model) for item, answer in answers],
     }
 
 
