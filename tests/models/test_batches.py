@@ -1,7 +1,6 @@
 """Asking by the vendors' batches over real HTTP: what is sent, paid, stored and taken up again."""
 
 import asyncio
-import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,8 +13,8 @@ from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, good_answer
 from tomlab.errors import InputError
 from tomlab.models import batches
 from tomlab.models.ask import ask
-from tomlab.models.batch_ledger import Ledger
 from tomlab.models.batch_vendors import OpenAIBatches, parts
+from tomlab.models.batches import Ledger
 from tomlab.models.openai import OpenAI
 from tomlab.models.specs import Limits, ModelSpec
 from tomlab.models.store import Store, key_of
@@ -56,6 +55,9 @@ def test_all_that_is_missing_goes_in_one_batch_by_its_keys(client, server, store
     [batch] = server.batches.values()
     assert {e["custom_id"] for e in batch.entries} == {r.request_key for r in responses}
     assert not server.asked
+    assert [cost for *_, cost in kept(store)] == pytest.approx([COST] * 6)
+    with Store(store) as opened:
+        assert not Ledger(opened).under_way([r.request_key for r in responses])
 
 
 @CLIENTS
@@ -81,21 +83,6 @@ def test_an_answer_bought_in_a_batch_is_found_when_asking_without(client, server
     assert not server.asked
 
 
-@CLIENTS
-def test_only_what_is_missing_is_sent(client, server, store):
-    answers(questions(2), toy(client, server.url), store)
-    answers(questions(6), batched(client, server), store)
-    assert sizes(server) == [4]
-
-
-@CLIENTS
-def test_many_requests_are_split(client, server, store):
-    server.most = 4
-    responses = answers(questions(6), batched(client, server, requests=4), store)
-    assert texts(responses) == GOOD
-    assert sizes(server) == [4, 2]
-
-
 def test_parts_keep_to_both_limits(server, monkeypatch):
     vendor = OpenAIBatches(OpenAI(batched("openai", server)))
     sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}
@@ -112,20 +99,7 @@ def test_parts_keep_to_both_limits(server, monkeypatch):
     ]
 
 
-def test_openai_file_and_batch_are_marked(server, store):
-    answers(questions(1), batched("openai", server), store)
-    [batch] = server.batches.values()
-    assert len(batch.metadata["tomlab"]) == 32
-    assert batch.entries[0]["url"] == "/v1/chat/completions"
-
-
 # What it costs
-
-
-@CLIENTS
-def test_answers_are_booked_at_the_price_of_batches(client, server, store):
-    answers(questions(6), batched(client, server), store)
-    assert [cost for *_, cost in kept(store)] == pytest.approx([COST] * 6)
 
 
 @CLIENTS
@@ -353,14 +327,6 @@ def test_two_runs_at_one_store_buy_each_answer_once(client, server, store):
     assert len(server.sold()) == 6
 
 
-@CLIENTS
-def test_nothing_is_left_beside_the_store_but_the_ledger(client, server, store):
-    answers(questions(6), batched(client, server), store)
-    with sqlite3.connect(store.with_name(f"{store.name}.batches.sqlite")) as db:
-        assert db.execute("SELECT COUNT(*) FROM requests").fetchone() == (0,)
-        assert db.execute("SELECT id FROM batches").fetchall() == [("batch_0",)]
-
-
 # The option
 
 
@@ -368,9 +334,3 @@ def test_nothing_is_left_beside_the_store_but_the_ledger(client, server, store):
 def test_a_wrong_option_is_refused_by_its_name(wrong):
     with pytest.raises(InputError, match="batch"):
         toy("openai", "http://127.0.0.1:1", batch=wrong)
-
-
-def test_batch_changes_nothing_of_what_is_answered():
-    plain, batch = (toy("openai", "http://127.0.0.1:1", batch=b) for b in (False, True))
-    assert plain.answering() == batch.answering()
-    assert json.dumps(plain.answering())
