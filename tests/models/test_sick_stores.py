@@ -16,7 +16,6 @@ import pytest
 
 from faulty_server import Act, good_answer
 from full_disk import files_up_to
-from tomlab.errors import InputError
 from tomlab.models import ask as asking
 from tomlab.models.batches import Ledger
 from tomlab.models.specs import Reply
@@ -172,25 +171,6 @@ def test_another_programs_database_is_refused_and_left_alone(command, told, stor
     with pytest.raises(StoreError, match=f"not a response store: {told}"):
         Store(store)
     assert store.read_bytes() == before
-
-
-def test_store_with_overwritten_pages_is_told(faulty_server, store):
-    with Store(store) as kept:
-        for n in range(400):
-            kept.put(answer(f"k{n}", "In the attic. " * 20))
-    content = bytearray(store.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    store.write_bytes(content)
-    with pytest.raises(StoreError, match=r"store\.sqlite: .*malformed"):
-        answers(questions(3), toy("openai", faulty_server.url), store)
-    assert not faulty_server.asked
-    assert store.read_bytes()[5000:5010] == b"\xff" * 10
-
-
-def test_folder_that_is_a_file_is_told(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"file/store\.sqlite: its folder can't be made"):
-        Store(tmp_path / "file" / "store.sqlite")
 
 
 # Ctrl-C
