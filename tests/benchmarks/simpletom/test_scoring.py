@@ -351,15 +351,6 @@ def released_again(text, right_key, cot):
     return len(found) == 1 and found[0] == right_key
 
 
-@pytest.mark.parametrize("cases", [PLAIN, COT, CUT_OFF], ids=["plain", "cot", "cut off"])
-def test_released_rule_is_that_of_the_released_code(cases):
-    for text in [case.values[0] for case in cases]:
-        for key in "ABC":
-            for cot in (False, True):
-                verdict = scoring.released_rule(text, key, cot)
-                assert verdict == released_again(text, key, cot), text
-
-
 @given(st.lists(st.sampled_from([*PIECES, "x", "(C", "D"])).map("".join), st.booleans())
 @example("ansanswerwer(A)", False)
 @example("The answer is (A). THE ANSWER IS:: (B)", True)
@@ -518,12 +509,6 @@ def test_users_own_prompt_takes_the_place_of_ours(mary, tmp_path):
     assert user["content"].endswith('What is the correct answer? Say "(A)" or "(B)"\n')
 
 
-def test_three_options_are_all_named(mary):
-    [_, user] = simpletom.messages(mary["judgment", "three-way"], "wordings")
-    assert "correct answer choice, (A) or (B) or (C).\n" in user["content"]
-    assert user["content"].endswith('Respond with just "(A)" or "(B)" or "(C)"\n')
-
-
 def test_shared_prefix_opens_every_question_on_the_story(mary):
     item = mary["behavior", "main"]
     prefix = simpletom.shared_prefix(item, "none")
@@ -580,73 +565,55 @@ def without(row, field):
     return {name: value for name, value in row.items() if name != field}
 
 
+# What stands in place of a config's rows, and what is told of it.
 HOSTILE = [
-    pytest.param(
-        {"judgment_qa": None},
-        ["judgment-qa/test.jsonl: cannot be read (No such file"],
-        id="no config",
-    ),
-    pytest.param({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"], id="empty file"),
-    pytest.param(
+    ({"judgment_qa": None}, ["judgment-qa/test.jsonl: cannot be read (No such file"]),
+    ({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"]),
+    (
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
         ["behavior-qa/test.jsonl, line 2: not JSON", "row 1, field story: found nothing"],
-        id="bad JSON",
     ),
-    pytest.param(
+    (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},
         [
             "1 problem\n",
             "behavior-qa/test.jsonl, row 2, field id: found 'food_item_4_sev2_judge'",
             "expected …_sev<1|2|3>_action",
         ],
-        id="id of another question",
     ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
         ["mental-state-qa/test.jsonl, row 1, field answerKey: found 'C', expected one of A, B"],
-        id="key of no option",
     ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
         ["row 1, field choices: found labels ['A'] for ['No']"],
-        id="one option",
     ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No", "No"], "label": ["A", "B"]}}]},
         ["field choices: found labels ['A', 'B'] for ['No', 'No']", "different texts"],
-        id="equal options",
     ),
-    pytest.param(
+    (
         {"judgment_qa": [JUDGE, JUDGE]},
-        [
-            "judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1",
-        ],
-        id="id twice",
+        ["judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1"],
     ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
         ["row 1, field choices: found 7, expected a list of texts"],
-        id="a number of options",
     ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE, [STATE]]},
         ["mental-state-qa/test.jsonl, row 2, found [{", "expected an object"],
-        id="row that is a list",
     ),
-    pytest.param(
+    (
         {"judgment_qa": [JUDGE | {"id": f"food_item_{n}_sev2_judge"} for n in (1, 9)]},
         [
             "story 'food_item_2_sev2'",
             "story 'food_item_9_sev2': expected all three questions on it",
         ],
-        id="question on another story",
     ),
-    pytest.param(
-        {"judgment_qa": [JUDGE]},
-        ["story 'food_item_1_sev2': expected all three questions on it"],
-        id="unequal numbers",
-    ),
-    pytest.param(
+    ({"judgment_qa": [JUDGE]}, ["story 'food_item_1_sev2': expected all three questions on it"]),
+    (
         {
             "mental_state_qa": [without(STATE, "story")],
             "behavior_qa": [ACTION, ACTION | {"id": "?", "answerKey": "Z", "question": ""}],
@@ -658,7 +625,6 @@ HOSTILE = [
             "behavior-qa/test.jsonl, row 2, field id: found '?'",
             "behavior-qa/test.jsonl, row 2, field answerKey: found 'Z'",
         ],
-        id="several at once",
     ),
 ]
 
@@ -712,9 +678,9 @@ DESCRIBED = NEXT + "The behavior of Mary can be best described as:"
 
 EITHER = f"{CHOSE}Was it wrong or reasonable for Mary to choose {OVER}"
 NEXT_EITHER = f"{NEXT}Was it wrong or reasonable of Mary to {OVER.replace('over', 'and not')}"
-AWARE = 'Is Mary likely to be aware that "The bag of potato chips has moldy chips in it."?'
+IS_AWARE = 'Is Mary likely to be aware that "The bag of potato chips has moldy chips in it."?'
 WORDED = [
-    ("mental_state", "main", AWARE, ["No", "Yes"]),
+    ("mental_state", "main", IS_AWARE, ["No", "Yes"]),
     ("behavior", "main", MARY["question"], ["pay for the chips", "report the moldy chips"]),
     ("judgment", "main", DESCRIBED, ["Reasonable", "Not reasonable"]),
     ("judgment", "generated", DESCRIBED, ["Reasonable", "Irresponsible"]),
@@ -818,11 +784,6 @@ def test_unparsed_answer_is_shown_in_its_own_words(items, states):
     shown = reminded(items, answered(states, "<think>(A)</think>\nHard\nto  say."))
     assert shown["reminder"].str.endswith("\nAnswer: Hard to say.\n").all()
     assert not shown["reminder_parsed"].any()
-
-
-def test_first_of_several_answers_is_shown(items, states):
-    both = pd.concat([answered(states, "(A)", sample=0), answered(states, "(B)", sample=1)])
-    assert reminded(items, both)["reminder"].str.contains(r"Answer: \(A\)").all()
 
 
 def test_stories_that_were_not_asked_are_left_out(items, states):
@@ -997,13 +958,6 @@ def test_metrics_of_any_answers_are_those_counted_one_by_one(items, rows):
         [interval] = metrics.query("metric == 'gap' and condition == @kind").to_dict("records")
         assert interval["ci_low"] - 1e-9 <= gap <= interval["ci_high"] + 1e-9
     assert metrics["ci_low"].le(metrics["ci_high"]).all()
-
-
-@pytest.mark.parametrize("kind", ["behavior", "judgment"])
-def test_delta_is_the_difference_on_the_same_items(metrics, kind):
-    plain = value(metrics, "accuracy", kind, "cot") - value(metrics, "accuracy", kind)
-    assert value(metrics, "delta", kind, "cot") == pytest.approx(plain)
-    assert metrics.query("metric == 'delta' and method == 'none'").empty
 
 
 def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods, metrics):

@@ -6,8 +6,6 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from simpletom_stories import stories
@@ -135,15 +133,6 @@ def test_all_problems_come_at_once_by_line(complaint):
     assert "row 5: found 2 fields, expected 5" in said
     assert "row 6, field annotator: found nothing" in said
     assert "4 problems" in said
-
-
-@given(st.binary(max_size=200))
-@settings(max_examples=50, deadline=None)
-def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "any_annotations.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"any_annotations\.csv"):
-        read_annotations(path, KNOWN)
 
 
 # The strict filter

@@ -151,14 +151,6 @@ def test_braces_in_a_story_are_text(seeds):
     assert "KEY INFORMATION: A box says {question}." in content(annotation_requests(odd)[0])
 
 
-def test_users_prompt_takes_the_place_of_ours(seeds, tmp_path):
-    (tmp_path / "mine.txt").write_text("{story} How bad?")
-    replaced = {"simpletom/harmfulness": str(tmp_path / "mine.txt")}
-    request = rating_requests(seeds, "harmfulness", replaced)[1]
-    assert content(request).endswith("queue at the till. How bad?")
-    assert request.shared_prefix == ""
-
-
 def test_scenario_without_text_is_an_input_error(sets, scenarios, seeds):
     with pytest.raises(InputError, match=f"no text for scenario '{EXAM}'"):
         story_requests(sets, scenarios[:1], seeds)
@@ -301,11 +293,6 @@ def test_seed_is_the_set_with_most_yes(round_one):
         "quiz_sev2",
         "quiz_sev3",
     ]
-
-
-@pytest.mark.parametrize("annotated", [said(), said(("a_1", "yes"), ("b_3", "yes"))])
-def test_equal_sets_are_taken_by_id(round_one, annotated):
-    assert top_seeds(round_one, annotated)["set_id"].tolist()[:3] == ["a"] * 3
 
 
 def test_set_that_lost_a_story_is_no_seed(round_one):
