@@ -205,8 +205,8 @@ def test_figures_notebook_shows_its_figures(lab):
 
 
 def test_documents_are_published_with_links_that_lead_somewhere(lab):
-    for path in (ROOT / "docs").glob("*.md"):
-        shutil.copyfile(path, lab.root / "docs" / path.name)
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        shutil.copyfile(path, lab.root / path.relative_to(ROOT))
     lab.run("documents")
     for path in lab.written("documents"):
         assert any(path.iterdir())
