@@ -81,12 +81,12 @@ def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
     source = nbformat.read(SOURCES[0], as_version=4)
     code = [cell for cell in source.cells if cell.cell_type == "code"]
     code[1].execution_count = 1
-    code[2].source = "x = 1\n" * 26
+    code[2].source = "x = 1\n" * 41
     code[0].metadata["tags"] = []
     nbformat.write(source, tmp_path / "edited.ipynb")
     assert check([str(tmp_path)]) == 1
     said = capsys.readouterr().out
-    for fault in ("carries outputs", "longer than 25 lines", "found 0 cells tagged", "3 problems"):
+    for fault in ("carries outputs", "longer than 40 lines", "found 0 cells tagged", "3 problems"):
         assert fault in said
 
 
