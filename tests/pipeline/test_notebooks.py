@@ -165,7 +165,6 @@ def test_metrics_carry_intervals_over_all_templates(lab):
     assert (accuracy["n_groups"] == items["group_id"].nunique()).all()
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_figures_can_be_seen_and_tables_read(lab, benchmark):
     pictures = sorted((lab.root / "results/figures" / benchmark).glob("*.png"))
@@ -181,47 +180,6 @@ def test_figures_can_be_seen_and_tables_read(lab, benchmark):
     # wording; the file then has its columns alone.
     empty = {path.stem for path in tables if not len(pd.read_csv(path))}
     assert empty <= {"differences"} | ({"variants"} if benchmark == "omnitom" else set())
-=======
-@pytest.mark.parametrize("name", ["figure3", "figure2b", "outcomes"])
-def test_figure_is_an_image_a_page_can_show_and_a_pdf(name, lab):
-    folder = lab.root / "results/figures/bigtom"
-    pixels = imread(folder / f"{name}.png")
-    assert 200 < pixels.shape[0] < 4000
-    assert 1000 < pixels.shape[1] < 4000
-    assert pixels.std() > 0.05  # not blank
-    assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    assert (folder / f"{name}.caption.txt").read_text(encoding="utf-8").strip()
-
-
-@pytest.mark.parametrize("name", ["table2", "table7", "table8", "table9", "circularity"])
-def test_table_is_there_to_compute_on_to_print_and_to_read(name, lab):
-    folder = lab.root / "results/tables/bigtom"
-    assert len(pd.read_csv(folder / f"{name}.csv"))
-    assert r"\begin{tabular}" in (latex := (folder / f"{name}.tex").read_text()) or (
-        r"\begin{longtable}" in latex
-    )
-    assert "</table>" in (folder / f"{name}.html").read_text(encoding="utf-8")
-
-
-def test_figures_notebook_shows_its_figures(lab):
-    outputs = [o for cell in lab.executed("figures@bigtom").cells for o in cell.get("outputs", [])]
-    images = [o for o in outputs if "image/png" in o.get("data", {})]
-    assert len(images) == 5
-
-
-def test_documents_are_published_with_links_that_lead_somewhere(lab):
-    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
-        shutil.copyfile(path, lab.root / path.relative_to(ROOT))
-    lab.run("documents")
-    for path in lab.written("documents"):
-        assert any(path.iterdir())
-    pages = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
-    front = list((ROOT / "notebooks").glob("*.ipynb"))
-    assert len(pages) == len(CHAIN + OTHER_STAGES + front)
-    for page in pages:
-        for link in re.findall(r"\]\(([^)#\s]+)", "\n".join(markdown(page))):
-            assert (page.parent / link).exists(), f"{page.name}: {link}"
->>>>>>> wt-book
 
 
 # The other benchmarks

@@ -14,11 +14,7 @@ import nbformat
 
 from tomlab.errors import InputError
 
-<<<<<<< HEAD
 LONGEST_CELL = 40  # lines; longer logic belongs in src
-=======
-LONGEST_CELL = 40  # lines; what two notebooks need belongs in src
->>>>>>> wt-book
 
 
 def declared(source: Path) -> dict[str, Any]:
