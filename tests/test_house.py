@@ -13,7 +13,7 @@ LEVELS = (
     ("forms",),
     ("benchmarks",),
     ("export",),
-    ("judging", "pipeline", "compare", "show"),
+    ("judging", "pipeline", "compare"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),
     ("params", "paths", "errors"),
