@@ -1,6 +1,5 @@
 """Answers of people: what is asked by a schema, what stands in the file, and what may go wrong."""
 
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ from tomlab.benchmarks.omnitom.items.annotation import annotations_form, read_an
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
 from tomlab.errors import InputError
 from tomlab.forms import tasks
-from tomlab.forms.sheet import Sheet, agreement
+from tomlab.forms.sheet import Sheet
 from tomlab.judging import people
 
 RATINGS = "template_id,rater,rater_kind,follows_structure,tests_behavior"
@@ -146,15 +145,6 @@ def test_what_is_skipped_comes_again_after_the_last(ratings):
     assert lines(sheet)[1] == "t2,Ana,human,1,1"
 
 
-def test_moving_past_either_end_stays_among_the_questions(ratings):
-    sheet = ratings()
-    sheet.move(-1)
-    assert sheet.at == 0
-    for _ in range(4):
-        sheet.move(1)
-    assert sheet.at == 0
-
-
 def test_two_people_at_once_lose_nothing_of_each_other(ratings):
     ana, ben = ratings("Ana"), ratings("Ben")
     for one, two in zip(("1", "5", "0", "2"), ("0", "4", "0", "3"), strict=True):
@@ -233,12 +223,6 @@ def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
     assert table["template_id"].tolist() == texts
     assert set(table["rater"]) == {HOSTILE}
     assert Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE).at is None
-
-
-def test_a_name_over_two_lines_is_one_name(ratings):
-    sheet = ratings("Ana\n Ruiz")
-    sheet.answer("1")
-    assert lines(sheet) == ["t1,Ana Ruiz,human,1,"]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "gpt"])
@@ -320,29 +304,3 @@ def test_a_full_disk_loses_no_answer_before(ratings, monkeypatch):
     assert (sheet.at, len(sheet.done)) == (1, 1)
     sheet.answer("5")
     assert lines(sheet) == ["t1,Ana,human,1,5"]
-
-
-# Agreement
-
-
-def test_agreement_of_two_is_that_of_filtering_and_leaves_models_out(file):
-    marks = {"Ana": "1100", "Ben": "1101"}
-    rows = [f"t{i},{who},human,{m}," for who, ms in marks.items() for i, m in enumerate(ms)]
-    rows += [f"t{i},gpt,llm:gpt-4,0,1" for i in range(4)]
-    path = file(RATINGS, *rows)
-    given = pd.DataFrame({"template_id": [f"t{i}" for i in range(4)]})
-    found = agreement(Sheet(path, ratings_form(), given, "Ana"), "nominal").set_index("question")
-    one = found.loc["follows_structure"]
-    assert (one["annotators"], one["n"], one["same"]) == (2, 4, 0.75)
-    # Krippendorff: 1 - 7 * 2 / (2 * 5 * 3), of 8 values in one differing pair.
-    assert one["alpha"] == pytest.approx(1 - 7 * 2 / (2 * 5 * 3))
-    assert one["ci_low"] < one["alpha"] < one["ci_high"]
-    assert "tests_behavior" not in found.index
-
-
-def test_one_alone_has_no_agreement(ratings):
-    sheet = ratings()
-    sheet.answer("1")
-    [row] = agreement(sheet, "ordinal").to_dict("records")
-    assert (row["annotators"], row["n"]) == (1, 0)
-    assert math.isnan(row["alpha"])

@@ -11,7 +11,6 @@ from tomlab.errors import InputError
 from tomlab.judging.agreement import (
     agreement_by_judge,
     agreement_by_kind,
-    confusion,
     differences,
 )
 from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
@@ -103,14 +102,6 @@ def test_perfect_agreement_is_not_certainty():
 def test_best_judge_comes_first():
     table = decided(poor={"a": "Tf"}, good={"a": "TF"})
     assert list(agreement_by_judge(table)["judge"]) == ["good", "poor"]
-
-
-def test_confusion_is_by_group_and_without_undefined_decisions():
-    found = confusion(decided(llm={"a": "TTtf?", "b": "F"}), "llm")
-    assert found.to_dict("records") == [
-        {"group": "a", "tp": 2, "fp": 1, "fn": 1, "tn": 0},
-        {"group": "b", "tp": 0, "fp": 0, "fn": 0, "tn": 1},
-    ]
 
 
 @given(st.lists(st.text(alphabet="TtFf?", min_size=1, max_size=6), min_size=1, max_size=4))

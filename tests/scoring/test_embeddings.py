@@ -179,6 +179,23 @@ def test_a_vector_is_kept_and_depends_on_no_other_text(minilm, tmp_path, monkeyp
     assert np.array_equal(embed([WALLET, PARAPHRASE, WALLET], minilm), together[[0, 2, 0]])
 
 
+def test_vectors_kept_as_data_are_those_that_were_computed(minilm, tmp_path, monkeypatch):
+    monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "here")
+    monkeypatch.setattr(embeddings, "KEPT", tmp_path / "vectors")
+    computed = embed([WALLET, UNRELATED], minilm)
+    [path] = embeddings.keep()
+    monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "elsewhere")
+    embed([PARAPHRASE], minilm)
+    first = path.read_bytes()
+    assert embeddings.keep() == [path]  # adds what is new
+    assert len(path.read_bytes()) > len(first)
+    monkeypatch.setattr(embeddings, "_asked", None)  # nothing is asked for again
+    assert embed([UNRELATED, WALLET], minilm).tobytes() == computed[[1, 0]].tobytes()
+    path.write_bytes(first[:100])
+    with pytest.raises(InputError, match="can't be read as kept vectors"):
+        embed([WALLET], minilm)
+
+
 def test_a_place_where_nothing_can_be_kept_is_named(minilm, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "file" / "embeddings")

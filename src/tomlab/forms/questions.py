@@ -11,7 +11,7 @@ from IPython.display import display
 
 from tomlab.errors import InputError
 from tomlab.forms import tasks
-from tomlab.forms.sheet import Sheet, agreement
+from tomlab.forms.sheet import Sheet
 
 MOVES = {"arrowleft": "← back", "arrowright": "skip →", "u": "undo (u)"}
 
@@ -25,22 +25,11 @@ class Keys(anywidget.AnyWidget):
     turn = traitlets.Int(0).tag(sync=True)
 
 
-def texts(pairs: list[tuple[str, str]]) -> str:
-    """Headings and texts, whatever stands in them, as HTML."""
-    lines = (f"<dt>{escape(head)}</dt><dd>{escape(text)}</dd>" for head, text in pairs)
-    return f"<dl tabindex=0>{''.join(lines)}</dl>"
-
-
-def bad(error: Exception) -> str:
-    """A complaint as HTML."""
-    return f"<div class=tomlab-bad role=alert>{escape(str(error))}</div>"
-
-
 class Questions:
-    """A sheet's questions, one after the other, and at the end how far people agree."""
+    """A sheet's questions, one after the other."""
 
     def __init__(self, name: str, sheet: Sheet) -> None:
-        self.form, self.sheet, self.keys = tasks.FORMS[name], sheet, Keys()
+        self.words, self.sheet, self.keys = tasks.FORMS[name]["ask"], sheet, Keys()
         self.bar = widgets.IntProgress(max=len(sheet.questions), layout={"width": "60%"})
         self.count, self.said, self.ask, self.text = (widgets.HTML() for _ in range(4))
         self.ask.add_class("tomlab-ask"), self.text.add_class("tomlab-text")
@@ -51,8 +40,8 @@ class Questions:
         self.keys.on_msg(lambda _, message, __: self._pressed(message))
         self._show()
 
-    def _button(self, key: str, label: str) -> widgets.Button:
-        button = widgets.Button(description=label)
+    def _button(self, key: str, label: str, style: str = "") -> widgets.Button:
+        button = widgets.Button(description=label, button_style=style)
         button.on_click(lambda _: self._do(key))
         return button
 
@@ -75,44 +64,29 @@ class Questions:
 
     def _show(self) -> None:
         sheet, self.by_key, before = self.sheet, {}, self.answers.children
-        if sheet.at is None:
-            self.ask.value, self.text.value = "Everything is answered.", self._agreement()
-            self.answers.children = ()
-        else:
+        self.ask.value, self.text.value, buttons = "Everything is answered.", "", []
+        if sheet.at is not None:
             (place, name), choices = sheet.questions[sheet.at], sheet.choices()
             about, chosen = sheet.rows.loc[place], sheet.rows.at[place, name]
-            what = about[sheet.by[0]] if sheet.by else name
-            means = self.form.get("means", {}).get(what, {})
-            self.text.value = texts(about["shown"])
-            self.ask.value = escape(self.form["ask"][what])
+            lines = (f"<dt>{escape(h)}</dt><dd>{escape(text)}</dd>" for h, text in about["shown"])
+            self.text.value = f"<dl tabindex=0>{''.join(lines)}</dl>"
+            self.ask.value = escape(self.words[about[sheet.by[0]] if sheet.by else name])
             digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
             self.by_key = {c if digits else str(n): c for n, c in enumerate(choices, 1)}
-            labels = {c: f"{c}: {means[c]}" if c in means else c for c in choices}
-            buttons = [
-                self._button(key, labels[c] if digits else f"{key}  {labels[c]}")
-                for key, c in self.by_key.items()
-            ]
-            for button, choice in zip(buttons, choices, strict=True):
-                button.button_style = "info" if choice == chosen else ""
-            self.answers.children = buttons
+            for key, choice in self.by_key.items():
+                label = choice if digits else f"{key}  {choice}"
+                buttons.append(self._button(key, label, "info" if choice == chosen else ""))
+        self.answers.children = buttons
         for button in before:  # a page would keep thousands
             button.close()
         self.keys.known = [*self.by_key, *MOVES]
         self.keys.turn += 1
         self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
 
-    def _agreement(self) -> str:
-        found = agreement(self.sheet, self.form["level"])
-        if found["annotators"].max() < 2:
-            return "Nobody else has answered so far; with two, their agreement stands here."
-        found["question"] = found["question"].map(self.form["ask"])
-        ends = found.pop("ci_low").map("{:.2f}".format), found.pop("ci_high").map("{:.2f}".format)
-        found["95 % interval"] = [
-            "not to be had" if "nan" in pair else " to ".join(pair)
-            for pair in zip(*ends, strict=True)
-        ]
-        table = found.rename(columns={"n": "judged by two or more", "same": "all agree"})
-        return table.to_html(index=False, float_format="{:.2f}".format, na_rep="–", border=0)
+
+def bad(error: Exception) -> str:
+    """A complaint as HTML."""
+    return f"<div class=tomlab-bad role=alert>{escape(str(error))}</div>"
 
 
 def row(*parts: widgets.Widget) -> widgets.HBox:

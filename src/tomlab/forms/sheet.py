@@ -1,4 +1,4 @@
-"""One person's answers in a CSV that filtering and calibration read, in the file one by one."""
+"""One person's answers in a CSV that filtering and calibration read; each is saved at once."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,6 @@ from filelock import FileLock
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records import files
-from tomlab.scoring import stats
 
 
 @contextmanager
@@ -40,14 +39,15 @@ def replace(path: Path, table: pd.DataFrame) -> None:
 
 
 class Sheet:
-    """What `who` says of tasks; each answer is in the file before the next question is asked.
+    """What `who` answers to tasks.
 
     schema: of the file. tasks: a row for each thing to judge; its columns that the schema has go
-    into the file, a column of lists says what may be answered there. Asked is what else the schema
-    has a list of: each column, of each value of one that is part of the key. whole: rows alike in
-    these columns stand in the file together, answered or not.
+    into the file, and a column of lists says what may be answered there. Asked is every other
+    column of the schema that lists what it allows; where such a column is part of the key, each of
+    its values becomes a question. whole: rows alike in these columns stand in the file together,
+    answered or not.
     Attributes: `rows`, as they go into the file; `questions`, each a row and a column; `at`, the
-    place of the one that is asked, None after the last.
+    place of the question that is asked, None after the last.
     Errors: `InputError` for a file that does not fit the schema, or nothing to judge.
     """
 
@@ -65,31 +65,35 @@ class Sheet:
         told = {name: column.metadata or {} for name, column in schema.columns.items()}
         self.who = " ".join(who.split())
         self.person = next(name for name in told if "kind" in told[name])
-        self.kind = told[self.person]["kind"]
-        open_ = [n for n in told if told[n].get("allowed") and n not in tasks]
-        open_ += [n for n in told if n in tasks and isinstance(tasks[n].iloc[0], list)]
+        kind = told[self.person]["kind"]
+        lists = [n for n in told if n in tasks and isinstance(tasks[n].iloc[0], list)]
+        open_ = [n for n in told if n in lists or (told[n].get("allowed") and n not in tasks)]
         self.by = [name for name in open_ if name in (schema.unique or ())]
         self.asked = [name for name in open_ if name not in self.by]
-        self.rows = tasks.reset_index(drop=True)
+        rows = tasks.reset_index(drop=True)
         for name in self.by:
-            self.rows = self.rows.merge(pd.Series(told[name]["allowed"], name=name), how="cross")
-        self.allowed = {name: self._allowed(name, told[name]) for name in self.asked}
-        fixed = {self.person: self.who} | ({self.kind: "human"} if self.kind else {})
-        self.rows = self.rows.assign(**fixed, **dict.fromkeys(self.asked, ""))
+            rows = rows.merge(pd.Series(told[name]["allowed"], name=name), how="cross")
+        self.allowed = {}
+        for name in self.asked:
+            found = told[name].get("allowed")
+            if name in lists:
+                self.allowed[name] = rows[name].tolist()
+            elif "by" in told[name]:
+                by = rows[told[name]["by"]]
+                self.allowed[name] = [[*map(str, found[value])] for value in by]
+            else:
+                self.allowed[name] = [found] * len(rows)
+        self.rows = rows.assign(**{self.person: self.who}, **dict.fromkeys(self.asked, ""))
+        if kind:
+            self.rows[kind] = "human"
+        self.given = [n for n in told if n in rows and n not in (self.person, kind, *self.asked)]
+        self.key = [n for n in schema.unique or self.given if n != self.person]
         self.questions = [(row, name) for row in self.rows.index for name in self.asked]
-        self._look()
-        if not self.who or (self.kind and (self.saved[self.kind] != "human").any()):
+        own = self._look()
+        if not self.who or (kind and (own[kind] != "human").any()):
             raise InputError(f"name: found {self.who!r}, expected the name of a person")
         self.done = [place for place in self.questions if self.rows.at[place]]
         self.at = self._next(-1)
-
-    def _allowed(self, name: str, told: dict) -> list[list[str]]:
-        """What may be answered in each row."""
-        if name in self.rows:
-            return self.rows[name].tolist()
-        if "by" in told:
-            return [[*map(str, told["allowed"][value])] for value in self.rows[told["by"]]]
-        return [told["allowed"]] * len(self.rows)
 
     def choices(self) -> list[str]:
         """What may be answered to the question."""
@@ -97,8 +101,8 @@ class Sheet:
         return self.allowed[name][row]
 
     def answer(self, value: str) -> None:
-        """Write an answer to the question and go on to the next open one. Errors: `InputError`
-        where the file does not take it; then the question stays.
+        """Save an answer to the question and go on to the next open one. Errors: `InputError` where
+        the file does not take it; then the question stays.
         """
         if value not in self.choices():
             raise InputError(f"found {value!r}, expected {', '.join(self.choices())}")
@@ -126,30 +130,29 @@ class Sheet:
         places = (*range(at + 1, len(self.questions)), *range(at + 1))
         return next((i for i in places if not self.rows.at[self.questions[i]]), None)
 
-    def _look(self) -> None:
-        """Read the file, and take in what this person answered."""
+    def _look(self) -> pd.DataFrame:
+        """Read the file, take in this person's answers and return their rows about the tasks."""
         there = read(self.path, self.schema)
         self.content = self.path.read_bytes()
         new = [n for n in self.rows if n in self.schema.columns and n not in there]
-        self.there = there.reindex(columns=[*there.columns, *new], fill_value="")
-        others = (self.person, self.kind, *self.asked)
-        given = [n for n in self.there if n in self.rows and n not in others]
-        self.key = [n for n in self.schema.unique or given if n != self.person]
-        self.number = {key: row for row, key in enumerate(_keys(self.rows, self.key))}
-        self.saved = self._own()
-        self.rows[self.asked] = ""
-        for row in self.saved.to_dict("records"):
-            place = row["place"]
-            # An answer to what read otherwise, such as in a former run, is none to this.
-            if all(row[name] == self.rows.at[place, name] for name in given):
-                self.rows.loc[place, self.asked] = [row[name] for name in self.asked]
+        there = there.reindex(columns=[*there.columns, *new], fill_value="")
+        mine = there[there[self.person] == self.who].reset_index(names="place")
+        both = self._numbered(self.rows).merge(
+            self._numbered(mine), on=[*self.key, "nth"], how="left", suffixes=("", "_there")
+        )
+        own = both["place"].notna()
+        # An answer to what read otherwise, such as in a former run, is none to this.
+        for name in self.given:
+            own &= both[name].eq(both.get(f"{name}_there", both[name]))
+        for name in self.asked:
+            self.rows[name] = both[f"{name}_there"].where(own, "")
+        places = both["place"].dropna().astype(int)
+        self.others = there.drop(places)
+        return there.loc[places]
 
-    def _own(self) -> pd.DataFrame:
-        """The file's rows of this person about the tasks; `place`: the number of each in `rows`."""
-        mine = self.there[self.there[self.person] == self.who]
-        places = [self.number.get(key) for key in _keys(mine, self.key)]
-        known = mine.assign(place=pd.Series(places, mine.index, dtype=float)).dropna(subset="place")
-        return known.astype({"place": int})
+    def _numbered(self, table: pd.DataFrame) -> pd.DataFrame:
+        """With `nth`, how many rows before have the same key: a belief may stand there twice."""
+        return table.assign(nth=table.groupby(self.key, sort=False).cumcount())
 
     def _save(self, place: tuple[int, str], value: str) -> None:
         """Write the file with one answer changed, beside all that others wrote meanwhile."""
@@ -165,38 +168,6 @@ class Sheet:
             said = (new[self.asked] != "").any(axis=1)
             if self.whole:
                 said = said.groupby([new[name] for name in self.whole]).transform("any")
-            mine = new[said].reindex(columns=self.there.columns, fill_value="")
-            there = pd.concat([self.there.drop(self.saved.index), mine], ignore_index=True)
-            replace(self.path, there)
-            self.rows, self.there, self.content = new, there, self.path.read_bytes()
-            self.saved = self._own()
-
-
-def _keys(table: pd.DataFrame, names: list[str]) -> Iterator[tuple]:
-    """The key of each row, and how many rows before it have the same: a belief may stand twice."""
-    nth = table.groupby(names, sort=False).cumcount()
-    return zip(*(table[name] for name in names), nth, strict=True)
-
-
-def agreement(sheet: Sheet, level: str) -> pd.DataFrame:
-    """How far people agree, by question: `question, annotators, n` (what two or more judged),
-    `same` (on which share of it they all agree), Krippendorff's `alpha, ci_low, ci_high` over
-    templates, sets or stories. level: of measurement, "nominal" or "ordinal". Models don't count.
-    """
-    there = read(sheet.path, sheet.schema)
-    people = there[there[sheet.kind] == "human"] if sheet.kind else there
-    people = people.assign(nth=people.groupby([sheet.person, *sheet.key]).cumcount())
-    group = "group" if "group" in people else next(n for n in sheet.key if n not in sheet.by)
-    unit, rows = [*dict.fromkeys([group, *sheet.key]), "nth"], []
-    for name in sheet.asked:
-        said = people[people[name] != ""].assign(asked=name)
-        for value, part in said.groupby(sheet.by or "asked", sort=False):
-            order = list(dict.fromkeys(one for row in sheet.allowed[name] for one in row))
-            codes = part.assign(code=part[name].map(order.index))
-            wide = codes.pivot(index=unit, columns=sheet.person, values="code")
-            found = stats.agreement(wide, level)
-            ends = stats.alpha_interval(wide, level, wide.index.get_level_values(group))
-            what = value[0] if sheet.by else value
-            rows.append((what, wide.shape[1], *found.values(), *ends))
-    columns = ["question", "annotators", "n", "same", "alpha", "ci_low", "ci_high"]
-    return pd.DataFrame(rows, columns=columns)
+            mine = new[said].reindex(columns=self.others.columns, fill_value="")
+            replace(self.path, pd.concat([self.others, mine], ignore_index=True))
+            self.rows, self.content = new, self.path.read_bytes()

@@ -1,5 +1,6 @@
-"""What people are asked: for each form its file, schema and tasks (`tasks.yaml`), whose column
-`shown` has what they see of each, pairs of a heading and a text.
+"""What people are asked: for each form its file, schema and tasks (`tasks.yaml`).
+
+The column `shown` of the tasks has what people see, pairs of a heading and a text.
 """
 
 from importlib import import_module
@@ -47,11 +48,12 @@ def schema(name: str) -> pa.DataFrameSchema:
 
 def templates(path: Path) -> pd.DataFrame:
     """BigToM's templates, as filtering reads them."""
-    return pd.DataFrame(
-        {"template_id": one["template_id"]}
-        | {"shown": [(bigtom.label(name), one[name]) for name in bigtom.FIELDS]}
-        for one in templates_of(pd.read_parquet(path)).to_dict("records")
-    )
+    table = templates_of(pd.read_parquet(path))
+    shown = [
+        [(bigtom.label(name), one[name]) for name in bigtom.FIELDS]
+        for one in table.to_dict("records")
+    ]
+    return table[["template_id"]].assign(shown=shown)
 
 
 def sets(path: Path) -> pd.DataFrame:
@@ -60,14 +62,11 @@ def sets(path: Path) -> pd.DataFrame:
     for one in read_sets(path):
         asked = [one["factQA"], *one["beliefQAs"]]
         asked += [one["answerabilityQA_list"], one["infoAccessibilityQA_list"]]
-        answers = [(qa["question"], _text(qa["correct_answer"])) for qa in asked]
-        shown = [("Conversation", one["full_context"]), *answers]
+        shown = [("Conversation", one["full_context"])]
+        for question, answer in ((qa["question"], qa["correct_answer"]) for qa in asked):
+            shown.append((question, answer if isinstance(answer, str) else ", ".join(answer)))
         rows.append({"set_id": one["set_id"], "shown": shown})
     return pd.DataFrame(rows)
-
-
-def _text(answer: str | list[str]) -> str:
-    return answer if isinstance(answer, str) else ", ".join(answer)
 
 
 def stories(path: Path) -> pd.DataFrame:
@@ -77,11 +76,12 @@ def stories(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: found released questions, expected stories")
     heads = {"person_x": "Person X", "key_information": "Key information"}
     heads |= {"question": "What happens next", "unaware_action": "A", "aware_action": "B"}
-    return pd.DataFrame(
-        {"story_id": one["story_id"]}
-        | {"shown": [("Story", story_text(one)), *((heads[n], one[n]) for n in heads)]}
-        for one in stories_of(raw).to_dict("records")
-    )
+    table = stories_of(raw)
+    shown = [
+        [("Story", story_text(one)), *((heads[name], one[name]) for name in heads)]
+        for one in table.to_dict("records")
+    ]
+    return table[["story_id"]].assign(shown=shown)
 
 
 def beliefs(path: Path) -> pd.DataFrame:
@@ -95,34 +95,29 @@ def beliefs(path: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _to_label(path: Path, *open_: str) -> pd.DataFrame:
-    """A form that calibration wrote, without what people are to fill in."""
-    (_, header), *rows = files.csv_rows(path)
-    table = pd.DataFrame([cells for _, cells in rows], columns=header, dtype=str)
-    return table.drop(columns=[*open_, "annotator"])
-
-
 def answers(path: Path) -> pd.DataFrame:
-    """Answers that name no option."""
-    table = _to_label(path, "meaning")
+    """The answers that name no option, of a form that calibration wrote."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
     heads = {"question": "Question", "option_a": "a", "option_b": "b", "answer": "Answer"}
-    rows = table.to_dict("records")
-    return table.assign(shown=[[(heads[name], row[name]) for name in heads] for row in rows])
+    shown = [[(heads[n], row[n]) for n in heads] for row in table.to_dict("records")]
+    return table.drop(columns=["meaning", "annotator"]).assign(shown=shown)
 
 
 def matches(path: Path) -> pd.DataFrame:
-    """OmniToM's belief tables, each row beside the other table of its story, its actor's first."""
-    table, shown, allowed = _to_label(path, "match_count"), [], []
-    sides: dict[tuple, list] = {}
-    for row in table.itertuples():
-        sides.setdefault((row.story_id, row.system, row.table), []).append((row.actor, row.belief))
+    """OmniToM's belief tables, of a form that calibration wrote: each row beside the other table of
+    its story, the beliefs of its actor first.
+    """
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    tables = dict(list(table.groupby(["story_id", "system", "table"])))
+    shown, allowed = [], []
     for row in table.itertuples():
         side = {"gold": "prediction", "prediction": "gold"}[row.table]
-        others = sides.get((row.story_id, row.system, side), [])
-        lines = map(": ".join, sorted(others, key=lambda said, own=row.actor: said[0] != own))
-        own = f"{row.actor}: {row.belief}"
-        shown.append(
-            [(f"Row of the {row.table} table", own), (f"The {side} table", "\n".join(lines))]
-        )
+        others = tables.get((row.story_id, row.system, side), table[:0])
+        others = [
+            (one.actor != row.actor, f"{one.actor}: {one.belief}") for one in others.itertuples()
+        ]
+        lines = "\n".join(line for _, line in sorted(others, key=lambda other: other[0]))
+        own = f"Row of the {row.table} table", f"{row.actor}: {row.belief}"
+        shown.append([own, (f"The {side} table", lines)])
         allowed.append([str(n) for n in range(min(len(others), MOST) + 1)])
-    return table.assign(shown=shown, match_count=allowed)
+    return table.drop(columns="annotator").assign(shown=shown, match_count=allowed)

@@ -20,8 +20,6 @@ from tomlab.scoring.stats import (
     ratio,
 )
 
-CELLS = ["tp", "fp", "fn", "tn"]  # of a judge's yes and no, true and false
-
 
 def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, the highest agreement first.
@@ -96,24 +94,19 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
     return pd.DataFrame(rows, columns=columns).sort_values("agreement", ignore_index=True)
 
 
-def confusion(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
-    """Counts by group of one judge's defined decisions: `group, tp, fp, fn, tn`."""
-    known = _known(decisions, judge)
-    return _cells(known[known["judge"] == judge]).reset_index()
-
-
 def correlation(decisions: pd.DataFrame, judge: str) -> float:
     """How a judge's defined decisions go with the truth (phi), for `planner.plan`; 0 where either
     is all alike.
     """
-    total = confusion(decisions, judge)[CELLS].sum()
-    tp, fp, fn, tn = (float(total[name]) for name in CELLS)
+    known = _known(decisions, judge)
+    total = _cells(known[known["judge"] == judge]).sum()
+    tp, fp, fn, tn = (float(total[name]) for name in ("tp", "fp", "fn", "tn"))
     product = (tp + fp) * (fn + tn) * (tp + fn) * (fp + tn)
     return (tp * tn - fp * fn) / product**0.5 if product else 0.0
 
 
 def _cells(units: pd.DataFrame) -> pd.DataFrame:
-    """Counts of `CELLS` by group, of the units that were decided."""
+    """A judge's yes and no, true and false, counted by group over the units that it decided."""
     own = units.dropna(subset="decision")
     yes, true = own["decision"] == 1, own["truth"] == 1
     cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}

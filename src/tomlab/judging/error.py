@@ -1,8 +1,5 @@
-"""What a judge's errors do to a mean score such as OmniToM's macro F1 (Sec. 5; judges: App. B.4).
-
-Corrected are scores alone of which people labelled a part (`by_labels`). What a calibration knows
-of the judge says what the score would be if it erred here as there (`as_on_edits`), and `transport`
-whether it does. Intervals leave out whole groups, see `scoring.stats`; nothing is drawn by lot.
+"""A mean score, such as OmniToM's macro F1, corrected by people's labels of a part (Sec. 5; judges:
+App. B.4). Intervals leave out whole groups, see `scoring.stats`; nothing is drawn by lot.
 """
 
 from collections.abc import Callable
@@ -11,13 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tomlab.judging.agreement import CELLS, confusion
-from tomlab.scoring.stats import JACKKNIFE, Interval, cluster_interval, cluster_statistic, ratio
+from tomlab.scoring.stats import JACKKNIFE, Interval, cluster_interval, cluster_statistic
 
 LEAST_LABELLED = 2  # groups: of one, no spread is known
-QUALITIES = {"sensitivity": ("tp", "fn"), "specificity": ("tn", "fp")}
-
-# ---- Corrected by labels -------------------------------------------------------------------------
 
 
 def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
@@ -118,109 +111,3 @@ def _averaged(
             return found.mean(axis=-1)
         size = sums[..., 0]
         return np.where(size > 0, found * size, 0.0).sum(axis=-1) / size.sum(axis=-1)
-
-
-# ---- If the judge errs here as in its calibration ------------------------------------------------
-
-
-def as_on_edits(tables: pd.DataFrame, cells: pd.DataFrame) -> tuple[Interval | None, str]:
-    """What the mean F1 would be if the judge erred on these tables as in its calibration; or None,
-    and why.
-
-    tables: one row a table, `group, precision, recall, score` as judged (nan: an output without a
-    table, which is 0) and optionally `stratum`, whose means are averaged. cells: of `confusion`; a
-    group of it that has tables, too, is left out together with them.
-
-    Mean precision and mean recall are corrected by sensitivity and specificity (Rogan and Gladen
-    1978), and mean F1 is moved by as much as their harmonic mean. Assumes that the judge errs alike
-    in all stories, row by row. Where they leave 0 to 1, the tables contradict the assumption.
-    """
-    parts = tables[["precision", "recall", "score"]].astype(float)
-    parts = parts.assign(judged=parts["score"].notna(), tables=1.0).astype(float)
-    sums, shape = _sums(tables, parts)
-    counts = cells.groupby("group")[CELLS].sum().astype(float)
-    width = len(CELLS)
-    both = counts.join(sums.set_axis(range(sums.shape[1]), axis=1), how="outer").fillna(0.0)
-
-    def corrected(sums: np.ndarray) -> np.ndarray:
-        own = sums[..., width:].reshape(*sums.shape[:-1], *shape)
-        sides, moved = _rogan_gladen(sums[..., :width], own)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            factor = _harmonic(moved) / _harmonic(sides)
-        return _averaged(own, lambda c: c[..., 2] / c[..., 4]) * factor
-
-    if not parts["judged"].any():
-        return None, "no output has a table"
-    total = both.sum().to_numpy()
-    _, moved = _rogan_gladen(total[:width], total[width:].reshape(shape))
-    if np.isnan(moved).any():
-        return None, "the judge said nothing: sensitivity and specificity add up to 1 or less"
-    if (moved <= 0).any():
-        return None, "fewer matches than the judge's false ones alone would be"
-    found = cluster_statistic(both, corrected, n=len(tables))
-    if (moved > 1).any() or found.ci_method != JACKKNIFE:
-        return None, "more matches than the judge could see"
-    return replace(found, n_groups=tables["group"].nunique()), ""
-
-
-def _rogan_gladen(cells: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean precision and recall as judged and corrected, shape (..., 2); corrected nan where the
-    judge says nothing.
-    """
-    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    total = own.sum(axis=-2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sides = total[..., :2] / total[..., 3:4]
-        false = fp / (fp + tn)
-        told = tp / (tp + fn) - false
-        told = np.where(told > 0, told, np.nan)
-        return sides, (sides - false[..., None]) / told[..., None]
-
-
-def _harmonic(both: np.ndarray) -> np.ndarray:
-    return 2 * both.prod(axis=-1) / both.sum(axis=-1)
-
-
-# ---- Does it err here as there? ------------------------------------------------------------------
-
-
-def qualities(cells: pd.DataFrame) -> dict[str, Interval]:
-    """A judge's sensitivity and specificity over all units of `confusion`, with intervals."""
-    found = {}
-    for name, (right, wrong) in QUALITIES.items():
-        counts = pd.DataFrame({"right": cells[right], "of": cells[right] + cells[wrong]})
-        counts = counts.set_axis(cells["group"]).groupby(level=0).sum()
-        n = int(counts["of"].sum())
-        found[name] = cluster_statistic(counts, ratio, n=n)
-    return found
-
-
-def transport(known: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """The judge's qualities on rows of a run whose truth is known, beside its calibration's.
-
-    known: decisions as in `agreement`, with the model whose tables they are as `judge`; cells: of
-    the calibration. A row a model and quality: `model, quality, value, ci_low, ci_high, n,
-    n_groups, calibration, calibration_low, calibration_high`, and `outside`: whether the value lies
-    outside the calibration's interval. No row where there is nothing to say it by.
-    """
-    there, rows = qualities(cells), []
-    for model in known["judge"].unique():
-        for quality, here in qualities(confusion(known, model)).items():
-            if np.isnan(here.value):
-                continue
-            told = there[quality]
-            row = {"model": model, "quality": quality, **_numbers(here)}
-            row |= {f"calibration{end}": value for end, value in _ends(told).items()}
-            outside = not told.ci_low <= here.value <= told.ci_high
-            rows.append(row | {"outside": outside})
-    columns = ["model", "quality", "value", "ci_low", "ci_high", "n", "n_groups"]
-    columns += ["calibration", "calibration_low", "calibration_high", "outside"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _numbers(found: Interval) -> dict:
-    return {name: value for name, value in vars(found).items() if name != "ci_method"}
-
-
-def _ends(found: Interval) -> dict[str, float]:
-    return {"": found.value, "_low": found.ci_low, "_high": found.ci_high}

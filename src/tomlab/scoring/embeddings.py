@@ -1,9 +1,15 @@
-"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
+"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them.
+
+python -m tomlab.scoring.embeddings   # keep what was embedded here as data, in data/vectors
+"""
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -12,8 +18,10 @@ from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
 from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
-# What embedded encoders made of texts: the stages of a run ask for the same ones again and again.
-# A vector does not depend on what is embedded beside it.
+# Vectors of embedded encoders are facts like answers: those that came with the data, a file for the
+# weights that made them, and those that were embedded here. A vector does not depend on what is
+# embedded beside it.
+KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
 _WEIGHTS = str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf")
@@ -63,33 +71,72 @@ def embed(
         by_text = _kept(unique, model, beginnings(unique, model) if cut is None else cut)
     else:
         by_text = dict(zip(unique, _asked(unique, model), strict=True))
-    return np.array([by_text[text] for text in texts])
+    found = np.array([by_text[text] for text in texts], dtype=np.float64)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 def _kept(
     texts: Sequence[str], model: EmbeddedModel, cut: Mapping[str, Sequence[int]]
 ) -> dict[str, np.ndarray]:
-    """The vector of each text: as it was kept, else asked for and kept."""
-    from importlib.metadata import version
-
+    """The vector of each text: as it came with the data or was embedded here before, else asked for
+    and kept.
+    """
     from diskcache import Cache
 
     from tomlab.models.embedded import digest, gguf_path
 
+    weights = digest(gguf_path(model.model))
     inputs = {text: cut.get(text, text) for text in texts}
-    engine = [digest(gguf_path(model.model)), version("xllamacpp"), model.context, model.threads]
-    keys = {t: sha256(json.dumps([*engine, put]).encode()).hexdigest() for t, put in inputs.items()}
-    try:
-        with Cache(VECTORS) as cache:
-            found = {text: np.frombuffer(cache[k]) for text, k in keys.items() if k in cache}
-            if missing := [text for text in texts if text not in found]:
-                found |= zip(missing, _asked([inputs[t] for t in missing], model), strict=True)
-                with cache.transact():
-                    for text in missing:
-                        cache[keys[text]] = found[text].tobytes()
-    except (OSError, sqlite3.Error) as error:
-        raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
+    keys = {
+        t: f"{weights[:12]}-{sha256(json.dumps(i).encode()).hexdigest()}" for t, i in inputs.items()
+    }
+    data = _of_data(weights[:12])
+    found = {text: data[key] for text, key in keys.items() if key in data}
+    if left := [text for text in texts if text not in found]:
+        try:
+            with Cache(VECTORS) as cache:
+                there = [text for text in left if keys[text] in cache]
+                found |= {text: np.frombuffer(cache[keys[text]], np.float32) for text in there}
+                if missing := [text for text in left if text not in found]:
+                    # The engine computes in single precision: nothing is lost.
+                    made = _asked([inputs[text] for text in missing], model).astype(np.float32)
+                    found |= dict(zip(missing, made, strict=True))
+                    with cache.transact():
+                        for text in missing:
+                            cache[keys[text]] = found[text].tobytes()
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
     return found
+
+
+def _of_data(weights: str) -> dict[str, np.ndarray]:
+    """The vectors that came with the data, by their keys."""
+    path = KEPT / f"{weights}.npz"
+    if not path.exists():
+        return {}
+    try:
+        with np.load(path) as content:
+            return dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise InputError(f"{path}: can't be read as kept vectors ({error})") from error
+
+
+def keep() -> list[Path]:
+    """Add the vectors that were embedded here to those of the data; the files written."""
+    from diskcache import Cache
+
+    by_weights: dict[str, dict] = defaultdict(dict)
+    with Cache(VECTORS) as cache:
+        for key in cache:
+            by_weights[key.partition("-")[0]][key] = np.frombuffer(cache[key], np.float32)
+    KEPT.mkdir(exist_ok=True)
+    files = []
+    for weights, new in by_weights.items():
+        every = dict(sorted((_of_data(weights) | new).items()))
+        files.append(KEPT / f"{weights}.npz")
+        keys = np.array([key.encode() for key in every])
+        np.savez(files[-1], keys=keys, vectors=np.stack([*every.values()]))
+    return files
 
 
 def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
@@ -123,8 +170,7 @@ def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray
                 vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error
-    found = np.array(vectors, dtype=np.float64)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    return np.array(vectors, dtype=np.float64)
 
 
 def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:
@@ -146,3 +192,8 @@ def nearest_cosines(vectors: np.ndarray) -> np.ndarray:
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, np.nan if len(vectors) == 1 else -1)
     return cosines.max(axis=1)
+
+
+if __name__ == "__main__":
+    for file in keep():
+        print(f"{file}: {file.stat().st_size:,} bytes")

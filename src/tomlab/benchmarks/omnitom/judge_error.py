@@ -1,20 +1,19 @@
-"""What the judge's errors do to OmniToM's F1 of extraction (Sec. 5, App. B.4): people's labels of a
-run's own tables, what to label, and whether the judge errs on this run as in its calibration.
+"""What the judge's errors do to OmniToM's F1 of extraction (Sec. 5, App. B.4): what people should
+label of a run's own tables, and what their labels correct.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from tomlab.benchmarks.omnitom.alignment import Alignment, precision_recall_f1
-from tomlab.benchmarks.omnitom.calibration import UNLIKE, LabelledTable
+from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.records import Row
-from tomlab.benchmarks.omnitom.metrics import belief_rows, metrics
-from tomlab.judging.error import as_on_edits, by_labels
-from tomlab.scoring.similarity import shared
+from tomlab.benchmarks.omnitom.metrics import metrics
+from tomlab.judging.error import by_labels
 
 OVERALL = ("all", "categories")  # means over stories, and of the category means
 TOO_FEW = "too few stories are labelled, or none of a category"
@@ -113,46 +112,27 @@ def as_judged(
     return found
 
 
-def with_error(
-    scores: pd.DataFrame,
-    cells: pd.DataFrame,
-    by_people: Mapping[tuple, float],
-    carried: pd.DataFrame,
-) -> pd.DataFrame:
+def with_error(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
     """F1 of each model and method, over stories and over categories, as `model, method, condition,
     metric, value, ci_low, ci_high, n, n_groups, reason`. metric: f1_uncorrected, as judged;
-    f1_by_labels, corrected by people's labels (`error.by_labels`; n: stories labelled);
-    f1_as_on_edits, if the judge errs as on its calibration (`error.as_on_edits`). Where one is not
-    to be had, value is nan and `reason` says why.
+    f1_by_labels, corrected by people's labels (`error.by_labels`; n: stories labelled), where value
+    is nan and `reason` says why if too few are labelled.
 
-    scores: of extraction, by the judge that `cells` (of `judging.confusion`) are of; by_people: of
-    `f1_by_people`; carried: of `error.transport`, which a claim from the calibration has to pass:
-    by the model's own rows, or where it has none by the specificity on those of the others.
+    scores: of extraction, by one judge; by_people: of `f1_by_people`.
     """
-    family, rows = dict(zip(scores["group_id"], scores["family"], strict=True)), []
-    cells = cells.assign(group=cells["group"].map(lambda group: family.get(group, group)))
+    rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         stories = _stories(part, by_people)
-        usable = part["n_predicted"] > 0
-        tables = part[["precision", "recall", "score"]].where(usable)
-        tables = tables.assign(group=part["family"], stratum=part["category"])
-        refused = _refusal(carried, model)
         for condition in OVERALL:
             drop = [] if condition == "categories" else ["stratum"]
-            series = metrics(part).query("metric == 'f1' and condition == @condition").iloc[0]
+            judged = metrics(part).query("metric == 'f1' and condition == @condition").iloc[0]
             corrected = by_labels(stories.drop(columns=drop))
-            claim, reason = as_on_edits(tables.drop(columns=drop), cells)
-            found = {
-                "f1_uncorrected": (series.to_dict(), ""),
-                "f1_by_labels": (corrected and vars(corrected), TOO_FEW),
-                "f1_as_on_edits": (not refused and claim and vars(claim), refused or reason),
-            }
-            for metric, (numbers, why) in found.items():
+            found = {"f1_uncorrected": judged, "f1_by_labels": corrected and vars(corrected)}
+            for metric, numbers in found.items():
                 row = {"model": model, "method": method, "condition": condition, "metric": metric}
-                told = {name: numbers[name] for name in NUMBERS} if numbers else {}
-                rows.append(row | told | {"reason": "" if numbers else why})
-    columns = ["model", "method", "condition", "metric", *NUMBERS, "reason"]
-    return pd.DataFrame(rows, columns=columns).astype({"n": "Int64", "n_groups": "Int64"})
+                told = {name: None if numbers is None else numbers[name] for name in NUMBERS}
+                rows.append(row | told | {"reason": TOO_FEW if numbers is None else ""})
+    return pd.DataFrame(rows).astype({"n": "Int64", "n_groups": "Int64"})
 
 
 def _stories(part: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
@@ -167,53 +147,3 @@ def _stories(part: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFra
     )
     whole = by_story["said"].agg(lambda samples: samples.mean(skipna=False))
     return stories.assign(judged=stories["judged"].where(by_story["usable"].any()), labelled=whole)
-
-
-def _refusal(carried: pd.DataFrame, model: str) -> str:
-    """Why nothing follows from the calibration for a model: the judge errs otherwise here."""
-    own = carried[carried["model"] == model]
-    # That copies are found says nothing of a model that words its beliefs itself.
-    rows = own if len(own) else carried[carried["quality"] == "specificity"]
-    told = [
-        f"{row.quality} {row.value:.2f} on verbatim rows of {row.model} (n = {row.n}), in the "
-        f"calibration {row.calibration_low:.2f}–{row.calibration_high:.2f}"
-        for row in rows[rows["outside"].astype(bool)].itertuples()
-    ]
-    return "; ".join(told)
-
-
-def verbatim(scores: pd.DataFrame) -> pd.DataFrame:
-    """A judge's decisions on a run's tables whose rows all copy gold beliefs of the story word for
-    word, as the baselines' do, for `error.transport`: the model as `judge, group` (family), `unit,
-    truth, decision`.
-
-    A row is matched if the other table has its actor and belief, and is none if that has nothing
-    like it under its actor, as in the calibration (`UNLIKE`). The truth of others, and of second
-    copies, is not known, and they are left out. scores: of extraction.
-    """
-    rows, keys = belief_rows(scores), ["model", "method", "item_id", "sample"]
-    found = []
-    for key, table in rows.groupby(keys, sort=False):
-        sides = dict(list(table.groupby("side")))
-        predicted, gold = sides.get("predicted"), sides["gold"]
-        if predicted is None or not set(predicted["belief"]) <= set(gold["belief"]):
-            continue
-        for own, other in ((predicted, gold), (gold, predicted)):
-            found += [(key, row, truth) for row, truth in _known(own, other)]
-    decided = [
-        (key[0], row.family, f"{key}/{row.side}/{row.Index}", truth, row.match_count)
-        for key, row, truth in found
-    ]
-    table = pd.DataFrame(decided, columns=["judge", "group", "unit", "truth", "decision"])
-    said = (table["decision"] > 0).astype("boolean").mask(table["decision"].isna())
-    return table.assign(decision=said)
-
-
-def _known(own: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple]:
-    """The rows of one table whose truth the other one tells, and that."""
-    there = set(zip(other["actor"], other["belief"], strict=True))
-    for row in own.drop_duplicates(["actor", "belief"]).itertuples():
-        if (row.actor, row.belief) in there:
-            yield row, True
-        elif all(shared(row.belief, text) < UNLIKE for actor, text in there if actor == row.actor):
-            yield row, False

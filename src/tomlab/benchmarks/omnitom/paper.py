@@ -1,5 +1,7 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
+import pandas as pd
+
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
 
@@ -28,32 +30,23 @@ PUBLICATION = Paper(
     },
 )
 
-STAGES = ("stage1", "stage2")
+STAGES = {"stage1": "extraction", "stage2": "labelling"}
 LEVELS = ("L1", "L2", "L3", "L3-json", "L4")  # of prompts, by how much they say (App. C)
 LINKED = "linked"  # the method that asks ToMBench's own questions
-METHODS = (*(f"{stage}-{level}" for stage in STAGES for level in LEVELS), LINKED)
-METHODS += tuple(f"{stage}-L3-{name}" for stage in STAGES for name in TECHNIQUES)
+_PROMPTS = [*LEVELS, *(f"L3-{name}" for name in TECHNIQUES)]
+METHODS = {
+    f"{stage}-{prompt}": f"{name}, {prompt.replace('-json', ' JSON').replace('-', ', ')}"
+    for stage, name in STAGES.items()
+    for prompt in _PROMPTS
+}
+METHODS[LINKED] = "ToMBench's questions"
 WORDING = Wording(
     "OmniToM",
-    {method: method for method in METHODS},
+    METHODS,
     unit="output",
     groups="stories",
-    kinds=(
-        "usable = a table that has something right, though it need not be much: its score, at the "
-        "end of the bar, is the mean over all outputs. Unusable are: unparsed = no row to read; "
-        "truncated = cut off at the length limit without a row"
-    ),
-    notes={
-        LINKED: (
-            f"{LINKED}: the ToMBench questions of the stories, each try an output, usable if it "
-            "names the right option."
-        )
-    },
-    tells_unscored=True,
-    credit="A usable table earns what is right in it",
     # An outcome `correct` says no more of a table than that its score is above 0.
-    outcomes={"correct": "usable", "wrong": "usable, nothing right"},
-    scores={"f1": "F1", "accuracy": "accuracy", "linked_accuracy": "accuracy"},
+    outcomes={"correct": "something right", "wrong": "nothing right"},
 )
 
 # What `dvc metrics` shows of each method: (metric, condition).
@@ -68,3 +61,46 @@ HEADLINES = {
 SET_LEVEL = (("precision", "all"), ("recall", "all"))
 REFERENCES = ("stage1-L3", "stage2-L3")
 STANDARD = Standard("f1", "stage1-L3")
+
+
+# ---- arithmetic on the published numbers ---------------------------------------------------------
+
+
+def f1_over_stories() -> pd.DataFrame:
+    """Table 3's F1 of each model as a mean over stories: `model`, `value` (a share).
+
+    What the paper prints as Overall is the mean of the categories; here their scores are weighted
+    with their numbers of stories (Table 4).
+    """
+    wide = PUBLICATION.read("table3_stage1").pivot(index="model", columns="category", values="f1")
+    stories = _stories().drop("total")
+    return (wide[stories.index] @ stories / stories.sum() / 100).rename("value").reset_index()
+
+
+def volume() -> pd.DataFrame:
+    """The paper's models by how much they say (Fig. 8, which prints no numbers): `model`, beliefs a
+    story (Tables 11 and 4) and overall F1 (Table 3, a share), the fewest beliefs first.
+    """
+    counts = PUBLICATION.read("table11_matchcount").query("matchcount == 'total'")
+    f1 = PUBLICATION.read("table3_stage1").query("category == 'overall'")
+    both = counts[["model", "count"]].merge(f1[["model", "f1"]])
+    both = both.assign(beliefs=both["count"] / _stories()["total"], f1=both["f1"] / 100)
+    return both[["model", "beliefs", "f1"]].sort_values("beliefs", ignore_index=True)
+
+
+def match_shares() -> pd.DataFrame:
+    """Table 11's counts as shares of all beliefs that a model predicted: `model, condition` (the
+    MatchCount, 3 and more as "3+"), `value`, `n` (the model's beliefs).
+    """
+    counts = PUBLICATION.read("table11_matchcount")
+    total = counts[counts["matchcount"] == "total"].set_index("model")["count"]
+    own = counts[counts["matchcount"] != "total"]
+    own = own.assign(condition=own["matchcount"].replace({"3": "3+", "4": "3+"}))
+    sums = own.groupby(["model", "condition"], sort=False)["count"].sum().reset_index()
+    n = sums["model"].map(total)
+    return sums.assign(value=sums["count"] / n, n=n).drop(columns="count")
+
+
+def _stories() -> pd.Series:
+    rows = PUBLICATION.read("table4_categories").query("statistic == 'stories'")
+    return rows.set_index("category")["value"]
