@@ -32,34 +32,45 @@ class Judge:
     threshold: float = 0.75
 
 
-def _verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
-    """By the rule for the question's type: `outcome`, `score`, their details, and `rule`, in words.
+def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
+    """The outcome and the score of one answer, and the rule that decided, in words.
 
-    aligned: by key, an extracted table's alignment with the gold one and the judge that made it.
+    A table without a row that can be read earns nothing. Else the score of an extracted table is
+    F1 of the beliefs that have a match in the other table, and the score of a labelled one is the
+    share of labels that are gold's, in rows that repeat a given actor and belief. The outcome is
+    `correct` for any score above 0.
+
+    said: the rows that were read; aligned: by key an extracted table's matches and who judged them.
     """
     if item["question_type"] == "linked":
-        read = judged(item, response, KEYS, read_answer, cot=False)
-        tried = json.loads(item["tried"])
-        # Of a key under which no option stands, `judged` makes none.
-        option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
-        found = {"score": float(read.outcome == "correct"), "detail": tried | {"option": option}}
-        return found | {"rule": read.rule, "outcome": read.outcome}
+        return _linked(item, response)
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
         found = _extraction(said, gold, *aligned[_key(response)])
     else:
         found = _labelling(said, gold)
-    found["n_gold"] = len(gold)
     if failed(response):
-        return found | dict(zip(("outcome", "rule"), lost(response), strict=True))
-    if not said.rows:
+        outcome, rule = lost(response)
+    elif not said.rows:
         text, open_thought = visible(response["response"])
         outcome = unanswered(text, response["finish_reason"], open_thought)
-        return found | {"outcome": outcome, "rule": f"not usable: {said.reason}"}
-    how = f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}"
-    how += f", surplus cells dropped: {said.dropped}" if said.dropped else ""
-    outcome = "correct" if found["score"] > 0 else "wrong"
-    return found | {"outcome": outcome, "rule": f"{how}; {found['rule']}"}
+        rule = f"not usable: {said.reason}"
+    else:
+        outcome = "correct" if found["score"] > 0 else "wrong"
+        surplus = f", surplus cells dropped: {said.dropped}" if said.dropped else ""
+        rule = f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}{surplus}; "
+        rule += found["rule"]
+    return found | {"outcome": outcome, "rule": rule, "n_gold": len(gold)}
+
+
+def _linked(item: Mapping, response: Mapping) -> dict:
+    """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
+    read = judged(item, response, KEYS, read_answer, cot=False)
+    tried = json.loads(item["tried"])
+    # Of a key under which no option stands, `judged` makes none.
+    option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
+    found = {"score": float(read.outcome == "correct"), "detail": tried | {"option": option}}
+    return found | {"rule": read.rule, "outcome": read.outcome}
 
 
 def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
@@ -136,7 +147,7 @@ def score(
             raise InputError(f"responses: {found}, expected {_STAGES[kind]}…")
     read = [(item, response, parsed(response)) for item, response in both]
     aligned = _alignments(read, judge or Judge(), judged or {}, embedder)
-    rows = [_row(*each, _verdict(*each, aligned)) for each in read]
+    rows = [_row(*each, verdict(*each, aligned)) for each in read]
     return check(pd.DataFrame(rows), "scores", "omnitom scores")
 
 
@@ -147,7 +158,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
         counts = json.loads(scored["detail"])
         sides = [[count for *_, count in counts[side]] for side in ("predicted", "gold")]
         aligned[_key(scored)] = (Alignment(*sides, []), scored["judge"])
-    return _verdict(item, scored, parsed(scored), aligned)["rule"]
+    return verdict(item, scored, parsed(scored), aligned)["rule"]
 
 
 def parsed(response: Mapping) -> Parsed:

@@ -79,7 +79,7 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         yield "rows lost", f"{lost} rows of the answers could not be used"
     first: dict[tuple[str, str], int] = {}
     for number, belief in enumerate(record["beliefs"], start=1):
-        for rule, reason in _belief_faults(belief, record):
+        for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
         earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
         if earlier != number:
@@ -87,7 +87,7 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
             yield "duplicate belief", f"belief {number}: {said} stands as belief {earlier} too"
 
 
-def _belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
+def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
     text, order = belief["belief"], belief["labels"]["order"]
     source = belief["labels"]["mental_source"]
     if (belief["actor"] == WORLD) != (order == "0"):
