@@ -1,5 +1,15 @@
 """Sphinx's settings for the book; `tomlab.pipeline.publish` builds it."""
 
+import json
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+HERE = Path(__file__).parent
+BROWSED = sorted(HERE.glob("extra/browse/*.html"))
+LONGEST = 40_000  # characters of a page from which the search cuts what it shows around a hit
+
 project = html_title = "tomlab"
 root_doc = "index"
 extensions = ["myst_nb"]
@@ -28,9 +38,13 @@ html_use_index = False
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-# Summaries of what was found would be fetched, which a browser refuses for files.
-html_show_search_summary = False
-html_context = {"default_mode": "auto"}
+html_context = {
+    "default_mode": "auto",
+    "browse": [
+        (f"browse/{page.name}", re.search("<title>(.+?):", page.read_text(encoding="utf-8"))[1])
+        for page in BROWSED
+    ],
+}
 html_theme_options = {
     "show_toc_level": 2,
     "navbar_persistent": [],
@@ -39,3 +53,29 @@ html_theme_options = {
     "footer_content_items": [],
     "search_bar_text": "Search the book",
 }
+
+
+def setup(app):
+    """The search shows excerpts. Sphinx fetches pages for them, which a browser refuses for files,
+    so the texts of all pages are a script, which only the search loads.
+    """
+    app.connect("html-page-context", _with_texts)
+    app.connect("build-finished", _write_texts)
+
+
+def _with_texts(app, pagename, *_):
+    if pagename == "search":
+        app.add_js_file("texts.js", priority=100)
+
+
+def _write_texts(app, exception):
+    texts = {}
+    for page in sorted(Path(app.outdir).rglob("*.html")):
+        name = page.relative_to(app.outdir).as_posix()
+        if exception is None and not name.startswith(("_", "browse/", "search.html")):
+            shown = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+            told = " ".join(shown.get_text(" ").split()) if shown else ""
+            texts[name] = told[:LONGEST]
+    script = (HERE / "static" / "texts.js").read_text(encoding="utf-8")
+    told = json.dumps(texts).replace("<", "\\u003c")
+    (Path(app.outdir) / "_static" / "texts.js").write_text(script + f"serve({told});\n", "utf-8")

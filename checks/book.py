@@ -23,7 +23,7 @@ import pandas as pd
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tomlab.paths import DOCS
+from tomlab.paths import RESULTS
 
 SHOWN = ((1280, "light"), (768, "dark"), (390, "light"))  # how wide, in pixels
 HEIGHT = 900
@@ -157,7 +157,7 @@ def check(folder: Path, pages: list[Path]) -> tuple[dict[tuple[Path, str, str], 
 def main() -> int:
     """The command line: 0 if the book is sound."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=DOCS / "book")
+    parser.add_argument("folder", type=Path, nargs="?", default=RESULTS / "book")
     folder = parser.parse_args().folder.resolve()
     pages = [p for p in sorted(folder.rglob("*.html")) if "_static" not in p.parts]
     found, hits = check(folder, pages)

@@ -2,7 +2,7 @@
 
     python checks/browse_speed.py [FOLDER]
 
-Opens every page of the sample browser in a folder (docs/book/browse) from disk, types into its
+Opens every page of the sample browser in a folder (results/book/browse) from disk, types into its
 search, and prints of each how many answers it holds, how long it took to open, and the median and
 the longest of the keystrokes: the processor's time of the page, and the time until it was painted.
 Exits with 1 if a keystroke takes the processor 200 ms or more. Needs playwright and chromium.
@@ -80,4 +80,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "book" / "browse"))
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results" / "book" / "browse"))

@@ -349,7 +349,7 @@ def stopped(folder: Path) -> Found:
 
 def markup(_: Path) -> Found:
     """Hostile items and answers published, and opened in Chromium if there is one."""
-    command = [sys.executable, "-m", "pytest", "-q", "tests/pipeline/test_hostile.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "tests/pipeline/test_server_run.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     last = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr[-200:]
     return Found(1, [done.stdout[-600:]] if done.returncode else [], last)

@@ -35,8 +35,7 @@ TABLE = """\
 CODE = """\
 import json
 from tomlab import paths
-folder = paths.RESULTS / "index"
-(folder / "questions.md").write_text("# Questions\\n\\nSee [Figure 3](book/5_figures/bigtom.html).\\n")
+(paths.RESULTS / "index" / "findings.json").write_text(json.dumps({"bigtom": "Half is found."}))
 print(benchmarks, models, paths.DOCS.name)
 """
 
@@ -71,8 +70,7 @@ def write(root: Path) -> Path:
     across.cells[1] = index.cells[1]
     chapter = notebook(
         "# BigToM 1/5: who knows?\n\nNext: [asked](../3_evaluation/bigtom.ipynb)",
-        image(width=780),
-        display("text/markdown", "Accuracy of *two* models. Hollow: the paper's."),
+        image(alt="Accuracy of two models."),
         display("text/html", '<p><a href="../../figures/bigtom/figure3.png">PNG</a></p>'),
         display("text/html", TABLE),
     )
@@ -81,6 +79,7 @@ def write(root: Path) -> Path:
         "notebooks/00_index.ipynb": nbformat.writes(index).encode(),
         "notebooks/01_drawn.ipynb": nbformat.writes(across).encode(),
         "docs/data.md": b"# Data\n\nSee [the parameters](../params.yaml).\n",
+        "README.md": b"![dots](docs/figures/bigtom/figure3.png)",
         "results/figures/bigtom/figure3.png": PNG,
         "results/figures/bigtom/figure3.pdf": b"%PDF-1.4",
         "results/figures/bigtom/figure3.caption.txt": b"Accuracy.",
@@ -88,7 +87,7 @@ def write(root: Path) -> Path:
         "results/tables/bigtom/table7.tex": b"% needs booktabs\n",
         "results/tables/bigtom/table7.html": b"<table></table>",
         "results/notebooks/3_evaluation/bigtom-gone.ipynb": b"of a model no longer named",
-        "docs/notebooks/3_evaluation/bigtom-gone.html": b"of a model no longer named",
+        "docs/notebooks/3_evaluation/bigtom-gone.ipynb": b"of a model no longer named",
     }
     for name in (name for names in COPIES.values() for name in names):
         files[f"results/notebooks/{name}"] = nbformat.writes(chapter).encode()

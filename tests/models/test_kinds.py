@@ -160,12 +160,6 @@ def test_model_without_a_system_role(role, sent, options, faulty_server, store):
     assert [(m["role"], m["content"]) for m in messages] == sent
 
 
-@KINDS
-def test_model_that_takes_no_temperature(client, options, faulty_server, store):
-    answers([question("Who?")], toy(client, faulty_server.url, temperature=None, **options), store)
-    assert "temperature" not in faulty_server.asked[0].body
-
-
 def test_effort_of_anthropic_stands_beside_the_schema(faulty_server, store):
     spec = toy("anthropic", faulty_server.url, reasoning_effort="low")
     answers([question("Who?"), question("Who else?", schema=SCHEMA)], spec, store)
@@ -222,12 +216,6 @@ def test_tokens_written_to_anthropics_cache(usage, told, faulty_server):
     assert (reply.prompt_tokens, reply.cached_tokens, reply.written_tokens) == told
 
 
-def test_response_that_was_cut_off(faulty_server, store):
-    faulty_server.script = [Act(text="a) In the", finish="length")]
-    [response] = answers([question("Who?")], toy("openai", faulty_server.url, **RESPONSES), store)
-    assert (response.reply.text, response.reply.finish_reason) == ("a) In the", "length")
-
-
 def test_refusal_of_the_model_is_its_answer(faulty_server, store):
     content = [{"type": "refusal", "refusal": "I won't."}]
     output = [{"type": "message", "role": "assistant", "content": content}]
@@ -240,15 +228,7 @@ def test_refusal_of_the_model_is_its_answer(faulty_server, store):
     ("body", "said"),
     [
         ({"status": "failed", "output": [], "error": {"code": "server_error"}}, "server_error"),
-        ({"status": "completed"}, "no output in the reply"),
         ({"status": "incomplete", "output": []}, "no output in the reply"),
-        (
-            {
-                "status": "completed",
-                "output": [{"type": "message", "content": [{"type": "output_text"}]}],
-            },
-            "expected texts",
-        ),
         ([], "no output in the reply"),
     ],
 )
@@ -292,13 +272,6 @@ def test_filtered_answers_are_paid_and_do_not_end_a_run(client, options, act, fa
     with pytest.raises(InputError, match="max_cost_usd"):
         answers(questions(9), spec, store, max_cost_usd=spent + 0.06)
     assert 0 < len(faulty_server.asked) <= 4
-
-
-def test_other_bad_request_is_a_failure(faulty_server, store):
-    faulty_server.script = [Act(status=400)]
-    [response] = answers([question("Who?")], toy("openai", faulty_server.url), store)
-    assert not response.filtered
-    assert "scripted 400" in response.error
 
 
 def test_filtered_answers_are_refused_in_the_scores_and_let_a_run_end(faulty_server, tmp_path):

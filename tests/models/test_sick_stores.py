@@ -1,6 +1,5 @@
 """Nothing that was paid for is lost, whatever the disk, the store or another process does."""
 
-import asyncio
 import os
 import signal
 import sqlite3
@@ -17,9 +16,8 @@ import pytest
 
 from faulty_server import Act, good_answer
 from full_disk import files_up_to
-from tomlab.errors import InputError
 from tomlab.models import ask as asking
-from tomlab.models.batch_ledger import Ledger
+from tomlab.models.batches import Ledger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
 from toy_models import answers, question, questions, texts, toy
@@ -63,7 +61,9 @@ def as_nobody():
 # Disks
 
 
-def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store):
+def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
     spec = toy("openai", faulty_server.url, max_concurrency=4)
     faulty_server.default = Act(text="In the attic. " * 500)
     with Store(store):
@@ -72,7 +72,7 @@ def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store):
         answers(questions(100), spec, store)
     paid, told = len(faulty_server.asked), str(failed.value)
     assert 4 < paid < 60
-    [rescued] = store.parent.glob("*.rescued.jsonl")
+    [rescued] = (tmp_path / "elsewhere").iterdir()
     lines = rescued.read_text().splitlines()
     assert str(store) in told
     assert f"{len(lines)} more that came back could not be stored and are in {rescued}" in told
@@ -105,32 +105,6 @@ def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
     assert not faulty_server.asked
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_answers_are_rescued_to_another_disk_if_need_be(elsewhere, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
-    (tmp_path / "mine").mkdir()
-    with Store(tmp_path / "mine/store.sqlite") as kept:
-        with pytest.raises(StoreError), files_up_to(0):
-            kept.put(answer("k"))
-        if elsewhere:
-            monkeypatch.setattr(Store, "_folders", [tmp_path / "none", tmp_path / "tmp"])
-        rescued = kept.rescue()
-    assert rescued.parent == tmp_path / ("tmp" if elsewhere else "mine")
-    with Store(tmp_path / "mine/store.sqlite") as kept:
-        assert set(kept.replies("kl")) == {"k"}
-    assert not rescued.exists()
-
-
-def test_rescued_answers_that_are_damaged_are_named_and_left_alone(store):
-    with Store(store) as kept:
-        kept.unsaved.append(answer("k"))
-        rescued = kept.rescue()
-    with pytest.raises(StoreError, match=r"rescued\.jsonl, line 1: .*expected an answer"):
-        Store(store)
-    assert len(rescued.read_text().splitlines()) == 1
-
-
 # Two processes
 
 
@@ -141,27 +115,6 @@ def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, st
     assert [process.returncode for process in both] == [0, 0], said
     assert said[0][0] == said[1][0]
     assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 120
-
-
-def test_first_answer_stays(store):
-    with Store(store) as one, Store(store) as other:
-        assert one.put(answer("k", "first")).text == "first"
-        assert other.put(answer("k", "second")).text == "first"
-
-
-def test_claim_of_a_process_that_died_ends(faulty_server, store, monkeypatch):
-    monkeypatch.setattr(asking, "CLAIM", 1.5)
-    spec = toy("openai", faulty_server.url)
-    faulty_server.default = Act(wait=60)
-    dead = ask_in_a_process(faulty_server.url, store, 1)
-    while not faulty_server.asked:
-        assert dead.poll() is None
-    dead.kill()
-    dead.communicate()
-    with Store(store) as kept:  # it claimed for longer than a test may take
-        kept._db.execute("UPDATE claims SET until = until - 29")
-    faulty_server.default = Act()
-    assert texts(answers(questions(1), spec, store)) == [good_answer("Question 0?")]
 
 
 def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
@@ -190,15 +143,6 @@ def test_claim_is_prolonged_while_the_answer_takes_its_time(faulty_server, store
     assert len(faulty_server.asked) == 1
 
 
-def test_claim_is_given_up_when_a_request_fails(faulty_server, store):
-    spec = toy("openai", faulty_server.url, max_retries=0)
-    faulty_server.script = [Act(status=500)]
-    [failed] = answers(questions(1), spec, store)
-    assert failed.error
-    with Store(store) as other:
-        assert other.claim(failed.request_key, 1) is True
-
-
 # Other stores
 
 
@@ -208,7 +152,7 @@ def test_store_of_a_later_schema_is_refused_and_left_alone(store):
     with sqlite3.connect(store) as db:
         db.execute("PRAGMA user_version = 7")
     before = store.read_bytes()
-    with pytest.raises(StoreError, match=r"found schema 7 .*expected 3 or"):
+    with pytest.raises(StoreError, match=r"found schema 7 .*expected 3"):
         Store(store)
     assert store.read_bytes() == before
 
@@ -227,44 +171,6 @@ def test_another_programs_database_is_refused_and_left_alone(command, told, stor
     with pytest.raises(StoreError, match=f"not a response store: {told}"):
         Store(store)
     assert store.read_bytes() == before
-
-
-def test_store_with_overwritten_pages_is_told(faulty_server, store):
-    with Store(store) as kept:
-        for n in range(400):
-            kept.put(answer(f"k{n}", "In the attic. " * 20))
-    content = bytearray(store.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    store.write_bytes(content)
-    with pytest.raises(StoreError, match=r"store\.sqlite: .*malformed"):
-        answers(questions(3), toy("openai", faulty_server.url), store)
-    assert not faulty_server.asked
-    assert store.read_bytes()[5000:5010] == b"\xff" * 10
-
-
-def test_folder_that_is_a_file_is_told(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"file/store\.sqlite: its folder can't be made"):
-        Store(tmp_path / "file" / "store.sqlite")
-
-
-def test_folder_in_place_of_a_store_is_told(tmp_path):
-    with pytest.raises(InputError, match=f"{tmp_path}: unable to open database file"):
-        Store(tmp_path)
-
-
-def test_store_that_fails_while_requests_are_claimed_ends_the_run(
-    faulty_server, store, monkeypatch
-):
-    def claim(*_):
-        raise StoreError("store.sqlite: database disk image is malformed: it is damaged")
-
-    monkeypatch.setattr(Store, "claim", claim)
-    with pytest.raises(InputError, match=r"models\.toy: store\.sqlite: .*0 of 3 answers are kept"):
-        asyncio.run(
-            asking.ask(questions(3), toy("openai", faulty_server.url), store=store, progress=False)
-        )
-    assert not faulty_server.asked
 
 
 # Ctrl-C

@@ -1,9 +1,6 @@
 """The response store keeps what it is given, under a key that tells any two requests apart."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -15,16 +12,6 @@ from tomlab.models.providers import provider
 from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
 
-WRITER = """
-import sys
-from tomlab.models.specs import Reply
-from tomlab.models.store import Store, row
-path, name = sys.argv[1:]
-with Store(path) as store:
-    for n in range(300):
-        reply = Reply(f"{name} says {n}", "stop")
-        store.put(row(f"{name}{n}", name, {"n": n}, reply, None, 0.1))
-"""
 REQUEST = Request(
     messages=({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}),
     max_tokens=16,
@@ -56,26 +43,6 @@ def test_answers_are_counted_from_a_moment_on(tmp_path):
             answer = row(f"k{created}", "mine", {}, Reply("b", "stop"), cost=None, seconds=1.0)
             store.put(answer | {"created": created})
         assert [store.asked_since(moment) for moment in (0.0, 2.0, 3.5)] == [3, 2, 0]
-
-
-def test_more_keys_than_a_query_takes_are_looked_up(tmp_path):
-    keys = [f"k{n}" for n in range(1201)]
-    with Store(tmp_path / "store.sqlite") as store:
-        for each in keys:
-            put(store, each, Reply(each, "stop"))
-        assert {reply.text for reply in store.replies(keys).values()} == set(keys)
-
-
-def test_two_processes_write_at_once_and_lose_nothing(tmp_path):
-    path = tmp_path / "store.sqlite"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", WRITER, str(path)]
-    writers = [subprocess.Popen([*command, name], env=env) for name in "ab"]
-    assert [writer.wait() for writer in writers] == [0, 0]
-    with Store(path) as store:
-        found = store.replies(f"{name}{n}" for name in "ab" for n in range(300))
-    assert len(found) == 600
-    assert found["b299"].text == "b says 299"
 
 
 def test_file_that_is_not_a_store_is_named_and_left_alone(tmp_path):

@@ -13,6 +13,7 @@ from tomlab.benchmarks import bigtom
 from tomlab.paths import ROOT
 from tomlab.pipeline import browser
 from tomlab.pipeline.browser.data import data
+from tomlab.records.published import Wording
 
 _SPEC = spec_from_file_location("browse_speed", ROOT / "checks" / "browse_speed.py")
 speed = module_from_spec(_SPEC)
@@ -20,6 +21,7 @@ _SPEC.loader.exec_module(speed)
 
 TITLES = {"bigtom": "BigToM", "fantom": "FANToM"}
 METHODS = {"0-shot": "0-shot", "1-shot": "one example"}
+WORDING = Wording("BigToM", METHODS)
 RIGHT, WRONG = "Mei believes that the kettle is full.", "Mei believes that the kettle is empty."
 HOSTILE = (
     "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
@@ -50,7 +52,7 @@ def answered(item: dict, response: str | None, **of: str) -> dict:
 def found(items: list[dict], rows: list[dict]) -> dict:
     responses = pd.DataFrame(rows)
     table = pd.DataFrame(items)
-    return data(bigtom, METHODS, table, responses, bigtom.score(table, responses))
+    return data(bigtom, WORDING, table, responses, bigtom.score(table, responses))
 
 
 def row(of: dict, number: int) -> dict:
@@ -95,17 +97,14 @@ def test_a_prompt_can_be_put_together_again_and_no_text_stands_twice():
     assert of["n"] == 6
 
 
-def test_values_have_names_and_stand_in_the_order_of_the_names():
+def test_values_have_names_and_methods_stand_in_the_order_of_the_names():
     items = [item(1, "false_belief"), item(1)]
     of = found(items, [answered(e, "a)", method=m) for m in ("1-shot", "0-shot") for e in items])
     named = {
         facet["name"]: dict(zip(facet["keys"], facet["labels"], strict=True))
         for facet in of["facets"]
     }
-    assert list(named["condition"].items()) == [
-        ("true_belief", "true belief"),
-        ("false_belief", "false belief"),
-    ]
+    assert named["condition"] == {"false_belief": "false belief", "true_belief": "true belief"}
     assert list(named["method"].items()) == [*METHODS.items()]
 
 
@@ -118,7 +117,7 @@ def test_a_failed_request_has_its_error_in_the_place_of_an_answer():
 def test_an_answer_without_a_score_has_no_verdict():
     responses = pd.DataFrame([answered(item(1), "b)"), answered(item(1), "Let me see.", sample=1)])
     table = pd.DataFrame([item(1)])
-    of = data(bigtom, METHODS, table, responses, bigtom.score(table, responses[:1]))
+    of = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
     assert [row(of, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
     assert row(of, 1)["condition"] == "true_belief"
 
@@ -133,7 +132,7 @@ def of_omnitom(own: dict, score: dict, judged: dict | None = None) -> dict:
     scores = pd.DataFrame([key | score])
     judges = None if judged is None else pd.DataFrame([key | judged])
     benchmark = SimpleNamespace(NAME="omnitom", rule=lambda item, answer: "with a match: 1 of 1")
-    return data(benchmark, {}, pd.DataFrame([one]), responses, scores, judges)
+    return data(benchmark, Wording("OmniToM", {}), pd.DataFrame([one]), responses, scores, judges)
 
 
 ALIGNED = {"predicted": [["world", "it rains", "0", 1]], "gold": [["world", "rain falls", "0", 2]]}
@@ -187,8 +186,9 @@ def test_two_runs_write_the_same_bytes(tmp_path):
     )
 
 
-def test_nothing_comes_from_elsewhere():
-    page = browser.page("bigtom", TITLES)
+def test_nothing_comes_from_elsewhere(tmp_path):
+    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), "a)")]))
+    page = (tmp_path / "bigtom.html").read_text(encoding="utf-8")
     assert "http" not in page and 'src="bigtom.js"' in page and 'href="../index.html"' in page
     assert '<a href="bigtom.html" aria-current=page>BigToM</a>' in page
 
@@ -281,7 +281,7 @@ def test_a_link_opens_its_sample_from_story_to_judge(opened):
     sample = page.locator("#sample")
     assert "Mei, number 7, fills the kettle" in sample.inner_text()
     heads = [head.inner_text() for head in sample.locator("h3").all()]
-    assert heads == ["Story", "Question", "Options", "one · one example · by the protocol"]
+    assert heads == ["Story", "Question", "Options", "one · one example · as in the protocol"]
     inner = [head.inner_text() for head in sample.locator("h4").all()]
     assert inner == ["Prompt", "Answer", "Verdict", "Judge"]
     assert 'wrong: leads with the key behind "Answer:"' in sample.inner_text()
@@ -296,6 +296,16 @@ def test_a_row_is_opened_by_keyboard_and_closed_again(opened):
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.url
     page.keyboard.press("Escape")
     page.wait_for_selector("#sample", state="hidden")
+    page.wait_for_function("document.activeElement.closest('.tabulator-row')")
+    assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.evaluate("document.activeElement.href")
+
+
+def test_filters_stay_when_a_row_is_opened(opened):
+    page = opened()
+    page.get_by_role("checkbox", name="wrong").check()
+    page.locator(".tabulator-row a").nth(1).click()
+    page.wait_for_selector("#sample h3")
+    assert "outcome=wrong" in page.url and page.get_by_role("checkbox", name="wrong").is_checked()
 
 
 def test_two_models_stand_side_by_side_and_stay_so_at_the_next_item(opened):
@@ -303,7 +313,7 @@ def test_two_models_stand_side_by_side_and_stay_so_at_the_next_item(opened):
     page.locator("#beside").select_option(address(1, "true_belief", "two"))
     page.wait_for_function("document.querySelectorAll('article').length === 2")
     heads = "[...document.querySelectorAll('article > h3')].map((head) => head.textContent)"
-    both = ["one · 0-shot · by the protocol", "two · 0-shot · by the protocol"]
+    both = ["one · 0-shot · as in the protocol", "two · 0-shot · as in the protocol"]
     assert page.evaluate(heads) == both
     left, right = (each.bounding_box() for each in page.locator("article").all())
     assert left["y"] == right["y"] and left["x"] < right["x"]

@@ -202,15 +202,6 @@ def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
     assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
 
 
-def test_only_figures_and_the_book_depend_on_what_the_papers_printed():
-    named = [
-        stage
-        for stage in STAGES.values()
-        if any("src/tomlab/papers" in d for d in dependencies(stage))
-    ]
-    assert "figures" in {kind(stage)[0] for stage in named} <= {"figures", "documents"}
-
-
 def test_no_benchmark_is_named_in_the_stages():
     written = (ROOT / "dvc.yaml").read_text(encoding="utf-8").lower()
     assert [name for name in params.load()["run"]["benchmarks"] if name in written] == []

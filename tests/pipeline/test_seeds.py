@@ -1,14 +1,14 @@
 """A change of one seed changes what it names, and nothing else."""
 
+import asyncio
 import re
 from functools import partial
 
 import nbformat
 import pandas as pd
 import pytest
-import yaml
 
-from laboratory import laboratory
+from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import templates, writing
 from tomlab.benchmarks.fantom.items import cast, grammar
@@ -17,43 +17,42 @@ from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
 from tomlab.benchmarks.simpletom.items import stories
 from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
 from tomlab.judging import grading, rewordings
+from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.check_notebooks import declared
-from tomlab.records import tidy
 
 TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
 STORIES = stories.read_stories(DATA / "simpletom/stories.csv")
 GIVEN = cast.read_topics(DATA / "fantom/topics.yaml"), cast.read_cast(DATA / "fantom/cast.yaml")
 GROUPS = 4
 SOURCES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
+EVALUATIONS = [path for path in SOURCES if path.parent.name == "3_evaluation"]
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> dict[str, pd.DataFrame]:
-    """The responses of `random` on a few templates: with all seeds 0 (""), and with one of them 1.
-
-    The evaluation's notebook is run for each.
-    """
-
-    def change(content: dict) -> None:
-        content["run"] |= {"models": ["random"]}
-        content["models"]["random"]["groups"]["bigtom"] = {"0-shot": GROUPS}
-
-    lab = laboratory(tmp_path_factory.mktemp("seeds"), change)
-    params = lab.root / "params.yaml"
-    content = yaml.safe_load(params.read_text(encoding="utf-8"))
-    path = lab.root / "results/items/bigtom.parquet"
-    path.parent.mkdir(parents=True)
-    tidy.write(bigtom.compose(TEMPLATES.head(3 * GROUPS)), "items", path)
+    """The responses of `random` on a few templates: with all seeds 0 (""), and with one of them 1."""
+    entry = {"provider": "baseline", "model": "random", "groups": {"bigtom": {"0-shot": GROUPS}}}
+    spec, items = (
+        model_spec("random", {"random": entry}),
+        bigtom.compose(TEMPLATES.head(3 * GROUPS)),
+    )
     found = {}
     for name in ("", "draw_seed", "sampling_seed"):
-        seeds = {**content["run"]["seeds"], **({name: 1} if name else {})}
-        run = content["run"] | {"seeds": seeds}
-        params.write_text(yaml.safe_dump(content | {"run": run}), encoding="utf-8")
-        lab.run("settings")
-        lab.run("evaluation@bigtom-random")
-        found[name] = tidy.read("responses", lab.root / "results/responses/bigtom/random.parquet")
+        seeds = {"draw_seed": 0, "sampling_seed": 0} | ({name: 1} if name else {})
+        questions = evaluation.plan(bigtom, items, spec, ["0-shot"], seed=seeds["draw_seed"])
+        asked = evaluation.evaluate(bigtom, questions, spec, seed=seeds["sampling_seed"])
+        found[name] = asyncio.run(asked)
     return found
+
+
+@pytest.mark.parametrize("path", EVALUATIONS, ids=lambda p: p.stem)
+def test_evaluation_draws_by_the_draw_seed_and_asks_by_the_sampling_seed(path):
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    [setup] = [cell for cell in cells if "options = {" in cell]
+    drawn, options = (re.search(rf"\n{name} = {{.*}}", setup)[0] for name in ("drawn", "options"))
+    assert '"seed": draw_seed' in drawn
+    assert '"seed": sampling_seed' in options
 
 
 def test_draw_seed_chooses_other_groups_and_asks_them_the_same(answers):

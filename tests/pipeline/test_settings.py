@@ -66,7 +66,6 @@ WRONG = [
     ("fantom/filtering", {"duplicates": 1}, "no such option"),
     ("fantom/judges/embedders", [], "at least one"),
     ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
-    ("omnitom/judges/kinds", ["entailment"], "expected judges.entailment to name the folder"),
     ("fantom/judges/labels", "no.csv", "labels: .*expected a file or folder that is there"),
     ("bigtom/judges/half_width", 2, "half_width: .*less than or equal to 1, found 2"),
     ("omnitom/judges/half_width", 0, "half_width: .*greater than 0"),

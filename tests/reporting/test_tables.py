@@ -169,7 +169,7 @@ def test_no_raw_name_of_a_benchmark_is_shown(benchmark):
 def test_bigtom_condition_is_told_in_words():
     wording = import_module("tomlab.benchmarks.bigtom.paper").WORDING
     told = name("backward_belief/false_control/1", "condition", wording)
-    assert told == "backward belief, false control, initial belief told"
+    assert told == "backward belief, false control, initial belief stated"
 
 
 def test_text_of_a_column_without_names_stays_as_it_came():

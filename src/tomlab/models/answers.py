@@ -18,14 +18,12 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Reply
 from tomlab.models.store import REPLY, key_of, reply_of
 
-_TEXTS = ("key", "uses", "model", "request", "text", "finish_reason", "origin")
-_COUNTS = ("prompt_tokens", "completion_tokens")
-_REALS = ("cost", "seconds", "created")
-SCHEMA = pa.schema(
-    [pa.field(name, pa.string(), nullable=False) for name in _TEXTS]
-    + [pa.field(name, pa.int64(), nullable=False) for name in _COUNTS]
-    + [pa.field(name, pa.float64(), nullable=name == "cost") for name in _REALS]
+_TYPES = dict.fromkeys(
+    ("key", "uses", "model", "request", "text", "finish_reason", "origin"), pa.string()
 )
+_TYPES |= dict.fromkeys(("prompt_tokens", "completion_tokens"), pa.int64())
+_TYPES |= dict.fromkeys(("cost", "seconds", "created"), pa.float64())
+SCHEMA = pa.schema([pa.field(n, kind, nullable=n == "cost") for n, kind in _TYPES.items()])
 AT_ONCE = 5000  # rows in memory
 
 

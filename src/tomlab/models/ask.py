@@ -44,17 +44,16 @@ async def ask(
 
     Answers come from the store where the very same request was answered before, then from the kept
     ones in `limits.answers`; identical requests within one call are asked once. The others are
-    asked with the concurrency and rates that the model declares and stored one by one. A request
-    that fails after the client's retries, or whose answer the vendor filters, becomes a `Response`
-    with an `error`, which is not stored, so that it is asked again next time.
+    asked with the concurrency and rates that the model declares and stored one by one; what another
+    process asks at the same store is waited for. A request that fails after the client's retries,
+    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored,
+    so that it is asked again next time.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
     missing, for a missing key, an unknown model or a server out of reach; and in mid-run
     when the cost limit is reached, the server turns us away for good, or `limits.give_up_after`
-    requests fail in a row. What was answered until then is kept, and what is under way then is
-    waited for: it is paid. `StoreError` where the store can't be written:
-    before anything is spent, or, where that begins in mid-run, after what came back was written
-    elsewhere (see `Store.rescue`). What another process asks at the same store is waited for.
+    requests fail in a row: what is under way then is waited for, as it is paid. `StoreError` where
+    the store can't be written.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(whole(adapter, model, request)) for request in requests]
@@ -64,10 +63,10 @@ async def ask(
     with Store(store) as kept:
         run = _Run(model, limits, adapter, kept, len(set(keys)), kept.replies(keys))
         run.cached |= answers.look_up(limits.answers, set(keys) - set(run.cached))
-        asked = dict(zip(keys, requests, strict=True))
-        missing = {key: request for key, request in asked.items() if key not in run.cached}
+        asked = zip(keys, requests, strict=True)
+        missing = {key: request for key, request in asked if key not in run.cached}
         if missing:
-            _check(model, limits, asked.values(), missing.values())
+            _check(model, limits, missing.values(), run.total)
             kept.check_writable()
             await run.ask(missing, progress)
         purposes = zip(keys, (request.purpose for request in requests), strict=True)
@@ -80,23 +79,18 @@ async def ask(
     ]
 
 
-def _check(
-    model: ModelSpec, limits: Limits, asked: Collection[Request], missing: Collection[Request]
-) -> None:
+def _check(model: ModelSpec, limits: Limits, missing: Collection[Request], of: int) -> None:
     """Errors: `InputError` where the limits forbid to ask for what is missing."""
     where = f"models.{model.name}"
     if limits.ask == "never":
-        of = Counter(request.purpose for request in asked)
-        lost = Counter(request.purpose for request in missing)
-        told = ", ".join(f"{name or 'asked'} {lost[name]} of {of[name]}" for name in lost)
-        said = f"{len(missing)} of {len(asked)} answers are not kept ({told})"
-        where = f"{stage()}, {where}" if stage() else where
-        raise InputError(f"{where}: {said}, and limits.ask is never; `missing` asks for them")
+        purposes = Counter(request.purpose or "asked" for request in missing)
+        told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
+        said = f"{len(missing)} of {of} answers are not kept ({told}), and limits.ask is never"
+        raise InputError(f"{stage()} {where}: {said}; `missing` asks for them".lstrip())
     if limits.max_cost_usd is not None and is_paid(model) and model.price is None:
-        raise InputError(
-            f"{where}: limits.max_cost_usd is set, but the model declares no price; "
-            "add `price: {input: …, output: …}` in US dollars for a million tokens"
-        )
+        told = "limits.max_cost_usd is set, but the model declares no price"
+        expected = "`price: {input: …, output: …}` in US dollars for a million tokens"
+        raise InputError(f"{where}: {told}; expected {expected}")
 
 
 @dataclass
@@ -158,16 +152,15 @@ class _Run:
         told += f"; {unsaved} more that came back could not be stored"
         try:
             return StoreError(f"{told} and are in {self.store.rescue()}, for the next run; {again}")
-        except StoreError as error:
+        except OSError as error:
             return StoreError(f"{told} and are lost: {error}")
 
     def no_more(self, cost: float, found: Spending) -> str:
         """Why the cost limit admits no other request."""
         lost = f" (${found.lost:.4f} of it under way when a run was killed)" if found.lost else ""
         return (
-            f"the next request may cost ${cost:.4f}, and of limits.max_cost_usd = "
-            f"{self.limits.max_cost_usd} ${sum(found):.4f}{lost} are spent at {self.store.path}: a "
-            "larger limit goes on"
+            f"the next request may cost ${cost:.4f}, and ${sum(found):.4f}{lost} of "
+            f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
     def keep(
@@ -199,11 +192,10 @@ class _Run:
 
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
-        text, key = f"{type(error).__name__}: {error}", self.adapter.secret
-        text = text.replace(key, "…") if key else text
         # What can't be written as UTF-8 would fail whoever writes the table of responses.
-        line = " ".join(text.encode(errors="replace").decode().split())[:300]
-        return redacted(line, key)  # parts of a key are looked for in what is shown alone
+        text = f"{type(error).__name__}: {error}"[:5000].encode(errors="replace").decode()
+        text, key = " ".join(text.split()), self.adapter.secret
+        return redacted(text.replace(key, "…") if key else text, key)[:300]
 
     def spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
@@ -237,10 +229,9 @@ async def _hold(store: Store) -> None:
 
 def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
     """The model's rate limits, each with what a request counts for."""
-    weights = {"requests_per_minute": lambda _: 1, "tokens_per_minute": tokens_a_minute}
     limiters = []
-    for option, weigh in weights.items():
-        if rate := getattr(model, option, None):
+    for option, weigh in {"requests": lambda _: 1, "tokens": tokens_a_minute}.items():
+        if rate := getattr(model, f"{option}_per_minute", None):
             # Room for the largest request, not for a minute's worth, which would go out at once
             # and the next one's within the same minute.
             room = max(map(weigh, missing.values()))

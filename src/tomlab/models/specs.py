@@ -169,7 +169,7 @@ class _Spec(params.Section):
     # protocol's: for a small model that does not stop by itself, or None: no limit.
     answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
     price: Price | None = None
-    # The terms under which its answers may be shared, for the cards of kept answers.
+    # The terms under which its answers may be shared, for the list of kept answers.
     licence: str = ""
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:

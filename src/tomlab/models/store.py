@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -106,10 +105,11 @@ class Store:
         if not self.all("SELECT usd FROM spent"):
             self.all("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
             self.check_writable()
-        name = self._rescued.replace(self._owner, "*")
-        for rescued in chain.from_iterable(folder.glob(name) for folder in self._folders):
-            if rescued.stat().st_uid == os.getuid():  # the other folder is everybody's
-                self._take_in(rescued)
+        self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
+        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.jsonl"):
+            if file.stat().st_uid == os.getuid():  # the folder is everybody's
+                self._insert([json.loads(line) for line in file.read_text().splitlines()])
+                file.unlink()
 
     def __enter__(self) -> Self:
         return self
@@ -158,17 +158,14 @@ class Store:
     def _check_form(self) -> None:
         [[version]] = self.all("PRAGMA user_version")
         if version > VERSION:
-            raise StoreError(
-                f"{self.path}: found schema {version} of the response store, expected {VERSION} or "
-                "an earlier one: it was made by a newer tomlab. Update this one, or move it away"
-            )
+            found = f"found schema {version} of the response store, expected {VERSION}"
+            raise StoreError(f"{self.path}: {found}: made by a newer tomlab; update this one")
         tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
         # Read after that: another process may be making the tables.
         columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
         if tables and columns != [*_NAMES]:
-            found = ", ".join(columns or tables)
-            expected = f"expected a table `responses` with the columns {', '.join(_NAMES)}"
-            raise StoreError(f"{self.path}: not a response store: found {found}; {expected}")
+            found = f"not a response store: found {', '.join(columns or tables)}"
+            raise StoreError(f"{self.path}: {found}, expected {', '.join(_NAMES)}")
 
     def check_writable(self) -> None:
         """Write to the store without changing it. Errors: `StoreError` if that fails."""
@@ -336,43 +333,14 @@ class Store:
         found = self.spending()
         return found.answers + found.lost
 
-    # Answers that the store does not take: beside it, or on another disk
-
-    @property
-    def _folders(self) -> tuple[Path, Path]:
-        return self.path.parent, Path(tempfile.gettempdir())
-
-    @property
-    def _rescued(self) -> str:
-        return f"tomlab-{key_of(str(self.path.resolve()))[:12]}-{self._owner}.rescued.jsonl"
-
     def rescue(self) -> Path:
-        """Write the answers that were not stored as JSON Lines; where. The next one who opens the
-        store takes them in. Errors: `StoreError` where nothing can be written.
+        """Write the answers that the store did not take to another disk; where. The next one who
+        opens the store takes them in. Errors: `OSError`.
         """
-        for folder in self._folders:
-            path = folder / self._rescued
-            try:
-                path.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
-            except OSError:
-                with suppress(OSError):
-                    path.unlink()
-            else:
-                return path
-        raise StoreError(f"nothing can be written to {' or '.join(map(str, self._folders))}")
-
-    def _take_in(self, path: Path) -> None:
-        """Store the answers that `rescue` wrote; the file goes when all of them are kept."""
-        rows = []
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            try:
-                row = json.loads(line)
-                rows.append({name: row[name] for name in (*_NAMES, "reserved", "owner")})
-            except (ValueError, TypeError, KeyError) as error:
-                found = f"found {line[:60]!r} ({error!r}), expected an answer as JSON"
-                raise StoreError(f"{path}, line {number}: {found}. Mend or remove it") from None
-        self._insert(rows)
-        path.unlink()
+        path = Path(tempfile.gettempdir()) / f"{self._rescued}-{self._owner}.jsonl"
+        partial = path.with_suffix(".partial")
+        partial.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
+        return partial.replace(path)
 
 
 def row(

@@ -5,8 +5,8 @@
     python -m tomlab.pipeline.answers show [FOLDER]   # what the files of a folder hold
 
 FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
-another answer to the same request is reported, and both stay where they are. Each file has a card,
-and the folder an index of them: in docs/answers for the project's own, beside the files elsewhere.
+another answer to the same request is reported, and both stay where they are. A list names each file
+of a folder with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from tomlab.models import answers
 from tomlab.models.store import Store, reply_of
 from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_file
 
-INDEX = """# Kept answers
+LIST = """# Kept answers
 
-What models answered, one file for each benchmark and model. Each card names the hash of its file,
-what the answers were asked for, and their licence. `make verify` checks the files against the cards
-and asks a sample again; `python -m tomlab.pipeline.answers keep` writes files, cards and this list.
+What models answered, one file for each benchmark and model. `make verify` checks the files by
+their SHA-256 and asks a sample again; `python -m tomlab.pipeline.answers keep` writes files and
+this list.
 
-| benchmark | model | answers | given by | days (UTC) | MB |
-|---|---|---:|---|---|---:|
+| benchmark | model | answers | given by | days (UTC) | tokens | US$ | licence | MB | SHA-256 |
+|---|---|---:|---|---|---:|---:|---|---:|---|
 """
 
 
@@ -100,34 +100,14 @@ def _by(origin: str) -> str:
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
-    """Write the card of each file of a folder, and their index. licences: of answers, by model."""
+    """Write the list of a folder's files. licences: of answers, by model."""
     lines = []
     for path, n, who, days, tokens, cost, mb in show(folder).itertuples(index=False):
-        benchmark, model = path.parts[-2:]
-        model, uses = model.removesuffix(".parquet"), Counter()
-        for asked in answers.opened(path).read(["uses"])["uses"].to_pylist():
-            uses.update(asked.splitlines())
-        text = f"""# {model}, {benchmark}: kept answers
-
-`{benchmark}/{model}.parquet` holds {n:,} answers, given by {who},
-on {days} (UTC): {tokens:,} tokens, ${cost:.2f}. Licence of the answers: \
-{licences.get(model) or "not told"}.
-
-| stage | asked for | answers |
-|---|---|---:|
-"""
-        for use, count in sorted(uses.items(), key=lambda use: use[0].partition("_")[2]):
-            stage, _, purpose = use.partition(" ")
-            stage = stage.partition("/")[0].partition("_")[2]
-            text += f"| {stage} | {purpose or 'all'} | {count:,} |\n"
-        card_of(path).parent.mkdir(parents=True, exist_ok=True)
-        text += f"\nSHA-256 of the file: `{hash_of(path)}`\n"
-        card_of(path).write_text(text, encoding="utf-8")
-        link = f"[{model}]({benchmark}/{model}.md)"
-        lines.append(f"| {benchmark} | {link} | {n:,} | {who} | {days} | {mb:.2f} |\n")
-    index = "".join(lines) or "| none yet | | | | | |\n"
-    index_of(folder).parent.mkdir(parents=True, exist_ok=True)
-    index_of(folder).write_text(INDEX + index, encoding="utf-8")
+        told = [path.parent.name, path.stem, f"{n:,}", who, days, f"{tokens:,}", f"{cost:.2f}"]
+        told += [licences.get(path.stem) or "not told", f"{mb:.2f}", f"`{hash_of(path)}`"]
+        lines.append(f"| {' | '.join(told)} |\n")
+    list_of(folder).parent.mkdir(parents=True, exist_ok=True)
+    list_of(folder).write_text(LIST + "".join(lines), encoding="utf-8")
 
 
 def hash_of(path: Path) -> str:
@@ -136,24 +116,22 @@ def hash_of(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def index_of(folder: Path) -> Path:
-    """Where the index of a folder of answers is; elsewhere a README may be somebody's own."""
+def list_of(folder: Path) -> Path:
+    """Where the list of a folder's files is; elsewhere a README may be somebody's own."""
     own = folder == ROOT / params.ANSWERS
     return DOCS / "answers" / "README.md" if own else folder / "answers.md"
 
 
-def card_of(path: Path) -> Path:
-    """Where the card of a file of answers is."""
-    return index_of(path.parents[1]).parent / path.parent.name / f"{path.stem}.md"
-
-
-def changed(files: Sequence[Path]) -> list[str]:
-    """The files that are not those that their cards describe, a sentence each."""
+def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
+    """The files that are not those of their folder's list, a sentence each. new: files that the
+    list does not name are left out.
+    """
     said = []
     for path in files:
-        if not (kept := card_of(path)).is_file():
-            said.append(f"{path}: has no card, expected {kept}, which comes along with it")
-        elif f"`{hash_of(path)}`" not in kept.read_text(encoding="utf-8"):
+        kept = list_of(path.parents[1])
+        text = kept.read_text(encoding="utf-8") if kept.is_file() else ""
+        named = f"| {path.parent.name} | {path.stem} |" in text
+        if (named or not new) and f"`{hash_of(path)}`" not in text:
             said.append(f"{path}: its SHA-256 is {hash_of(path)}, which {kept} does not name")
     return said
 
@@ -177,9 +155,9 @@ def main(arguments: list[str] | None = None) -> int:
             named = args.folder or next(iter(content["run"]["answers"]), params.ANSWERS)
             folder = from_root(named)
             if args.command == "keep":
-                # A new card would vouch for what was changed.
-                described = [path for path in answers.files([folder]) if card_of(path).is_file()]
-                refuse(changed(described), "not those of their cards, whose removal vouches anew")
+                # A new list would vouch for what was changed.
+                problems = changed(answers.files([folder]), new=True)
+                refuse(problems, "not those of their list; a row taken out of it vouches anew")
                 found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
                 models = content["models"].items()
                 describe(folder, {name: entry.get("licence", "") for name, entry in models})

@@ -82,7 +82,8 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         notebook = nbformat.read(path, as_version=4)
         book.relinked(notebook, f"notebooks/{source}", f"docs/notebooks/{name}", pages)
         _write(notebook, DOCS / "notebooks" / name)
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *DOCS.glob("*.md"))]
+    documents = [*ROOT.glob("README.md"), *DOCS.glob("*.md")]
+    texts = [path.read_text(encoding="utf-8") for path in documents]
     shown = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
     tables = [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
     for path in (path for path in (*shown, *tables) if path.is_file()):

@@ -23,44 +23,37 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     content = params.load(path)
     problems: list[str] = []
 
-    def told(validate: Any, part: Any, where: str) -> Any:
+    def told(validate: Any, *parts: Any) -> Any:
+        """What `validate` makes of its arguments, None with a problem where it refuses them."""
         try:
-            return params.checked(validate, part, where)
+            return validate(*parts)
         except InputError as error:
-            problems.append(str(error))
+            return problems.append(str(error))
 
-    run = told(params.Run.model_validate, content.get("run"), "run")
-    told(specs.Limits.model_validate, content.get("limits", {}), "limits")
+    run = told(params.checked, params.Run.model_validate, content.get("run"), "run")
+    limits = content.get("limits", {})
+    told(params.checked, specs.Limits.model_validate, limits, "limits")
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        refuse(
-            [*problems, f"models: found {params.shown(registry)}, expected entries by name"],
-            str(path),
-        )
-    models = {}
-    for name in registry:
-        try:
-            models[name] = specs.model_spec(name, registry)
-        except InputError as error:
-            problems.append(str(error))
+        found = f"models: found {params.shown(registry)}, expected entries by name"
+        refuse([*problems, found], str(path))
+    models = {name: told(specs.model_spec, name, registry) for name in registry}
     benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
     known = ["run", "limits", "models", *benchmarks]
-    problems += [
-        f"no section {name!r}; there are: {', '.join(known)}"
-        for name in content
-        if name not in known
-    ]
+    strange = [name for name in content if name not in known]
+    problems += [f"no section {name!r}; there are: {', '.join(known)}" for name in strange]
     for name in benchmarks:
         if name in content or (run and name in run.benchmarks):
             of_benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
             validate = partial(of_benchmark.model_validate, context=registry)
-            section = told(validate, content.get(name), name)
+            section = told(params.checked, validate, content.get(name), name)
             if section and run:
-                problems += _strange_methods(name, section.evaluation, models, run.models)
+                right = {name: spec for name, spec in models.items() if spec}
+                problems += _strange_methods(name, section.evaluation, right, run.models)
     if run:
         problems += _strangers(run, registry, benchmarks)
         for name, file in run.prompts.items():
-            told(partial(prompts.load, name), {name: file}, "run.prompts")
+            told(params.checked, partial(prompts.load, name), {name: file}, "run.prompts")
         problems += _strange_wordings(run.wordings, benchmarks)
     refuse(problems, str(path))
     return content

@@ -1,13 +1,13 @@
-"""Were the kept answers given? Checks the files by their cards, then asks a sample again.
+"""Were the kept answers given? Checks the files by their hashes, then asks a sample again.
 
-    python -m tomlab.pipeline.verify [--answers 150] [--seed 0] [--paid]
+    python -m tomlab.pipeline.verify [--answers 150] [--seed 0]
 
-The sample is drawn by the seed from all files of `run.answers` and asked of the same entries of
-`models`, with nothing looked up. Models behind a server are asked with `--paid` alone.
+The sample is drawn by the seed from all answers of embedded models in `run.answers` and asked of
+the same entries of `models`, with nothing looked up. No vendor promises the same answer twice, so
+that asking a server again would prove nothing.
 
-Exits with 1 where a file is not the one that its card describes, and where an embedded model
-answers otherwise than is kept on the same kind of processor. On another kind that is a warning; a
-server's other answers are only counted, because no vendor promises the same answer twice.
+Exits with 1 where a file is not the one that is listed, and where a model answers otherwise than is
+kept on the same kind of processor. On another kind of processor that is a warning.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import random
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,26 +41,11 @@ def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
 
 
 def as_request(sent: Mapping[str, Any]) -> Request:
-    """The request behind what was sent for it; by the same entry it has the same key."""
-    messages, prefix = [], sent.get("shared_prefix", "")
-    if system := sent.get("system"):
-        messages.append({"role": "system", "content": system})
-    for message in sent["messages"]:
-        if isinstance(content := message["content"], list):  # a prefix that the vendor caches
-            prefix, content = content[0]["text"], "".join(block["text"] for block in content)
-        messages.append({**message, "content": content})
-    form = (sent.get("response_format") or {}).get("json_schema") or {}
-    form = form or (sent.get("output_config") or {}).get("format") or {}
-    warmth = (sent.get("extra_body") or {}).get("temperature", 0.0)
-    return Request(
-        tuple(messages),
-        sent.get("max_tokens", sent.get("max_completion_tokens")),
-        temperature=sent.get("temperature", warmth),
-        sample=sent.get("sample", 0),
-        seed=sent.get("seed", 0),
-        shared_prefix=prefix,
-        schema=form.get("schema"),
-    )
+    """The request behind what an embedded model was sent; by the same entry it has the same key."""
+    form = sent.get("response_format", {}).get("json_schema", {})
+    names = ("max_tokens", "temperature", "seed", "shared_prefix")
+    own = {name: sent[name] for name in names}
+    return Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
 
 
 def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
@@ -72,16 +56,12 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     adapter, requests = provider(spec), {}
     for row in rows.itertuples():
         request = as_request(json.loads(row.request))
-        if request.max_tokens is not None:
-            own = request.max_tokens - getattr(spec, "thinking_tokens", 0)
-            request = replace(request, max_tokens=own)
         if request_key({"provider": spec.provider, **adapter.payload(request)}) == row.key:
             requests[row.key] = request
     with tempfile.TemporaryDirectory() as folder:
         asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
         now = {each.request_key: each.reply for each in asyncio.run(asked)}
-    here = embedded.origin()["processor"] if spec.provider == "embedded" else None
-    found = []
+    here, found = embedded.origin()["processor"], []
     for row in rows.to_dict("records"):
         was, reply = reply_of(row), now.get(row["key"])
         outcome = "failed" if row["key"] in requests else "changed entry"
@@ -89,9 +69,9 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
             same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
             outcome = "identical" if same else "another"
         there = json.loads(row["origin"]).get("processor", here)
-        counts = outcome == "failed" or (outcome == "another" and there == here)
-        own = {"processor": there, "against": here is not None and counts}
-        found.append(row | own | {"now": reply and reply.text, "outcome": outcome})
+        against = outcome == "failed" or (outcome == "another" and there == here)
+        own = {"processor": there, "against": against, "outcome": outcome}
+        found.append(row | own | {"now": reply and reply.text})
     return pd.DataFrame(found)
 
 
@@ -100,38 +80,33 @@ def report(found: pd.DataFrame) -> str:
     names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
     lines = [pd.crosstab(names.rename("answers of"), found["outcome"]).to_string()]
     for row in found[found["outcome"] == "another"].head(5).itertuples():
-        lines.append(f"\n{row.file.stem}, {row.uses}, kept on {row.processor or 'a server'}:")
+        lines.append(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
         lines += [f"  was: {row.text[:200]!r}", f"  now: {row.now[:200]!r}"]
     share = (found["outcome"] == "identical").mean()
     return "\n".join([*lines, f"\n{share:.1%} of {len(found)} answers are identical to the byte."])
 
 
-def verify(n: int, seed: int, paid: bool) -> int:
-    """Check the files against their cards and a sample against what is said now; the exit code."""
+def verify(n: int, seed: int) -> int:
+    """Check the files by their hashes and a sample by what is said now; the exit code."""
     limits, registry = specs.limits(), params.load()["models"]
     if not (files := answers.files(limits.answers)):
         print("There are no kept answers; `python -m tomlab.pipeline.answers keep` writes them.")
         return 0
     problems = changed(files)
-    print("\n".join(problems) or f"Files by their cards: {len(files)}, all as described.")
+    print("\n".join(problems) or f"Files by their hashes: {len(files)}, all as listed.")
+    entries = {p.stem: specs.model_spec(p.stem, registry) for p in files if p.stem in registry}
+    entries = {name: spec for name, spec in entries.items() if spec.provider == "embedded"}
+    if others := sorted({path.stem for path in files} - {*entries}):
+        print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    found = []
-    for name, rows in drawn(files, n, seed).groupby("model"):
-        if name not in registry:
-            print(f"{name}: {len(rows)} answers are not asked again: `models` has no such entry")
-            continue
-        spec = specs.model_spec(name, registry)
-        tokens = rows["prompt_tokens"].sum(), rows["completion_tokens"].sum()
-        cost = f"about ${spec.price.usd(*tokens):.4f}" if spec.price else "no declared price"
-        if spec.provider != "embedded" and not paid:
-            print(f"{name}: {len(rows)} answers, {cost}; `--paid` asks this model, too")
-            continue
-        minutes = rows["seconds"].sum() / spec.max_concurrency / 60
-        print(f"{name}: {len(rows)} answers, {cost}, about {minutes:.1f} minutes", flush=True)
-        found.append(again(rows, spec, alone))
+    sample, found = drawn([path for path in files if path.stem in entries], n, seed), []
+    for name, rows in sample.groupby("model") if len(sample) else ():
+        minutes = rows["seconds"].sum() / entries[name].max_concurrency / 60
+        print(f"{name}: {len(rows)} answers, about {minutes:.1f} minutes", flush=True)
+        found.append(again(rows, entries[name], alone))
     if found:
-        print(f"\n{report(every := pd.concat(found))}")
-    return int(bool(problems) or (bool(found) and every["against"].any()))
+        print(f"\n{report(pd.concat(found))}")
+    return int(bool(problems) or any(each["against"].any() for each in found))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -141,10 +116,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--answers", type=int, default=150, help="how many are asked again")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--paid", action="store_true", help="ask models behind a server, too")
     args = parser.parse_args(arguments)
     try:
-        return verify(args.answers, args.seed, args.paid)
+        return verify(args.answers, args.seed)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

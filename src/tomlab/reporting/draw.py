@@ -220,7 +220,7 @@ def legend(
 
 def save(
     figure: Figure | sns.FacetGrid,
-    name: str,
+    name: str | Path,
     title: str,
     caption: str,
     data: pd.DataFrame | None = None,
@@ -228,7 +228,8 @@ def save(
     """Save a figure and show it in the notebook, with its caption and links to its files.
 
     name: such as "bigtom/figure3": written are `results/figures/<name>.png`, `.pdf`, `.csv` (the
-    numbers drawn, `data`) and `.caption.txt`. The bytes depend on the figure alone.
+    numbers drawn, `data`) and `.caption.txt`; a path of another folder replaces `results/figures`.
+    The bytes depend on the figure alone.
     """
     own = getattr(figure, "figure", figure)
     _entitle(own, title)

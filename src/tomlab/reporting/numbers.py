@@ -60,6 +60,8 @@ def span(counts: pd.Series) -> str:
 def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
     """What this run's numbers are from, for a caption: "n = 100 answers from 100 templates"."""
     own = rows[rows["source"] == RUN] if "source" in rows else rows
+    if own["n"].isna().all():
+        return f"no {units} of this run"
     told = f"{units} from {span(own['n_groups'])} {groups}"
     return f"n = {span(own['n'])} {told}"
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -100,7 +101,7 @@ def _safe(text: str) -> str:
 
 def table(
     frame: pd.DataFrame,
-    name: str,
+    name: str | Path,
     caption: str,
     notes: Sequence[str] = (),
     *,
@@ -111,12 +112,16 @@ def table(
 
     frame: as for `in_words`, or texts already. name: such as "bigtom/table7"; written are
     `results/tables/<name>.csv` (`data`, a row a number; without it the frame), `.html` and `.tex`.
+    A table of another folder is named by its whole path, as figures are.
     """
     shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
-    written = {"html": page, "tex": latex.table(shown, caption, notes, name)}
+    written = {
+        "html": page,
+        "tex": latex.table(shown, caption, notes, f"{path.parent.name}/{path.name}"),
+    }
     written["csv"] = (frame if data is None else data).to_csv(
         index=data is None and any(frame.index.names)
     )

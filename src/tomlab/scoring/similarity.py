@@ -9,7 +9,7 @@ import numpy as np
 
 from tomlab.errors import InputError
 
-KINDS = ("exact", "token_f1", "embedding", "entailment")
+KINDS = ("exact", "token_f1", "embedding")
 APOSTROPHES = re.compile(r"['’‘`]")
 _FUNCTION_WORD = re.compile(
     r"\b(a|an|the|is|are|was|were|be|been|to|of|that|has|have|had|does|do|did)\b"
@@ -32,18 +32,14 @@ def similarity(
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
     kind: exact (equal as `plain`: 1 or 0), token_f1 (of the words, with repeats), embedding (cosine
-    of `vectors`, of length 1, by text), entailment (`vectors` has that of each pair, by
-    `entailment.two_way`; a pair it has not is none). Errors: `InputError` for another kind or a
-    text without a vector.
+    of `vectors`, of length 1, by text). Errors: `InputError` for another kind or a text without a
+    vector.
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
     both = (predicted_texts, gold_texts)
     if not all(map(len, both)):
         return np.zeros((len(predicted_texts), len(gold_texts)))
-    if kind == "entailment":
-        known = vectors or {}
-        return np.array([[known.get((a, b), 0.0) for b in gold_texts] for a in predicted_texts])
     if kind == "embedding":
         left, right = (_vectors(texts, vectors or {}) for texts in both)
         return left @ right.T

@@ -68,128 +68,36 @@ def read(text, finish="stop", cot=False):
     return key or outcome
 
 
-def test_key_after_answer_is_read():
-    assert read("Answer: a)Mei believes the oyster is empty.") == "a"
-
-
-def test_key_that_opens_the_answer_is_read():
-    assert read("a) Mei believes the oyster is empty.") == "a"
-
-
-def test_key_in_brackets_is_read():
-    assert read("(b)") == "b"
-
-
-def test_bold_key_is_read():
-    assert read("**b)** Mei believes the oyster is empty.") == "b"
-
-
-def test_key_with_a_full_stop_is_read():
-    assert read("a. Mei believes the oyster is empty.") == "a"
-
-
-def test_bare_letter_is_read():
-    assert read("b") == "b"
-
-
-def test_capital_key_is_read():
-    assert read("A) Mei believes the oyster is empty.") == "a"
-
-
-def test_bare_letter_on_a_line_of_its_own_is_read():
-    assert read("Answer: b\nMei did not notice the octopus.") == "b"
-
-
-def test_only_key_within_a_sentence_is_read():
-    assert read("The right option is b) Mei believes the oyster is empty.") == "b"
-
-
-def test_both_keys_without_one_that_leads_name_no_option():
-    assert read("It is a) or b), who knows.") == "unparsed"
-
-
-def test_leading_key_counts_though_the_other_one_follows():
-    assert read("a) Mei believes it is empty. Not b), since she saw it.") == "a"
-
-
-def test_key_of_no_option_is_unparsed():
-    assert read("c) Mei believes neither.") == "unparsed"
-
-
-def test_letter_within_a_word_is_no_key():
-    assert read("Mei thinks of it as a diver (by schema) and dives.") == "unparsed"
-
-
-def test_empty_answer_is_unparsed():
-    assert read("") == "unparsed"
-
-
-def test_option_text_without_its_key_is_unparsed():
-    assert read("Mei believes the oyster she spotted contains a pearl.") == "unparsed"
-
-
-def test_first_answer_counts():
-    assert read("Answer: b) It is empty.\n\nQuestion: And Kofi?\nAnswer: a) He does.") == "b"
-
-
-def test_reasoning_before_answer_does_not_count():
-    assert read("Thought: a) would need that she saw it.\nAnswer: b) It is empty.", cot=True) == "b"
-
-
-def test_reasoning_without_answer_is_unparsed():
-    assert read("Thought: she did not see it, so it must be b) then.", cot=True) == "unparsed"
-
-
-def test_reasoning_cut_off_before_answer_is_truncated():
-    assert read("Thought: she did not see it, so", "length", cot=True) == "truncated"
-
-
-def test_answer_cut_off_after_its_leading_key_counts():
-    assert read("Thought: no.\nAnswer: b) Mei believes the oys", "length", cot=True) == "b"
-
-
-def test_answer_cut_off_without_a_leading_key_is_truncated():
-    assert read("Mei saw it, which excludes b) and leaves", "length") == "truncated"
-
-
-def test_chain_of_thought_that_is_a_bare_option_counts():
-    assert read("b)Mei believes the oyster she spotted is empty.", cot=True) == "b"
-
-
-def test_chain_of_thought_that_weighs_both_options_without_answer_is_unparsed():
-    assert read("a) would need that she saw it, so b).", cot=True) == "unparsed"
-
-
-def test_closed_thinking_is_not_read():
-    assert read("<think>a) or b)? Answer: a)</think>b) Mei dives.") == "b"
-
-
-def test_open_thinking_is_truncated():
-    assert read("<think>She did not see it. Answer: b)", "length") == "truncated"
-    assert read("<think>She did not see it. Answer: b)", "stop") == "truncated"
-
-
-def test_thinking_that_the_prompt_opened_is_not_read():
-    assert read("a) or b)? Answer: a)</think>\n\nb) Mei dives.") == "b"
-
-
-def test_refusal_by_finish_reason_is_refused():
-    assert read("", "refusal") == "refused"
-
-
-def test_refusal_by_text_is_refused():
-    assert read("I'm sorry, but I can't help with that.") == "refused"
-
-
-def test_undecided_opening_before_an_answer_is_no_option_a():
-    assert read("I cannot decide. Answer: b)") == "b"
-
-
-def test_apology_with_an_option_is_an_answer():
-    assert read("I'm sorry, I am not sure, but b) seems right.") == "b"
-
-
 PLAIN = [
+    ("Answer: a)Mei believes the oyster is empty.", "a"),  # key after answer is read
+    ("a) Mei believes the oyster is empty.", "a"),  # key that opens the answer is read
+    ("(b)", "b"),  # key in brackets is read
+    ("**b)** Mei believes the oyster is empty.", "b"),  # bold key is read
+    ("a. Mei believes the oyster is empty.", "a"),  # key with a full stop is read
+    ("b", "b"),  # bare letter is read
+    ("A) Mei believes the oyster is empty.", "a"),  # capital key is read
+    ("Answer: b\nMei did not notice the octopus.", "b"),  # bare letter on a line of its own is read
+    # Only key within a sentence is read:
+    ("The right option is b) Mei believes the oyster is empty.", "b"),
+    ("It is a) or b), who knows.", "unparsed"),  # both keys without one that leads name no option
+    # Leading key counts though the other one follows:
+    ("a) Mei believes it is empty. Not b), since she saw it.", "a"),
+    ("c) Mei believes neither.", "unparsed"),  # key of no option is unparsed
+    # Letter within a word is no key:
+    ("Mei thinks of it as a diver (by schema) and dives.", "unparsed"),
+    ("", "unparsed"),  # empty answer is unparsed
+    # Option text without its key is unparsed:
+    ("Mei believes the oyster she spotted contains a pearl.", "unparsed"),
+    # First answer counts:
+    ("Answer: b) It is empty.\n\nQuestion: And Kofi?\nAnswer: a) He does.", "b"),
+    ("<think>a) or b)? Answer: a)</think>b) Mei dives.", "b"),  # closed thinking is not read
+    ("<think>She did not see it. Answer: b)", "truncated"),  # open thinking is truncated as well
+    # Thinking that the prompt opened is not read:
+    ("a) or b)? Answer: a)</think>\n\nb) Mei dives.", "b"),
+    ("I'm sorry, but I can't help with that.", "refused"),  # refusal by text is refused
+    ("I cannot decide. Answer: b)", "b"),  # undecided opening before an answer is no option a
+    ("I'm sorry, I am not sure, but b) seems right.", "b"),  # apology with an option is an answer
+    # Formats.
     ("Answer:a)Mei dives.", "a"),
     ("Answer:b", "b"),
     ("answer : (A)", "a"),
@@ -253,6 +161,14 @@ def test_plain_answer(text, verdict):
 
 
 COT = [
+    # Reasoning before answer does not count:
+    ("Thought: a) would need that she saw it.\nAnswer: b) It is empty.", "b"),
+    # Reasoning without answer is unparsed:
+    ("Thought: she did not see it, so it must be b) then.", "unparsed"),
+    # Chain of thought that is a bare option counts:
+    ("b)Mei believes the oyster she spotted is empty.", "b"),
+    # Chain of thought that weighs both options without answer is unparsed:
+    ("a) would need that she saw it, so b).", "unparsed"),
     ("Thought: Let's think step by step:\n1) She missed it.\nAnswer: b)Mei dives.", "b"),
     ("a) is wrong, b) is right.\nAnswer: b) Mei dives.", "b"),
     ("Thought: what is the answer? It is a).\n\n**Answer: b)**", "b"),
@@ -278,6 +194,13 @@ def test_chain_of_thought(text, verdict):
 
 
 CUT_OFF = [
+    # Reasoning cut off before answer is truncated:
+    ("Thought: she did not see it, so", True, "truncated"),
+    # Answer cut off after its leading key counts:
+    ("Thought: no.\nAnswer: b) Mei believes the oys", True, "b"),
+    # Answer cut off without a leading key is truncated:
+    ("Mei saw it, which excludes b) and leaves", False, "truncated"),
+    ("<think>She did not see it. Answer: b)", False, "truncated"),  # open thinking is truncated
     ("b) Mei believes the oys", False, "b"),
     ("Answer: b) Mei believes the oys", False, "b"),
     ("Answer: Mei chooses b) since", False, "truncated"),
@@ -291,6 +214,10 @@ CUT_OFF = [
     ("<think>Answer: b)", True, "truncated"),
     ("<think>a)</think>Answer: b) Mei", True, "b"),
 ]
+
+
+def test_refusal_by_finish_reason_is_refused():
+    assert read("", "refusal") == "refused"
 
 
 @pytest.mark.parametrize(("text", "cot", "verdict"), CUT_OFF)
@@ -385,13 +312,6 @@ def test_score_survives_being_written_and_read(items, tmp_path):
     assert bigtom.metrics(stored).equals(bigtom.metrics(scores))
 
 
-def test_items_that_were_written_and_read_are_scored_alike(items, tmp_path):
-    tidy.write(items, "items", tmp_path / "items.parquet")
-    stored = tidy.read("items", tmp_path / "items.parquet")
-    responses = of_baseline(items, "random")
-    assert bigtom.score(stored, responses).equals(bigtom.score(items, responses))
-
-
 def test_response_to_an_unknown_item_is_named(items):
     responses = answered(items[:1], "a)").assign(item_id="nobody/forward_belief/true_belief/0")
     with pytest.raises(InputError, match=r"no item 'nobody/forward_belief/true_belief/0'"):
@@ -407,66 +327,24 @@ def test_response_by_an_unknown_method_is_named(items):
 # Composition
 
 
-@pytest.mark.parametrize(
-    ("cell", "sentences"),
-    [
-        (("forward_belief", "true_belief", 0), "context desire percept causal_event aware"),
-        (("forward_belief", "true_belief", 1), "context desire percept belief causal_event aware"),
-        (("forward_belief", "false_belief", 0), "context desire percept causal_event unaware"),
-        (
-            ("forward_belief", "false_belief", 1),
-            "context desire percept belief causal_event unaware",
-        ),
-        (("forward_belief", "true_control", 0), "context desire percept random_event aware_random"),
-        (
-            ("forward_belief", "true_control", 1),
-            "context desire percept belief random_event aware_random",
-        ),
-        (
-            ("forward_belief", "false_control", 0),
-            "context desire percept random_event unaware_random",
-        ),
-        (
-            ("forward_belief", "false_control", 1),
-            "context desire percept belief random_event unaware_random",
-        ),
-        (
-            ("backward_belief", "true_belief", 0),
-            "context desire percept causal_event action_new_state",
-        ),
-        (
-            ("backward_belief", "true_belief", 1),
-            "context desire percept belief causal_event action_new_state",
-        ),
-        (
-            ("backward_belief", "false_belief", 0),
-            "context desire percept causal_event action_initial_state",
-        ),
-        (
-            ("backward_belief", "false_belief", 1),
-            "context desire percept belief causal_event action_initial_state",
-        ),
-        (
-            ("backward_belief", "true_control", 0),
-            "context desire percept random_event action_initial_state",
-        ),
-        (
-            ("backward_belief", "true_control", 1),
-            "context desire percept belief random_event action_initial_state",
-        ),
-        (("percept_to_belief", "true_belief", 0), "context desire percept"),
-    ],
-    ids=lambda value: "/".join(map(str, value)) if isinstance(value, tuple) else "",
-)
-def test_story_is_made_of_these_sentences(mei, cell, sentences):
-    variables = {
-        "aware": "aware_of_event",
-        "unaware": "not_aware_of_event",
-        "aware_random": "aware_of_random_event",
-        "unaware_random": "not_aware_of_random_event",
-    }
-    expected = " ".join(MEI[variables.get(name, name)] for name in sentences.split())
-    assert mei[cell]["story"] == expected
+TOLD = {
+    ("forward_belief", "true_belief"): "causal_event aware_of_event",
+    ("forward_belief", "false_belief"): "causal_event not_aware_of_event",
+    ("forward_belief", "true_control"): "random_event aware_of_random_event",
+    ("forward_belief", "false_control"): "random_event not_aware_of_random_event",
+    ("backward_belief", "true_belief"): "causal_event action_new_state",
+    ("backward_belief", "false_belief"): "causal_event action_initial_state",
+    ("backward_belief", "true_control"): "random_event action_initial_state",
+}
+
+
+@pytest.mark.parametrize("cell", TOLD, ids="/".join)
+def test_story_is_made_of_these_sentences(mei, cell):
+    for initial, belief in enumerate(["", "belief "]):
+        names = f"context desire percept {belief}{TOLD[cell]}".split()
+        assert mei[*cell, initial]["story"] == " ".join(MEI[name] for name in names)
+    opening = " ".join(MEI[name] for name in ("context", "desire", "percept"))
+    assert mei["percept_to_belief", "true_belief", 0]["story"] == opening
 
 
 def test_story_of_table_1_is_composed_as_printed(mei):
@@ -506,24 +384,11 @@ def test_only_true_belief_has_the_aware_answer(mei):
         assert item["answer"] == MEI[f"{kind}_answer_{'aware' if aware else 'not_aware'}"]
 
 
-def test_percept_to_belief_has_the_initial_belief_unlike_the_release(mei):
-    item = mei["percept_to_belief", "true_belief", 0]
-    assert item["answer"] == MEI["belief_answer_not_aware"]
-
-
 def test_reality_is_the_new_state_wherever_the_event_is_told(mei):
     for (variable, condition, _), item in mei.items():
         kind = "action" if variable == "forward_action" else "belief"
         told = condition.endswith("_belief") and variable != "percept_to_belief"
         assert item["reality"] == MEI[f"{kind}_answer_{'aware' if told else 'not_aware'}"]
-
-
-def test_choices_are_the_two_answers_of_the_kind_asked_for(mei):
-    for (variable, *_), item in mei.items():
-        kind = "action" if variable == "forward_action" else "belief"
-        both = {MEI[f"{kind}_answer_aware"], MEI[f"{kind}_answer_not_aware"]}
-        assert len(item["choices"]) == 2
-        assert set(item["choices"]) == both
 
 
 @pytest.mark.parametrize("initial", [0, 1])
@@ -535,15 +400,6 @@ def test_backward_controls_are_one_item_and_the_second_is_marked(mei, initial):
     assert second["duplicate_of"] == first["item_id"]
 
 
-def test_no_other_item_is_marked_as_a_duplicate(mei):
-    marked = {cell for cell, item in mei.items() if item["duplicate_of"]}
-    assert marked == {("backward_belief", "false_control", belief) for belief in (0, 1)}
-
-
-def test_composition_is_the_same_each_time(templates, items):
-    assert bigtom.compose(templates).equals(items)
-
-
 def test_shuffling_depends_on_seed_and_item_alone(templates, items):
     turned = bigtom.compose(templates.iloc[::-1]).set_index("item_id").loc[items["item_id"]]
     assert turned["choices"].tolist() == items["choices"].tolist()
@@ -553,11 +409,6 @@ def test_shuffling_depends_on_seed_and_item_alone(templates, items):
 def test_right_option_is_a_about_as_often_as_b(items):
     first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
     assert 0.4 < np.mean(first) < 0.6
-
-
-def test_items_of_one_template_are_shuffled_apart(mei):
-    beliefs = [item for item in mei.values() if item["question_type"] == "belief"]
-    assert {item["choices"][0] for item in beliefs} == set(beliefs[0]["choices"])
 
 
 def test_no_templates_is_an_input_error():
@@ -643,11 +494,6 @@ def test_shared_prefix_opens_the_last_message(items, method):
         assert last.startswith(bigtom.shared_prefix(item, method))
 
 
-def test_siblings_that_differ_in_the_last_sentence_share_their_prefix(mei):
-    first, second = (mei["forward_belief", c, 1] for c in ("true_belief", "false_belief"))
-    assert bigtom.shared_prefix(first, "0-shot") == bigtom.shared_prefix(second, "0-shot")
-
-
 @pytest.mark.parametrize(
     ("method", "count"), [("0-shot", 25), ("0-shot-cot", 12), ("1-shot", 12), ("1-shot-cot", 12)]
 )
@@ -690,22 +536,6 @@ def test_who_thinks_all_know_all_passes_controls_and_percept_to_belief(items):
     for variable in VARIABLES:
         assert value(metrics, "tb_and_fb", f"{variable}/control_tb_and_fb/1") == 1
     assert value(metrics, "accuracy", "percept_to_belief/true_belief/0") == 1
-
-
-def test_guessing_is_right_half_the_time(items):
-    metrics = bigtom.metrics(bigtom.score(items, of_baseline(items, "random")))
-    [correct] = metrics.query("condition == 'correct'").to_dict("records")
-    assert correct["ci_low"] < 0.5 < correct["ci_high"]
-    assert correct["ci_high"] - correct["ci_low"] < 0.2
-
-
-def test_guesses_depend_on_seed_and_method_and_item_alone(items):
-    items = bigtom.asked(items, "1-shot")
-    first = of_baseline(items, "random")["response"].tolist()
-    turned = of_baseline(items.iloc[::-1], "random")["response"].tolist()
-    assert turned[::-1] == first
-    assert of_baseline(items, "random", seed=1)["response"].tolist() != first
-    assert of_baseline(items, "random", method="1-shot")["response"].tolist() != first
 
 
 # What must not matter
@@ -813,20 +643,6 @@ def test_outcome_rates_are_shares_of_all_answers(items, responses):
     assert set(rates["n_groups"]) == {24}
 
 
-def test_accuracy_counts_answers_and_templates(items, responses):
-    metrics = bigtom.metrics(bigtom.score(items, responses))
-    cells = metrics[metrics["metric"] == "accuracy"]
-    assert len(cells) == 25
-    assert set(cells["n"]) == {24}
-    assert set(cells["n_groups"]) == {24}
-
-
-def test_unparsed_answer_counts_as_not_correct(items):
-    metrics = bigtom.metrics(bigtom.score(items, answered(items, "Who knows?")))
-    assert value(metrics, "outcome_rate", "unparsed") == 1
-    assert (metrics[metrics["metric"] == "accuracy"]["value"] == 0).all()
-
-
 def test_released_rule_takes_both_keys_for_right(items):
     metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")))
     right_is_a = np.mean([i["choices"][0] == i["answer"] for i in items.to_dict("records")])
@@ -886,19 +702,6 @@ def test_regression_finds_the_coefficients_that_made_the_data():
     assert set(fit["n_groups"]) == {1000}
 
 
-def test_regression_is_that_of_the_four_shares():
-    scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
-    share = scores.groupby(["model", "source"])["score"].mean()
-    odds = np.log(share / (1 - share))
-    expected = [
-        odds.iloc[0],
-        odds.iloc[2] - odds.iloc[0],
-        odds.iloc[1] - odds.iloc[0],
-        odds.iloc[3] - odds.iloc[2] - odds.iloc[1] + odds.iloc[0],
-    ]
-    assert circularity(scores)["b"].tolist() == pytest.approx(expected, abs=1e-5)
-
-
 def test_standard_errors_are_clustered_by_template():
     scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
     twice = pd.concat(
@@ -953,11 +756,6 @@ def test_no_regression_with_one_model_or_one_source(column):
     assert "two data sources and two models" in reason
 
 
-def test_no_regression_without_0_shot_answers():
-    scores = simulated((0, 1, 0, 0), templates=20)
-    assert isinstance(circularity(scores.assign(method="1-shot")), str)
-
-
 def test_regression_reads_the_twelve_cells_alone():
     scores = simulated((0.2, 1.0, -0.4, 0.3), templates=50)
     control = scores.assign(
@@ -974,12 +772,6 @@ def test_model_that_is_always_right_or_wrong_on_a_source_is_named(score):
     stuck = (scores["model"] == "model-1") & (scores["source"] == "source-0")
     scores.loc[stuck, "score"] = score
     assert "model-1 is always right" in circularity(scores)
-
-
-def test_model_that_never_saw_a_source_is_named():
-    scores = simulated((0, 1, 0, 0), templates=20)
-    seen = (scores["model"] != "model-0") | (scores["source"] != "source-1")
-    assert "never asked on source-1" in circularity(scores[seen])
 
 
 # The rule that decided
@@ -1016,5 +808,4 @@ def test_rule_is_the_one_that_gave_the_outcome(mei, text, method, finish, outcom
     right = item["choices"][0] == item["answer"]
     expected = ("correct" if right else "wrong") if outcome == "answered" else outcome
     assert bigtom.score(pd.DataFrame([item]), responses)["outcome"].item() == expected
-    assert scoring.verdict(item, response)[::2] == (expected, rule)
     assert bigtom.rule(item, response) == rule

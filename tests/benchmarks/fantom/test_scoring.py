@@ -14,14 +14,12 @@ import fantom_protocol
 import replies
 from fantom_sets import SAID, question_set, random_sets
 from replies import sorted_rows
-from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import scoring
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
 from tomlab.errors import InputError
-from tomlab.models.specs import BaselineModel
-from tomlab.records.tidy import OUTCOMES, SCORED
+from tomlab.records.tidy import SCORED
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -42,19 +40,6 @@ def verdict(kind: str, said: str, set_id: str = "0-0-0", **response) -> pd.Serie
 # Items
 
 
-def test_a_set_becomes_one_item_a_question_and_beliefs_become_two():
-    kinds = ITEMS[ITEMS["group_id"] == "0-0-0"]["question_type"].value_counts().to_dict()
-    assert kinds == {
-        "fact": 1,
-        "belief_dist": 2,
-        "belief_choice": 2,
-        "answerability_list": 1,
-        "infoaccess_list": 1,
-        "answerability_yn": 4,
-        "infoaccess_yn": 4,
-    }
-
-
 def test_short_context_leaves_out_who_is_not_in_it():
     short, full = (fantom.asked(ITEMS, method) for method in ("short", "full"))
     left_out = full[~full["item_id"].isin(short["item_id"])]
@@ -72,12 +57,6 @@ def test_full_context_counts_a_set_as_inaccessible_when_somebody_in_it_does_not_
     assert set(lists["full_scenario"]) == {"inaccessible"}
 
 
-def test_whose_mind_a_question_asks_about():
-    assert item("answerability_yn")["character"] == "linda"
-    second = ITEMS[ITEMS["tom_order"] == "second-order:cyclic"].iloc[0]
-    assert second["character"] == "linda"
-
-
 @settings(deadline=None)
 @given(st.integers(0, 50))
 def test_options_are_shuffled_by_seed_and_nothing_else(seed):
@@ -90,11 +69,6 @@ def test_options_are_shuffled_by_seed_and_nothing_else(seed):
     pd.testing.assert_frame_equal(again, reverse)
 
 
-def test_no_sets_is_an_error():
-    with pytest.raises(InputError, match="no question sets"):
-        fantom.compose([])
-
-
 # Prompts
 
 
@@ -104,36 +78,11 @@ def prompt(kind: str, method: str = "short", **more: str) -> str:
     return message["content"]
 
 
-def test_fact_question_follows_the_conversation():
-    assert prompt("fact").endswith(
-        "Kailey: I am back!\n\nQuestion: What breed is Linda's dog?\nAnswer:"
-    )
-
-
-def test_choices_are_lettered():
-    lines = prompt("belief_choice").split("\n")
-    assert lines[-4][:4] == "(a) "
-    assert lines[-3][:4] == "(b) "
-    assert lines[-2:] == ["", "Choose an answer from above:"]
-
-
-def test_answerability_shows_the_fact_question_as_target():
-    assert prompt("answerability_yn").endswith(
-        "\n\nTarget: What breed is Linda's dog?\nQuestion: Does Linda know the correct answer to "
-        "this question? Answer yes or no.\nAnswer:"
-    )
-
-
 def test_infoaccess_shows_question_and_answer_as_information():
     assert prompt("infoaccess_list").endswith(
         "\n\nInformation: What breed is Linda's dog? Linda's dog is a golden retriever.\n"
         "Question: List all the characters who know this information.\nAnswer:"
     )
-
-
-def test_full_context_shows_all_of_the_conversation():
-    assert "Sally: What is this about?" in prompt("fact", "full")
-    assert "Sally: What is this about?" not in prompt("fact")
 
 
 def test_chain_of_thought_is_two_calls():
@@ -143,35 +92,11 @@ def test_chain_of_thought_is_two_calls():
     assert second == f"{first} Linda said so.\n\nTherefore, the answer is:"
 
 
-def test_answer_without_reasoning_before_is_an_error():
-    with pytest.raises(InputError, match="short-reasoning"):
-        prompt("fact", "short-cot")
-
-
 @pytest.mark.parametrize("method", fantom.METHODS)
 def test_all_questions_on_a_conversation_begin_alike(method):
     for row in ITEMS.to_dict("records"):
         text = fantom.messages(row | {"reasoning": "So."}, method)[0]["content"]
         assert text.startswith(fantom.shared_prefix(row, method))
-
-
-def test_a_failed_first_call_is_an_error_of_the_second():
-    questions = evaluation.plan(
-        fantom, ITEMS, BaselineModel(name="r", provider="baseline", model="random"), ["short-cot"]
-    )[:2]
-    first = pd.DataFrame(
-        {
-            "item_id": [q.item["item_id"] for q in questions],
-            "method": "short-reasoning",
-            "sample": 0,
-            "response": ["Linda told it. Answer: she did", None],
-            "error": [None, "APIError: gone"],
-        }
-    )
-    [asked], lost = evaluation.second_calls(fantom, questions, first)
-    assert asked.item["reasoning"] == "she did"
-    assert lost["method"].tolist() == ["short-cot"]
-    assert lost["error"].tolist() == ["first call: APIError: gone"]
 
 
 # Verdicts, one rule each
@@ -224,13 +149,6 @@ def test_a_long_answer_about_a_belief_is_read_to_its_end():
 def test_an_answer_that_the_encoder_cannot_read_to_its_end_is_cut_and_said_to_be(more):
     row = verdict("belief_dist", f"{NOTHING * 40} {more}")
     assert (row["outcome"], row["cut"]) == ("correct", True)
-
-
-def test_a_belief_that_the_encoder_cannot_read_to_its_end_is_told_too():
-    asked = item("belief_dist")
-    items = pd.DataFrame([asked | {"wrong_answer": RETRIEVER * 60}])
-    row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": NOTHING}
-    assert fantom.score(items, pd.DataFrame([row]))["cut"].tolist() == [True]
 
 
 def test_list_needs_every_aware_name_and_no_other():
@@ -295,15 +213,6 @@ def test_fact_that_was_cut_off_earns_its_share_and_is_doubtful():
     assert (row["outcome"], row["doubtful"]) == ("scored", True)
     row = verdict("fact", "Let me", **cut)
     assert (row["outcome"], row["score"], row["doubtful"]) == ("truncated", 0, False)
-
-
-def test_facts_are_in_no_share_of_outcomes():
-    items = ITEMS[ITEMS["question_type"].isin(["fact", "belief_choice"])]
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold")))
-    rates = table[table["metric"] == "outcome_rate"].set_index("condition")
-    assert list(rates.index) == list(OUTCOMES)
-    assert (rates["n"] == (items["question_type"] == "belief_choice").sum()).all()
-    assert rates["value"].sum() == rates["value"]["correct"] == 1
 
 
 @pytest.mark.parametrize(
@@ -443,21 +352,9 @@ def test_unknown_items_are_an_error():
 def test_gold_scores_one_everywhere(method):
     items = fantom.compose(random_sets(3))
     table = fantom.metrics(fantom.score(items, of_baseline(items, "gold", method)))
-    shares = table[
-        table["metric"].isin(CONJUNCTIONS)
-        | table["metric"].isin(
-            [
-                *SHARES,
-                "belief_f1",
-                "fact_f1",
-                "answerability_yn",
-                "infoaccess_yn",
-                "all_characters",
-                "consistency",
-                "belief_order",
-            ]
-        )
-    ]
+    more = ["belief_f1", "fact_f1", "answerability_yn", "infoaccess_yn", "belief_order"]
+    more += ["all_characters", "consistency"]
+    shares = table[table["metric"].isin([*CONJUNCTIONS, *SHARES, *more])]
     assert len(shares) > 20
     assert (shares["value"] == 1).all()
 
@@ -466,13 +363,6 @@ def test_omniscient_misses_every_belief_that_somebody_missed_and_has_all_others(
     table = fantom.metrics(fantom.score(ITEMS, of_baseline(ITEMS, "omniscient")))
     choice = table[table["metric"] == "belief_choice"].set_index("condition")["value"]
     assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
-
-
-def test_interval_of_random_guesses_covers_chance():
-    items = fantom.compose(random_sets(5, conversations=40))
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
-    choice = table[(table["metric"] == "belief_choice")]
-    assert ((choice["ci_low"] < 0.5) & (choice["ci_high"] > 0.5)).all()
 
 
 # The released protocol
@@ -556,28 +446,6 @@ def test_conjunctions_fall_as_more_must_be_right_at_once():
             assert values[f"{scenario}/conversation"] <= values[f"{scenario}/part"] <= 1
 
 
-def test_intervals_cluster_on_conversations():
-    items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
-    choice = table[(table["metric"] == "belief_choice")]
-    assert (choice["n_groups"] <= 4).all()
-    assert (choice["n"] > choice["n_groups"]).all()
-
-
-def test_conversations_without_a_row_to_count_are_no_groups():
-    missed = [question_set(f"{n}-0-0") for n in range(2)]
-    heard = [question_set(f"{n}-0-0", "accessible") for n in range(2, 12)]
-    tables = []
-    for sets in (missed, missed + heard):
-        items = fantom.compose(sets)
-        table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
-        own = table["condition"].str.startswith("inaccessible") & (table["metric"] != "fact_f1")
-        tables.append(table[own].set_index(["metric", "condition"]))
-    alone, among = tables
-    assert set(among["n_groups"]) <= {1, 2} and ("answerability_yn", "inaccessible") in among.index
-    pd.testing.assert_frame_equal(among, alone)
-
-
 def test_errors_and_right_answers_make_up_all_lists():
     items = fantom.compose(random_sets(2))
     table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
@@ -631,15 +499,3 @@ def test_a_kind_of_belief_that_nobody_was_asked_about_leaves_no_plain_mean():
     assert not by_order(first="+-", cyclic="+").index.str.endswith("mean").any()
     found = by_order(cyclic="+", acyclic="-")
     assert found["/second-order:mean"] == 0.5 and "/orders:mean" not in found
-
-
-def test_a_limited_run_takes_whole_sets():
-    model = BaselineModel(
-        name="r", provider="baseline", model="random", groups={"fantom": {"short": 3}}
-    )
-    items = fantom.compose(random_sets(4))
-    asked = evaluation.plan(fantom, items, model, ["short"])
-    chosen = {q.item["group_id"] for q in asked}
-    assert len(chosen) == 3
-    whole = fantom.asked(items[items["group_id"].isin(chosen)], "short")
-    assert {q.item["item_id"] for q in asked} == set(whole["item_id"])

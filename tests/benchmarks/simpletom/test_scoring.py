@@ -119,52 +119,38 @@ PLAIN = [
     pytest.param("B)", "B", id="key with half a bracket"),
     pytest.param("(B", "B", id="key with the other half"),
     pytest.param("**(B)**", "B", id="bold key in brackets"),
-    pytest.param("**B**", "B", id="bold key"),
-    pytest.param("__B__", "B", id="underlined key"),
     pytest.param("`B`", "B", id="key as code"),
     pytest.param("> (B)", "B", id="key in a quotation"),
-    pytest.param("- (B) pay for the chips", "B", id="key in a list of one"),
     pytest.param("[B]", "B", id="key in square brackets"),
-    pytest.param('"(B)"', "B", id="key in quotes"),
     pytest.param("“(B)”", "B", id="key in unicode quotes"),
     pytest.param("‘B’ because she can't see it", "B", id="bare key in single unicode quotes"),
     pytest.param("（B）", "B", id="key in full-width brackets"),
-    pytest.param("\n\n  (B)\n", "B", id="key between newlines"),
     pytest.param("(B) pay for the chips", "B", id="key and option text"),
     pytest.param("(B)pay for the chips", "B", id="key and option text without a space"),
     pytest.param("B: pay for the chips", "B", id="key, colon and option text"),
-    pytest.param("B. pay for the chips", "B", id="key, full stop and option text"),
     pytest.param("B - pay for the chips", "B", id="key, dash and option text"),
     pytest.param("B\npay for the chips", "B", id="key on its own line"),
     pytest.param("b", "B", id="lower-case key"),
-    pytest.param("(b)", "B", id="lower-case key in brackets"),
-    pytest.param("(b) pay for the chips", "B", id="lower-case key and option text"),
     pytest.param("a) report the moldy chips", "A", id="lower-case key with half a bracket"),
     pytest.param("B because Mary can't know.", "B", id="bare key with a reason"),
     pytest.param("(B), since (A) would need that she looked.", "B", id="leading key, then other"),
-    pytest.param("B, not A", "B", id="leading bare key, then the other denied"),
     pytest.param(
         "(B) (A person can't see into a bag.)", "B", id="article in brackets behind a key"
     ),
     pytest.param("(B)\n\nIs Mary aware of it? No.", "B", id="question below the key"),
-    pytest.param("(B) " + LONG, "B", id="very long text behind a key"),
     # An answer that is announced.
     pytest.param("Answer: (B)", "B", id="answer with colon"),
     pytest.param("**Answer:** (B)", "B", id="bold answer with colon"),
-    pytest.param("ANSWER: B", "B", id="answer in capitals"),
     pytest.param("The answer is (B) because (A) is what she would do if aware.", "B", id="because"),
-    pytest.param("The answer is B because she can't know.", "B", id="bare key because"),
     pytest.param("The correct answer is: (B) pay for the chips.", "B", id="the correct answer is"),
     pytest.param("The correct answer choice is (B).", "B", id="the correct answer choice is"),
     pytest.param("The answer is Option B.", "B", id="announced option"),
     pytest.param("The answer is: pay for the chips (B).", "B", id="key behind the option text"),
     pytest.param("The answer is (A). Wait, the answer is (B).", "B", id="change of mind"),
-    pytest.param("Answer: (A)\nAnswer: (B)", "B", id="answer stated twice"),
     pytest.param("The answer is (B). This answer is based on facts.", "B", id="this answer is"),
     pytest.param(
         "The answer is (B). If she had known, the answer would be (A).", "B", id="what it would be"
     ),
-    pytest.param("The answer is (B). If she had known, (A).", "B", id="condition behind the key"),
     pytest.param(LONG + "The answer is (B).", "B", id="very long text before the answer"),
     # One key within a sentence.
     pytest.param("Option B", "B", id="option and key"),
@@ -177,13 +163,11 @@ PLAIN = [
     pytest.param("(A) is wrong, so (B).", "B", id="wrong key, then the right one"),
     pytest.param("A: (B)", "B", id="A for answer"),
     pytest.param("(Because she can't know) (B)", "B", id="bracket that opens with a B word"),
-    pytest.param("(A normal shopper would pay.) (B)", "B", id="bracket that opens with an article"),
     pytest.param(
         "I'm sorry, I am not sure, but (B) seems right.", "B", id="apology with an answer"
     ),
     # Both, none, or denied.
     pytest.param("(A) or (B)", "unparsed", id="A or B"),
-    pytest.param("A or B", "unparsed", id="bare A or B"),
     pytest.param("A, or maybe B", "unparsed", id="A, or maybe B"),
     pytest.param("(A) and (B)", "unparsed", id="A and B"),
     pytest.param("Both (A) and (B) are likely.", "unparsed", id="both"),
@@ -191,40 +175,27 @@ PLAIN = [
     pytest.param("It is not (A) or (B).", "unparsed", id="not either"),
     pytest.param("(A), (B)", "unparsed", id="both with a comma"),
     pytest.param("(A)(B)", "unparsed", id="both without a space"),
-    pytest.param("A, B", "unparsed", id="both bare with a comma"),
     pytest.param("A/B", "unparsed", id="both with a slash"),
     pytest.param("(A)? No, (B)?", "unparsed", id="both with question marks"),
     pytest.param("(A) report the chips\n(B) pay for the chips", "unparsed", id="list of both"),
-    pytest.param("A. Report.\n\nB. Pay.", "unparsed", id="bare list of both"),
     pytest.param("(A) if she knew, (B) otherwise.", "unparsed", id="it depends"),
     pytest.param("(A) is wrong", "unparsed", id="wrong key"),
-    pytest.param("(A) isn't right.", "unparsed", id="key that isn't right"),
     pytest.param("Option A can be ruled out.", "unparsed", id="key that is ruled out"),
     pytest.param("The answer is not (A).", "unparsed", id="the answer is not"),
-    pytest.param("The answer isn't (A).", "unparsed", id="the answer isn't"),
-    pytest.param("The answer is: (A) or (B)", "unparsed", id="announced A or B"),
     pytest.param("(C)", "unparsed", id="key that is no option"),
-    pytest.param("The answer is (C).", "unparsed", id="announced key that is no option"),
-    pytest.param("(D)", "unparsed", id="key beyond any option"),
     pytest.param("pay for the chips", "unparsed", id="option text without its key"),
-    pytest.param("The answer is: pay for the chips", "unparsed", id="announced option text"),
     pytest.param("A bag of chips", "unparsed", id="article"),
     pytest.param("The answer is a bag of chips.", "unparsed", id="announced article"),
     pytest.param("The best option a shopper has is to pay.", "unparsed", id="option and article"),
     pytest.param("A's bag", "unparsed", id="possessive letter"),
     pytest.param("A.M. or P.M.?", "unparsed", id="abbreviation"),
     pytest.param("Bob paid. Carol called. Ann did not.", "unparsed", id="words that begin so"),
-    pytest.param("AB", "unparsed", id="two letters in a word"),
-    pytest.param("1", "unparsed", id="number"),
     # A mark of mathematics that the prompt doesn't ask for; brackets within it would do.
     pytest.param(r"\boxed{B}", "unparsed", id="boxed letter"),
     pytest.param(r"$\boxed{\text{(B)}}$", "B", id="boxed key in brackets"),
     pytest.param("I cannot decide.", "unparsed", id="undecided"),
     pytest.param("Answer:", "unparsed", id="announced nothing"),
     pytest.param("", "unparsed", id="empty"),
-    pytest.param(" \n\t ", "unparsed", id="white space"),
-    pytest.param("…", "unparsed", id="ellipsis"),
-    pytest.param(LONG, "unparsed", id="very long text"),
     # Thinking and refusing.
     pytest.param("<think>(A)? The answer is (A).</think>(B)", "B", id="thinking"),
     pytest.param("(A)? Answer: (A)</think>\n\n(B)", "B", id="thinking that the prompt opened"),
@@ -246,20 +217,11 @@ REASONS = "Mary can't see into the bag. (A) would need that she looked, so it is
 COT = [
     pytest.param("Therefore, the answer is: (B)", "B", id="closing phrase alone"),
     pytest.param(REASONS + "Therefore, the answer is: (B)", "B", id="reasons, then the phrase"),
-    pytest.param("Therefore, the answer is: B.", "B", id="bare key with a full stop"),
-    pytest.param("Therefore, the answer is: b", "B", id="lower-case key"),
     pytest.param(REASONS + "\n\n**Therefore, the answer is:** **(B)**", "B", id="bold phrase"),
-    pytest.param(REASONS + "Therefore, the answer is **(B)**.", "B", id="bold key, no colon"),
     pytest.param(REASONS + "Therefore, the answer is:\n\n(B)", "B", id="key on a line below"),
-    pytest.param(REASONS + "Therefore, the answer is: “(B)”", "B", id="key in unicode quotes"),
-    pytest.param(REASONS + "Therefore, the answer is： (B)", "B", id="full-width colon"),
-    pytest.param(REASONS + "THEREFORE, THE ANSWER IS: (B)", "B", id="phrase in capitals"),
     pytest.param(REASONS + "Therefore, the answer is: (B) pay, not (A).", "B", id="other denied"),
-    pytest.param(REASONS + "Therefore, the answer is: option (B)", "B", id="option and key"),
-    pytest.param(REASONS + "Therefore, the answer is: pay (B)", "B", id="option text and key"),
     pytest.param(REASONS + "So the correct answer is (B).", "B", id="other words of closing"),
     pytest.param(REASONS + "Final Answer: (B)", "B", id="final answer with colon"),
-    pytest.param("Answer: (A)? No. Therefore, the answer is: (B)", "B", id="two answers"),
     pytest.param(
         "The answer is (A). But she can't know. Therefore, the answer is: (B)",
         "B",
@@ -274,23 +236,13 @@ COT = [
         id="comment on the answer",
     ),
     pytest.param("(A)? <think>(A)</think>Therefore, the answer is: (B)", "B", id="thinking"),
-    pytest.param(LONG + "Therefore, the answer is: (B)", "B", id="very long reasons"),
     pytest.param("(B)", "B", id="bare key in brackets"),
-    pytest.param("**B**.", "B", id="bare bold key"),
-    pytest.param("Therefore, the answer is: (A) or (B)", "unparsed", id="A or B"),
-    pytest.param("Therefore, the answer is: (A), (B)", "unparsed", id="both with a comma"),
     pytest.param("Therefore, the answer is: neither (A) nor (B).", "unparsed", id="neither"),
     pytest.param("Therefore, the answer is not (A).", "unparsed", id="denied key"),
-    pytest.param("Therefore, the answer is: (C)", "unparsed", id="key that is no option"),
     pytest.param("Therefore, the answer is: pay for the chips", "unparsed", id="option text"),
     pytest.param("Therefore, the answer is: a purchase.", "unparsed", id="article"),
-    pytest.param(r"Therefore, the answer is: \boxed{B}", "unparsed", id="boxed letter"),
-    pytest.param("Therefore, the answer is:", "unparsed", id="phrase without a key"),
     pytest.param(REASONS + "Hence (B).", "unparsed", id="reasons without the phrase"),
     pytest.param("(B) is what people do who can't know.", "unparsed", id="reasons open with a key"),
-    pytest.param("<think>The answer is (B).</think>", "unparsed", id="nothing but thinking"),
-    pytest.param("<think>Therefore, the answer is: (B)", "truncated", id="open thinking"),
-    pytest.param("", "unparsed", id="empty"),
     pytest.param("I cannot answer that.", "refused", id="refusal"),
     pytest.param("I can't answer at once. Therefore, the answer is: (B)", "B", id="no refusal"),
 ]
@@ -303,14 +255,11 @@ def test_chain_of_thought(text, verdict):
 
 CUT_OFF = [
     pytest.param("(B) pay for the", "none", "B", id="leading key"),
-    pytest.param("B", "none", "B", id="one token"),
     pytest.param("Answer: (B) pay for", "none", "B", id="announced key"),
     pytest.param("Mary will (B) pay for", "none", "truncated", id="key within"),
     pytest.param("(A) or", "none", "truncated", id="A or"),
     pytest.param("(A) is", "none", "truncated", id="A is"),
     pytest.param("Mary will pay for the", "none", "truncated", id="no key"),
-    pytest.param("(Because she", "none", "truncated", id="bracket that opens with a B word"),
-    pytest.param("I'm sorry, but I", "none", "truncated", id="refusal"),
     pytest.param("", "none", "truncated", id="empty"),
     pytest.param("<think>(B)</think>(A) rep", "none", "A", id="leading key behind thinking"),
     pytest.param("<think>The answer is (B), so", "none", "truncated", id="open thinking"),
@@ -320,7 +269,6 @@ CUT_OFF = [
     pytest.param("If she knew, the answer is (A), but", "cot", "truncated", id="answer in passing"),
     pytest.param("Option (A): the wrong answer: (A) as", "cot", "truncated", id="answer colon"),
     pytest.param("Therefore, the answer is: ", "cot", "truncated", id="phrase without its key"),
-    pytest.param("Therefore, the answer is: (A) or", "cot", "truncated", id="phrase with A or"),
     pytest.param("Therefore, the answer is: pay (B", "cot", "truncated", id="option text first"),
     pytest.param(REASONS + "Therefore, the answer is: (B) pay f", "cot", "B", id="phrase and key"),
     pytest.param("<think>Therefore, the answer is: (B)", "cot", "truncated", id="open thought"),
@@ -401,15 +349,6 @@ def released_again(text, right_key, cot):
     half_open = [letter for letter in "ABCD" if f"({letter}" in text]
     found = half_open or [letter for letter in "ABCD" if letter in text]
     return len(found) == 1 and found[0] == right_key
-
-
-@pytest.mark.parametrize("cases", [PLAIN, COT, CUT_OFF], ids=["plain", "cot", "cut off"])
-def test_released_rule_is_that_of_the_released_code(cases):
-    for text in [case.values[0] for case in cases]:
-        for key in "ABC":
-            for cot in (False, True):
-                verdict = scoring.released_rule(text, key, cot)
-                assert verdict == released_again(text, key, cot), text
 
 
 @given(st.lists(st.sampled_from([*PIECES, "x", "(C", "D"])).map("".join), st.booleans())
@@ -570,12 +509,6 @@ def test_users_own_prompt_takes_the_place_of_ours(mary, tmp_path):
     assert user["content"].endswith('What is the correct answer? Say "(A)" or "(B)"\n')
 
 
-def test_three_options_are_all_named(mary):
-    [_, user] = simpletom.messages(mary["judgment", "three-way"], "wordings")
-    assert "correct answer choice, (A) or (B) or (C).\n" in user["content"]
-    assert user["content"].endswith('Respond with just "(A)" or "(B)" or "(C)"\n')
-
-
 def test_shared_prefix_opens_every_question_on_the_story(mary):
     item = mary["behavior", "main"]
     prefix = simpletom.shared_prefix(item, "none")
@@ -618,14 +551,10 @@ def test_released_rows_become_items(released):
     }
 
 
-def test_released_and_composed_items_have_the_same_columns(released, items):
-    assert list(released.columns) == list(items.columns)
-
-
 def test_expected_number_of_stories_is_checked_where_it_is_given(tmp_path):
     folder = released_folder(tmp_path / "mine")
     assert len(simpletom.read_released(folder, stories=2)) == 6
-    with pytest.raises(InputError, match=r"'mental_state': 2.* expected 1147 of each"):
+    with pytest.raises(InputError, match="found 2 stories, expected 1147"):
         simpletom.read_released(folder, stories=1147)
 
 
@@ -636,113 +565,55 @@ def without(row, field):
     return {name: value for name, value in row.items() if name != field}
 
 
+# What stands in place of a config's rows, and what is told of it.
 HOSTILE = [
-    pytest.param(
-        {"judgment_qa": None},
-        ["judgment-qa/test.jsonl: cannot be read (No such file"],
-        id="no config",
-    ),
-    pytest.param({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"], id="empty file"),
-    pytest.param(
+    ({"judgment_qa": None}, ["judgment-qa/test.jsonl: cannot be read (No such file"]),
+    ({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"]),
+    (
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
         ["behavior-qa/test.jsonl, line 2: not JSON", "row 1, field story: found nothing"],
-        id="bad JSON",
     ),
-    pytest.param(
-        {"behavior_qa": b"\xff\xfe\xe9"},
-        ["behavior-qa/test.jsonl: cannot be read: line 1"],
-        id="bytes",
-    ),
-    pytest.param(
+    (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},
         [
             "1 problem\n",
             "behavior-qa/test.jsonl, row 2, field id: found 'food_item_4_sev2_judge'",
             "expected …_sev<1|2|3>_action",
         ],
-        id="id of another question",
     ),
-    pytest.param(
-        {"behavior_qa": [ACTION | {"id": "food_item_4_action"}]},
-        ["row 1, field id: found 'food_item_4_action'"],
-        id="id without a severity",
-    ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
         ["mental-state-qa/test.jsonl, row 1, field answerKey: found 'C', expected one of A, B"],
-        id="key of no option",
     ),
-    pytest.param(
-        {"mental_state_qa": [STATE | {"choices": {"text": ["Yes", "No"], "label": ["B", "A"]}}]},
-        ["row 1, field choices: found labels ['B', 'A'] for 2 texts, expected A, B"],
-        id="labels out of order",
-    ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
-        ["row 1, field choices: found labels ['A'] for 1 texts"],
-        id="one option",
+        ["row 1, field choices: found labels ['A'] for ['No']"],
     ),
-    pytest.param(
-        {"mental_state_qa": [STATE | {"choices": {"text": list("wxyz"), "label": list("ABCD")}}]},
-        ["row 1, field choices: found labels ['A', 'B', 'C', 'D'] for 4 texts"],
-        id="more options than keys",
-    ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No", "No"], "label": ["A", "B"]}}]},
-        ["row 1, field choices: found one text twice in ['No', 'No']"],
-        id="equal options",
+        ["field choices: found labels ['A', 'B'] for ['No', 'No']", "different texts"],
     ),
-    pytest.param(
-        {"mental_state_qa": [STATE | {"choices": "Yes or No"}]},
-        ["row 1, field choices: found 'Yes or No', expected texts and labels"],
-        id="options as a text",
-    ),
-    pytest.param(
-        {"mental_state_qa": [STATE | {"id": 7}]},
-        ["row 1, field id: found 7, expected text"],
-        id="id that is a number",
-    ),
-    pytest.param(
+    (
         {"judgment_qa": [JUDGE, JUDGE]},
-        [
-            "judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1",
-        ],
-        id="id twice",
+        ["judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1"],
     ),
-    pytest.param(
-        {"behavior_qa": b"[" * 100_000},
-        ["behavior-qa/test.jsonl, line 1: not JSON (maximum recursion"],
-        id="deep nesting",
-    ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
         ["row 1, field choices: found 7, expected a list of texts"],
-        id="a number of options",
     ),
-    pytest.param(
-        {"mental_state_qa": [STATE | {"choices": {"text": ["Yes", 0], "label": ["A", "B"]}}]},
-        ["row 1, field choices: found ['Yes', 0], expected a list of texts"],
-        id="option that is no text",
-    ),
-    pytest.param(
+    (
         {"mental_state_qa": [STATE, [STATE]]},
         ["mental-state-qa/test.jsonl, row 2, found [{", "expected an object"],
-        id="row that is a list",
     ),
-    pytest.param(
+    (
         {"judgment_qa": [JUDGE | {"id": f"food_item_{n}_sev2_judge"} for n in (1, 9)]},
         [
             "story 'food_item_2_sev2'",
             "story 'food_item_9_sev2': expected all three questions on it",
         ],
-        id="question on another story",
     ),
-    pytest.param(
-        {"judgment_qa": [JUDGE]},
-        ["'mental_state': 2, 'behavior': 2, 'judgment': 1", "expected 2 of each"],
-        id="unequal numbers",
-    ),
-    pytest.param(
+    ({"judgment_qa": [JUDGE]}, ["story 'food_item_1_sev2': expected all three questions on it"]),
+    (
         {
             "mental_state_qa": [without(STATE, "story")],
             "behavior_qa": [ACTION, ACTION | {"id": "?", "answerKey": "Z", "question": ""}],
@@ -754,7 +625,6 @@ HOSTILE = [
             "behavior-qa/test.jsonl, row 2, field id: found '?'",
             "behavior-qa/test.jsonl, row 2, field answerKey: found 'Z'",
         ],
-        id="several at once",
     ),
 ]
 
@@ -797,21 +667,7 @@ def test_hub_is_asked_for_each_config_at_the_pinned_revision(hub):
     assert hub == [("allenai/SimpleToM", config, "test", "abc") for config in ROWS]
 
 
-def test_hub_must_hold_all_1147_stories(hub):
-    with pytest.raises(InputError, match="expected 1147 of each"):
-        simpletom.read_released()
-
-
 # Composition
-
-
-def test_story_has_three_questions_and_six_wordings(mary):
-    assert list(mary) == [
-        ("mental_state", "main"),
-        ("behavior", "main"),
-        *(("judgment", wording) for wording in ["main", *list(WORDINGS)[1:]]),
-    ]
-    assert len(mary) == 9
 
 
 CHOSE = 'Mary chose to "pay for the chips" and not "report the moldy chips". '
@@ -820,98 +676,35 @@ OVER = '"pay for the chips" over "report the moldy chips"?'
 DESCRIBED = NEXT + "The behavior of Mary can be best described as:"
 
 
-@pytest.mark.parametrize(
-    ("kind", "variant", "question", "right", "others", "reality"),
-    [
-        (
-            "mental_state",
-            "main",
-            'Is Mary likely to be aware that "The bag of potato chips has moldy chips in it."?',
-            "No",
-            {"Yes"},
-            "Yes",
-        ),
-        (
-            "behavior",
-            "main",
-            "What will Mary likely do next?",
-            "pay for the chips",
-            {"report the moldy chips"},
-            "report the moldy chips",
-        ),
-        ("judgment", "main", DESCRIBED, "Reasonable", {"Not reasonable"}, "Not reasonable"),
-        ("judgment", "generated", DESCRIBED, "Reasonable", {"Irresponsible"}, "Irresponsible"),
-        (
-            "judgment",
-            "three-way",
-            DESCRIBED,
-            "Reasonable",
-            {"Implausible", "Irresponsible"},
-            "Irresponsible",
-        ),
-        (
-            "judgment",
-            "wrong",
-            f"{CHOSE}Was it wrong of Mary to choose {OVER}",
-            "No",
-            {"Yes"},
-            "Yes",
-        ),
-        (
-            "judgment",
-            "reasonable",
-            f"{CHOSE}Was it reasonable for Mary to choose {OVER}",
-            "Yes",
-            {"No"},
-            "No",
-        ),
-        (
-            "judgment",
-            "wrong-or-reasonable",
-            f"{CHOSE}Was it wrong or reasonable for Mary to choose {OVER}",
-            "Reasonable",
-            {"Wrong"},
-            "Wrong",
-        ),
-        (
-            "judgment",
-            "next-wrong-or-reasonable",
-            NEXT + 'Was it wrong or reasonable of Mary to "pay for the chips" and not "report the '
-            'moldy chips"?',
-            "Reasonable",
-            {"Wrong"},
-            "Wrong",
-        ),
-    ],
-)
-def test_wording_is_that_of_the_paper(mary, kind, variant, question, right, others, reality):
-    item = mary[kind, variant]
-    assert item["question"] == question
-    assert item["answer"] == right
-    assert set(item["choices"]) == {right} | others
-    assert len(item["choices"]) == 1 + len(others)
-    assert item["reality"] == reality
+EITHER = f"{CHOSE}Was it wrong or reasonable for Mary to choose {OVER}"
+NEXT_EITHER = f"{NEXT}Was it wrong or reasonable of Mary to {OVER.replace('over', 'and not')}"
+IS_AWARE = 'Is Mary likely to be aware that "The bag of potato chips has moldy chips in it."?'
+WORDED = [
+    ("mental_state", "main", IS_AWARE, ["No", "Yes"]),
+    ("behavior", "main", MARY["question"], ["pay for the chips", "report the moldy chips"]),
+    ("judgment", "main", DESCRIBED, ["Reasonable", "Not reasonable"]),
+    ("judgment", "generated", DESCRIBED, ["Reasonable", "Irresponsible"]),
+    ("judgment", "three-way", DESCRIBED, ["Reasonable", "Implausible", "Irresponsible"]),
+    ("judgment", "wrong", f"{CHOSE}Was it wrong of Mary to choose {OVER}", ["No", "Yes"]),
+    (
+        "judgment",
+        "reasonable",
+        f"{CHOSE}Was it reasonable for Mary to choose {OVER}",
+        ["Yes", "No"],
+    ),
+    ("judgment", "wrong-or-reasonable", EITHER, ["Reasonable", "Wrong"]),
+    ("judgment", "next-wrong-or-reasonable", NEXT_EITHER, ["Reasonable", "Wrong"]),
+]
 
 
-def test_item_carries_its_story_and_set(mary):
-    item = mary["judgment", "wrong"]
-    assert item["story"] == (
-        "The bag of potato chips has moldy chips in it. Mary picks up the bag in the supermarket "
-        "and walks to the cashier."
-    )
-    fields = ("item_id", "group_id", "story_id", "scenario", "severity", "source")
-    fields += ("person_x", "person_y", "object_z")
-    assert [item[name] for name in fields] == [
-        "chips_sev2/judgment:wrong",
-        "chips",
-        "chips_sev2",
-        "food item in grocery store",
-        2,
-        "authored",
-        "Mary",
-        "",
-        "bag of potato chips",
-    ]
+def test_wording_is_that_of_the_paper(mary):
+    """The right option stands first here, the one that fits if Mary knew last."""
+    assert list(mary) == [(kind, variant) for kind, variant, *_ in WORDED]
+    for kind, variant, question, options in WORDED:
+        item = mary[kind, variant]
+        assert item["question"] == question
+        assert (item["answer"], item["reality"]) == (options[0], options[-1])
+        assert sorted(item["choices"]) == sorted(options)
 
 
 def test_braces_in_a_story_are_left_alone():
@@ -940,11 +733,6 @@ def test_options_depend_on_seed_and_id_alone(stories, items):
     assert 0.3 < changed < 0.7
 
 
-def test_either_key_is_right_about_as_often(items):
-    first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
-    assert 0.4 < np.mean(first) < 0.6
-
-
 @pytest.mark.parametrize(
     ("method", "questions", "count"),
     [
@@ -961,11 +749,6 @@ def test_method_is_asked_its_questions(items, method, questions, count):
     assert set(asked["question_type"]) == questions
     assert len(asked) == count
     assert set(asked["variant"] == "main") == {method != "wordings"}
-
-
-def test_unknown_method_is_named_with_those_there_are(items):
-    with pytest.raises(InputError, match=r"no method 'tot'; there are: none, ms-remind, sysp"):
-        simpletom.asked(items, "tot")
 
 
 # The reminder
@@ -1001,21 +784,6 @@ def test_unparsed_answer_is_shown_in_its_own_words(items, states):
     shown = reminded(items, answered(states, "<think>(A)</think>\nHard\nto  say."))
     assert shown["reminder"].str.endswith("\nAnswer: Hard to say.\n").all()
     assert not shown["reminder_parsed"].any()
-
-
-def test_own_words_are_no_longer_than_an_answer(items, states):
-    shown = reminded(items, answered(states, LONG))
-    assert shown["reminder"].str.len().max() < 400
-
-
-def test_first_of_several_answers_is_shown(items, states):
-    both = pd.concat([answered(states, "(A)", sample=0), answered(states, "(B)", sample=1)])
-    assert reminded(items, both)["reminder"].str.contains(r"Answer: \(A\)").all()
-
-
-def test_answers_by_other_methods_are_not_shown(items, states):
-    both = pd.concat([answered(states, "(A)"), answered(states, "(B)", method="sysp")])
-    assert reminded(items, both)["reminder"].str.contains(r"Answer: \(A\)").all()
 
 
 def test_stories_that_were_not_asked_are_left_out(items, states):
@@ -1114,16 +882,6 @@ def test_guessing_is_right_at_chance(items):
         assert row["ci_low"] <= chance <= row["ci_high"], row["condition"]
 
 
-def test_guess_depends_on_seed_method_and_item(items):
-    def guesses(method, seed):
-        rows = simpletom.asked(items, "none").to_dict("records")
-        return [simpletom.reference(i, method, seed)["random"][-3:] for i in rows]
-
-    assert guesses("none", 0) == guesses("none", 0)
-    assert guesses("none", 0) != guesses("none", 1)
-    assert guesses("none", 0) != guesses("cot", 0)
-
-
 # Metrics
 
 
@@ -1183,14 +941,6 @@ def test_first_failures_are_those_counted_one_by_one(two_methods, metrics, metho
     assert sum(found.values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS[:4])
-def test_first_failures_of_a_scenario_are_those_of_its_stories(two_methods, metrics, scenario):
-    own = two_methods[two_methods["scenario"] == scenario]
-    expected = first_failures(triples(own, "none").values())
-    found = {name: value(metrics, "first_failure", f"{name}/{scenario}") for name in ORDER}
-    assert found == pytest.approx(expected)
-
-
 @given(st.lists(st.tuples(*[st.booleans()] * 3), min_size=6, max_size=6))
 @settings(max_examples=6, deadline=None)
 def test_metrics_of_any_answers_are_those_counted_one_by_one(items, rows):
@@ -1210,24 +960,6 @@ def test_metrics_of_any_answers_are_those_counted_one_by_one(items, rows):
     assert metrics["ci_low"].le(metrics["ci_high"]).all()
 
 
-@pytest.mark.parametrize("method", ["none", "cot"])
-@pytest.mark.parametrize("kind", ["behavior", "judgment"])
-def test_gap_is_the_difference_of_accuracies(metrics, kind, method):
-    plain = value(metrics, "accuracy", "mental_state") - value(metrics, "accuracy", kind, method)
-    found = metrics.query("metric == 'gap' and condition == @kind and method == @method")
-    [gap] = found.to_dict("records")
-    assert gap["value"] == pytest.approx(plain)
-    assert gap["ci_low"] <= plain <= gap["ci_high"]
-    assert (gap["n"], gap["n_groups"]) == (36, 12)
-
-
-@pytest.mark.parametrize("kind", ["behavior", "judgment"])
-def test_delta_is_the_difference_on_the_same_items(metrics, kind):
-    plain = value(metrics, "accuracy", kind, "cot") - value(metrics, "accuracy", kind)
-    assert value(metrics, "delta", kind, "cot") == pytest.approx(plain)
-    assert metrics.query("metric == 'delta' and method == 'none'").empty
-
-
 def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods, metrics):
     asked_less = two_methods["group_id"].isin(TWELVE[3:]) | (two_methods["method"] == "none")
     part = two_methods[asked_less]
@@ -1236,13 +968,6 @@ def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods, metric
     for kind in ("behavior", "judgment"):
         own = same[same["question_type"] == kind].groupby("method")["score"].mean()
         assert value(after, "delta", kind, "cot") == pytest.approx(own["cot"] - own["none"])
-
-
-@pytest.mark.parametrize("method", ["none", "cot"])
-def test_average_is_the_mean_of_the_three_questions(metrics, method):
-    three = [value(metrics, "accuracy", "mental_state")]
-    three += [value(metrics, "accuracy", kind, method) for kind in ("behavior", "judgment")]
-    assert value(metrics, "average", "all", method) == pytest.approx(np.mean(three))
 
 
 def test_accuracies_are_those_of_a_groupby(two_methods, metrics):
@@ -1259,12 +984,6 @@ def test_accuracies_are_those_of_a_groupby(two_methods, metrics):
             assert found == pytest.approx(mean)
     counted = metrics.query("metric == 'accuracy' and method == 'none'")
     assert len(counted) == 3 * (1 + 4 + 3)
-
-
-def test_completion_tokens_are_their_mean(two_methods, metrics):
-    means = two_methods.groupby(["method", "question_type"])["completion_tokens"].mean()
-    for (method, kind), mean in means.items():
-        assert value(metrics, "completion_tokens", kind, method) == pytest.approx(mean)
 
 
 def test_outcome_rates_and_released_rule_are_over_all_answers(items):
@@ -1284,12 +1003,6 @@ def test_wordings_have_an_accuracy_each_and_no_gap(items):
     metrics = simpletom.metrics(simpletom.score(items, of_baseline(items, "gold", "wordings")))
     conditions = set(metrics[metrics["metric"] == "accuracy"]["condition"])
     assert conditions == {f"judgment:{name}" for name in WORDINGS if name != "main"}
-    assert not set(metrics["metric"]) & {"gap", "delta", "average", "first_failure"}
-
-
-def test_intervention_alone_has_neither_gap_nor_delta(items):
-    scores = simpletom.score(items, of_baseline(items, "gold", "cot"))
-    metrics = simpletom.metrics(scores)
     assert not set(metrics["metric"]) & {"gap", "delta", "average", "first_failure"}
 
 
@@ -1368,25 +1081,6 @@ def test_stories_are_drawn_from_all_scenarios_in_turn(items, seed):
         assert max(counts.values()) - min(counts.values()) <= (n % 4 > 0 and n > 4)
         assert smaller < stories
         smaller = stories
-
-
-def test_method_of_no_stories_is_not_asked(items):
-    stories = drawn(items, {"none": 4, "cot": 0, "sysp": 2})
-    assert {method: len(own) for method, own in stories.items()} == {"none": 4, "cot": 0, "sysp": 2}
-    assert stories["sysp"] < stories["none"]
-
-
-def test_stories_come_with_all_their_questions(items):
-    entry = {"provider": "baseline", "model": "gold", "groups": {"simpletom": {"none": 2}}}
-    questions = plan(simpletom, items, model_spec("m", {"m": entry}), ["none"])
-    assert sorted(Counter(q.item["group_id"] for q in questions).values()) == [3, 3]
-
-
-def test_stories_left_out_do_not_change_the_order_of_the_others(items):
-    part = items[~items["story_id"].isin(sorted(items["story_id"].unique())[::3])]
-    five = drawn(part, {"none": 5})["none"]
-    assert five == drawn(part.sample(frac=1, random_state=1), {"none": 5})["none"]
-    assert len(five & drawn(items, {"none": 12})["none"]) >= 3
 
 
 # The rule that decided

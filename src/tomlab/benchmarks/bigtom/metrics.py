@@ -6,7 +6,7 @@ import pandas as pd
 from scipy.special import stdtr
 
 from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
-from tomlab.records.tidy import METRICS, check
+from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 from tomlab.scoring.variants import protocol
 
@@ -47,19 +47,6 @@ def _series(part: pd.DataFrame) -> Iterator[Series]:
     yield from over_all(part)
 
 
-def by_source(scores: pd.DataFrame) -> pd.DataFrame:
-    """Table 10: accuracy on the 0-shot 12 cells by who wrote the items, which is the condition.
-
-    Columns as in the metrics table; no rows where nothing was asked 0-shot.
-    """
-    cells = _main_cells(scores).groupby(["model", "source"], sort=False)
-    told = (
-        (model, "0-shot", Series("accuracy", source, own["score"], own["group_id"]))
-        for (model, source), own in cells
-    )
-    return table(NAME, told).reindex(columns=list(METRICS.columns))
-
-
 def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     """App. F's logistic regression: correct ~ model x data source, on the 0-shot 12 cells.
 
@@ -69,14 +56,13 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     (`term, b, se, p, n, n_groups`), or the reason why there are none: fewer than two models or data
     sources, or a model that was always right, always wrong or never asked on one source.
     """
-    data = _main_cells(scores)
+    data = main_cells(scores)
     if data["model"].nunique() < 2 or data["source"].nunique() < 2:
         return "it needs items from two data sources and two models"
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
     if stuck := share.index[share.isna() | share.isin([0.0, 1.0])].tolist():
         model, source = stuck[0]
-        what = f"{model} is always right, always wrong or never asked on {source}"
-        return f"{what}, so that the regression has no finite solution"
+        return f"{model} is always right, always wrong or never asked on {source}"
     # Imported here: it takes two seconds, and one table needs it.
     import statsmodels.api as sm
 
@@ -85,12 +71,11 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     fit = sm.GEE.from_formula(equation, data["group_id"], data, family=family)
     fit, n_groups = fit.fit(cov_type="bias_reduced"), data["group_id"].nunique()
     p = 2 * stdtr(n_groups - 1, -fit.tvalues.abs())
-    found = {"term": fit.params.index, "b": fit.params, "se": fit.bse, "p": p}
-    found |= {"n": len(data), "n_groups": n_groups}
-    return pd.DataFrame(found).reset_index(drop=True)
+    found = pd.DataFrame({"b": fit.params, "se": fit.bse, "p": p, "n": len(data)})
+    return found.assign(n_groups=n_groups).rename_axis("term").reset_index()
 
 
-def _main_cells(scores: pd.DataFrame) -> pd.DataFrame:
+def main_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """The 0-shot answers to true- and false-belief items of the three inferences."""
     main = scores["condition"].isin(["true_belief", "false_belief"])
     return scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]

@@ -1,6 +1,5 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.benchmarks.bigtom.items.compose import METHODS
 from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Standard, Wording
 
 PUBLICATION = Paper(
@@ -22,7 +21,16 @@ PUBLICATION = Paper(
     },
 )
 
-WORDING = Wording("BigToM", {m: m for m in METHODS if not m.endswith("-first")}, groups="templates")
+METHODS = {
+    "0-shot": "0-shot",
+    "0-shot-cot": "0-shot, chain of thought",
+    "1-shot": "1-shot",
+    "1-shot-cot": "1-shot, chain of thought",
+    "perspective": "perspective taking",
+    "perception": "perceptions first",
+    "decomposition": "decomposition",
+}
+WORDING = Wording("BigToM", METHODS, groups="templates")
 
 # What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
 HEADLINES = {

@@ -16,49 +16,21 @@ from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, visible
 from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored
 
-_CONDITIONS = ("group_id", "source", "variable", "condition", "initial_belief")
-
-
-def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
-
-    Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
-    Errors: `InputError` for responses to unknown items or with an unknown method.
-    """
-    rows = []
-    for item, response in pairs(items, responses, METHODS):
-        row = scored(item, response, verdict(item, response), KEYS, _CONDITIONS)
-        asked = response["response"], key_of(item, item["answer"], KEYS), response["method"]
-        released = None if failed(response) else released_rule(*asked)
-        rows.append({**row, "by_released_rule": released})
-    return check(pd.DataFrame(rows), "scores", "bigtom scores")
-
-
-def verdict(item: Mapping, response: Mapping) -> Reading:
-    """The outcome of one response, the key it names and the rule that decided."""
-    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot)
-
-
-def rule(item: Mapping, response: Mapping) -> str:
-    """The rule that decided the verdict on one response, in words."""
-    return verdict(item, response).rule
-
-
-_OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
+OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
 # "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
-_LEADING_KEY = re.compile(r"(?i)[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))")
-_ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
-_LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
+LEADING_KEY = re.compile(r"(?i)[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))")
+ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
+LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
 
 
 def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     """How one answer is read. text: all of it; cot: it was to reason first."""
     said, open_thought = visible(text)
-    opening = _OPENING.search(said)
+    opening = OPENING.search(said)
     answer, where = (said[opening.end() :], ' behind "Answer:"') if opening else (said, "")
-    lists_both = len({key.lower() for key in _LINE_KEY.findall(answer)}) > 1
-    leading = None if lists_both or open_thought else _LEADING_KEY.match(answer)
-    named = {key.lower() for key in _ANY_KEY.findall(answer)}
+    lists_both = len({key.lower() for key in LINE_KEY.findall(answer)}) > 1
+    leading = None if lists_both or open_thought else LEADING_KEY.match(answer)
+    named = {key.lower() for key in ANY_KEY.findall(answer)}
     cut_off = open_thought or finish_reason == "length"
     reasons_only = cot and not opening
     if leading and not (reasons_only and (cut_off or len(named) > 1)):
@@ -68,6 +40,31 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     why = ("names both options" if named else "names no option") + where
     why = 'reasons without "Answer:"' if reasons_only else why
     return no_option(said, finish_reason, open_thought, why)
+
+
+def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
+
+    Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
+    Errors: `InputError` for responses to unknown items or with an unknown method.
+    """
+    conditions = ("group_id", "source", "variable", "condition", "initial_belief")
+    rows = []
+    for item, response in pairs(items, responses, METHODS):
+        method = response["method"]
+        reading = judged(item, response, KEYS, read_answer, METHODS[method].cot)
+        right_key = key_of(item, item["answer"], KEYS)
+        released = None
+        if not failed(response):
+            released = released_rule(response["response"], right_key, method)
+        row = scored(item, response, reading, KEYS, conditions)
+        rows.append({**row, "by_released_rule": released})
+    return check(pd.DataFrame(rows), "scores", "bigtom scores")
+
+
+def rule(item: Mapping, response: Mapping) -> str:
+    """The rule that decided the verdict on one response, in words."""
+    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot).rule
 
 
 def released_rule(text: str, right_key: str, method: str) -> bool | None:

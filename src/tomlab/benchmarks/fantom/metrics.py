@@ -148,10 +148,6 @@ def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
             yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1)
 
 
-def _by_conversation(counts: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    return counts.groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
-
-
 def _facts(facts: pd.DataFrame) -> pd.DataFrame:
     sums = group_sums(facts["score"], facts["conversation_id"])
     return sums.assign(scenario_asked=facts["scenario_asked"].max())
@@ -167,20 +163,21 @@ def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
-    """How many are right of each order, then of how many."""
+    """How many are right of each order, then of how many, by conversation."""
     asked = pd.DataFrame({each: beliefs["tom_order"].eq(each).astype(float) for each in orders})
     both = pd.concat([asked.mul(beliefs["right"], axis=0), asked], axis=1)
-    return _by_conversation(both, beliefs)
+    return both.groupby(beliefs["conversation_id"].to_numpy(), sort=False).sum()
 
 
 def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
-    """As `weighted_f1` has them."""
+    """As `weighted_f1` has them, by conversation."""
     cells = {
         (gold, said): (answers["is_yes"] == gold) & (answers["yn"] == said)
         for gold in (True, False)
         for said in (YES, NO, IRRELEVANT)
     }
-    return _by_conversation(pd.DataFrame(cells), answers)
+    counts = pd.DataFrame(cells)
+    return counts.groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
 
 
 def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:

@@ -144,28 +144,21 @@ def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
 def score(
     items: pd.DataFrame, responses: pd.DataFrame, *, embedder: ModelSpec = MINILM
 ) -> pd.DataFrame:
-    """One row a response, with `outcome`, `score` and the item's conditions.
+    """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
-    The verdict is the release's, and `score` 1 where it says right; facts have no verdict but token
-    F1 for a score, and the outcome `scored`. Where the release says wrong, `outcome` tells answers
-    without a readable verdict apart. `scenario` is that of the method's context, `is_yes` the key
-    of yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
-    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
-    answer says: an option, a belief, the names, yes or no; None where that is none or both options,
-    and of facts), and `doubtful`: the rule credits an answer that also names the other option,
-    declines, or was cut off.
+    Facts have the outcome `scored`. Where the release says wrong, `outcome` tells answers without a
+    readable verdict apart. `scenario` is that of the method's context, `is_yes` the key of yes/no
+    questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer), `yn` (1,
+    0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the answer says,
+    None where that is nothing or both options, and for facts), `doubtful` (the rule credits an
+    answer that also names the other option, declines, or was cut off) and `cut` (the encoder did
+    not read all of the answer or of a belief).
 
-    `<think>…</think>` is taken out before anything is read, and what follows a `<think>` that never
-    ends; the release reads it all. What is left is empty: `truncated` if the thinking never ended
-    or the limit cut it off, `refused` if the provider declined, else `unparsed`, with score 0. That
-    is, as in the release, for facts an F1 of 0, for choices no letter, for yes/no the third label,
-    for lists that everybody aware is left out. For BeliefQ[Dist.] it is not: the release embeds an
-    empty answer, too, and credits about half of them.
-
-    embedder: for BeliefQ[Dist.]. It reads a text to its end, or as many tokens as its `context`
-    says, with `cut` set where that is not all of the answer or of a belief; the release's,
-    all-roberta-large-v1, reads 128. First calls of chain of thought are left out. Errors:
-    `InputError` for responses to unknown items or of unknown methods.
+    Thinking is taken out before anything is read; the release reads it all. Where nothing is left,
+    the release embeds the empty answer to BeliefQ[Dist.] and credits about half of them; here it
+    earns 0. embedder: for BeliefQ[Dist.]; the release's, all-roberta-large-v1, reads 128 tokens.
+    First calls of chain of thought are left out. Errors: `InputError` for responses to unknown
+    items or of unknown methods.
     """
     scored = pairs(items, responses, METHODS)
     read = [(item, response, _said(response)) for item, response in scored]

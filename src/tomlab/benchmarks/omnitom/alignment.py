@@ -19,11 +19,10 @@ from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
 Table = Sequence[Row]
-Vectors = Mapping | None  # of length 1, by text; of `entailment`: how sure it is, by pair
+Vectors = Mapping | None  # of length 1, by text
 _Pairs = list[tuple[int, int]]
 _Parts = Sequence[range]  # of each row of a table, where among its texts the row's parts stand
 
-NEAREST = 4  # of the other table, which hold the match but for a few
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
 SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
 
@@ -94,23 +93,6 @@ def texts_to_embed(tables: Iterable[Table]) -> list[str]:
     """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
     beliefs = [row.belief for table in tables for row in table]
     return list(dict.fromkeys(t for belief in beliefs for t in (belief, *compound_parts(belief))))
-
-
-def shortlist(
-    tables: Iterable[tuple[Table, Table]], vectors: Mapping[str, np.ndarray]
-) -> list[tuple[str, str]]:
-    """The pairs of texts that a judge of pairs has to read: of each text of a predicted and a gold
-    table (as in `texts_to_embed`) and the `NEAREST` ones of the other table by their vectors.
-    """
-    pairs = {}
-    for sides in tables:
-        left, right = (texts_to_embed([side]) for side in sides)
-        alike = similarity("embedding", left, right, vectors)
-        for near, axis in ((alike, 1), (alike.T, 0)):
-            order = np.argsort(-near, axis=1, kind="stable")[:, :NEAREST] if near.size else []
-            for i, found in enumerate(order):
-                pairs |= {(left[i], right[j]) if axis else (left[j], right[i]): None for j in found}
-    return list(pairs)
 
 
 def align(

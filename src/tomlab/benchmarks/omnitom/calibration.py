@@ -15,12 +15,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.benchmarks.omnitom import rewordings as edits
-from tomlab.benchmarks.omnitom.alignment import (
-    Alignment,
-    Vectors,
-    alignments,
-    compound_parts,
-)
+from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments, compound_parts
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.errors import InputError
 from tomlab.records import files

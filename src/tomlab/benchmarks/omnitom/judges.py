@@ -8,11 +8,7 @@ from itertools import chain
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.alignment import (
-    Alignment,
-    parse_judgement,
-    precision_recall_f1,
-)
+from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
 from tomlab.benchmarks.omnitom.items.compose import LEVELS, METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
@@ -178,9 +174,7 @@ def worked(example: LabelledTable, by_judge: Mapping[str, Alignment | None]) -> 
     return found.astype({"matchcount": "Int64"})
 
 
-def sensitivity(
-    scored: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
+def sensitivity(scored: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
     scored: the scores of extraction by each judge.
     """

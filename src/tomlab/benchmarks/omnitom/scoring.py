@@ -19,19 +19,17 @@ from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
 from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed
-from tomlab.scoring.entailment import two_way
 from tomlab.scoring.options import read_answer
 
 
 @dataclass(frozen=True)
 class Judge:
     """Who says which extracted beliefs match gold beliefs. kind: as in `scoring.similarity`;
-    threshold: the least similarity of a match; entailment: the folder of the model of that kind.
+    threshold: the least similarity of a match.
     """
 
     kind: str = "embedding"
     threshold: float = 0.75
-    entailment: str = ""
 
 
 def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
@@ -172,17 +170,12 @@ def _key(response: Mapping) -> tuple:
     return tuple(response[name] for name in _KEYS)
 
 
-def likeness(
-    tables: Sequence[tuple], kind: str, embedder: ModelSpec, entailment: str = ""
-) -> alignment.Vectors:
+def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignment.Vectors:
     """What `alignment.align` needs to know of these predicted and gold tables for a kind."""
-    if kind not in ("embedding", "entailment"):
+    if kind != "embedding":
         return None
     texts = alignment.texts_to_embed(rows for pair in tables for rows in pair)
-    vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
-    if kind == "embedding":
-        return vectors
-    return two_way(alignment.shortlist(tables, vectors), entailment)
+    return dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
 
 
 def _alignments(
@@ -194,7 +187,7 @@ def _alignments(
         for item, response, said in read
         if item["question_type"] == "extraction"
     }
-    vectors = likeness(list(tables.values()), judge.kind, embedder, judge.entailment)
+    vectors = likeness(list(tables.values()), judge.kind, embedder)
     found = {}
     for key, (predicted, gold) in tables.items():
         own, by = judged.get(key), "llm"

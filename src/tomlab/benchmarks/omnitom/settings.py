@@ -37,8 +37,7 @@ class Filtering(Section):
 class Judges(Section):
     alignments: GivenPath
     tables_made: Size
-    kinds: Distinct[Literal["exact", "token_f1", "embedding", "entailment"]]
-    entailment: OptionalPath
+    kinds: Distinct[Literal["exact", "token_f1", "embedding"]]
     folds: Folds
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
     llm_tables: Count
@@ -52,15 +51,6 @@ class Settings(Section):
     filtering: Filtering
     evaluation: Evaluation
     judges: Judges
-
-    @model_validator(mode="after")
-    def _entailment_has_a_model(self) -> Self:
-        if "entailment" in self.judges.kinds and not self.judges.entailment:
-            raise ValueError(
-                "judges.kinds has `entailment`, expected judges.entailment to name the folder of "
-                "its model"
-            )
-        return self
 
     @model_validator(mode="after")
     def _linked_has_questions(self) -> Self:

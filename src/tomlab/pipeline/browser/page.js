@@ -376,6 +376,7 @@ function browse(data) {
     await show();
     if (state.open && state.open !== last) $("sample").focus({ preventScroll: innerWidth > 900 });
     if (last && !state.open) {
+      await new Promise((done) => setTimeout(done, 150)); // the table grows, and is drawn anew
       const row = table.getRow(last.id);
       await table.scrollToRow(row, "center", false).catch(() => {});
       row.getElement().querySelector("a")?.focus();

@@ -69,21 +69,12 @@ def test_requests_are_the_papers_temperature_and_differ_in_the_sample_alone(dive
     assert all(r.messages == requests[0].messages for r in requests)
 
 
-def test_shared_prefix_opens_the_last_message(divers):
-    [request] = generation_requests(divers, 1)
-    assert request.messages[-1]["content"].startswith(request.shared_prefix)
-
-
 def test_examples_are_drawn_by_the_seed(divers):
     first, again = (generation_requests(divers, 1) for _ in range(2))
     assert first == again
     assert generation_requests(divers, 1, seed=1)[0].messages == first[0].messages
     shown = {str(generation_requests(divers, 1, examples_seed=s)[0].messages) for s in range(5)}
     assert len(shown) > 1
-
-
-def test_no_templates_wanted_no_requests(divers):
-    assert generation_requests(divers, 0) == []
 
 
 def test_too_few_examples_are_an_input_error(divers):
@@ -168,12 +159,6 @@ def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, sto
     assert not templates.isna().any(axis=None)
 
 
-def test_raw_table_of_failures_alone_has_no_templates(divers):
-    raw = raw_table(divers[:0], attempts([answer("no")], "smol"))
-    assert raw["status"].tolist() == ["unparsed"]
-    assert templates_of(raw).empty
-
-
 # Labels
 
 
@@ -186,10 +171,6 @@ def test_labels_are_asked_for_by_story(divers):
     assert "and then swims away.\n" in message["content"]
     assert "{story}" not in message["content"]
     assert {r.temperature for r in requests} == {0}
-
-
-def test_no_unlabelled_templates_no_requests(divers):
-    assert label_requests(divers[:0]) == []
 
 
 @pytest.mark.parametrize(

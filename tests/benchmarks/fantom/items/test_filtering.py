@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from fantom_quince import FULL, SHORT, question_set
 from tomlab.benchmarks.fantom.items.filtering import (
-    KINDS,
-    RULES,
-    STOP_WORDS,
     faults,
     flagged,
     kept,
@@ -20,7 +17,6 @@ from tomlab.benchmarks.fantom.items.filtering import (
     read_flags,
 )
 from tomlab.errors import InputError
-from tomlab.paths import ROOT
 
 FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
 FLAG = {
@@ -130,53 +126,9 @@ def test_each_fault_is_found_alone_and_told(changes, reason):
     assert found(**changes) == [reason]
 
 
-def test_every_fault_of_a_set_has_a_row():
-    broken = {
-        "answerabilityQAs_binary__0__correct_answer": "no",
-        "factQA__wrong_answer": "Ilse planted a quince tree.",
-    }
-    table = faults([question_set(source="llm:x", **broken)])
-    assert table["filter"].tolist() == ["questions", "fact"]
-    assert table["dropped"].tolist() == [True, False]
-
-
 def test_case_of_a_name_and_spacing_of_a_line_do_not_matter():
     assert found(answerabilityQA_list__correct_answer=["NOOR", "ilse"]) == []
     assert found(short_context=SHORT.replace(" ", "  ").replace("\n", " \r\n\n")) == []
-
-
-def test_name_of_two_words_is_read_as_it_speaks():
-    changes = {
-        "full_context": FULL.replace("Bruno", "Bruno Paul"),
-        "short_context": SHORT.replace("Bruno", "Bruno Paul"),
-        "beliefQAs__0__question": "What does Bruno Paul believe?",
-        **{f"{field}__wrong_answer": ["Bruno Paul", "Petra"] for field in LISTS},
-    }
-    assert found(**changes) == []
-
-
-def test_who_speaks_with_another_alone_is_no_silent_name():
-    together = "Noor & Petra: Of course!"
-    changes = {
-        "full_context": FULL.replace("Petra: Hello all, may I join?", together),
-        "beliefQAs__0__question": "What does Petra believe?",
-    }
-    assert found(**changes) == ["silent person: Petra of 'What does Petra believe?'"]
-
-
-def test_name_that_only_begins_like_a_speaker_is_another():
-    reasons = found(beliefQAs__0__question="What does Brunolf believe?")
-    assert reasons == ["silent person: Brunolf of 'What does Brunolf believe?'"]
-
-
-def test_belief_question_without_does_asks_about_nobody_known():
-    assert found(beliefQAs__0__question="What would Petra believe?") == []
-
-
-def test_rule_that_drops_has_a_reason_and_measures_drop_nothing():
-    assert all(rule["why"] for rule in RULES.values())
-    kept_anyway = {name for name, rule in RULES.items() if not rule["fatal"]}
-    assert kept_anyway == {"one fact answer", "overlap"}
 
 
 def test_released_set_is_reported_and_never_dropped():
@@ -198,11 +150,6 @@ def test_rules_leave_records_as_they_are():
     kept(sets, faults(sets))
     overlap(sets)
     assert sets == before
-
-
-def test_no_sets_have_no_fault():
-    assert faults([]).empty
-    assert kept([], faults([])) == []
 
 
 lines = st.lists(st.text(max_size=20) | st.sampled_from(FULL.splitlines()), min_size=1, max_size=6)
@@ -281,12 +228,6 @@ def test_coming_and_going_without_a_word_and_speaking_while_away(record, reasons
     assert found(source="grammar", record=record) == reasons
 
 
-def test_faults_of_a_symbolic_record_drop_the_set():
-    record = with_line(3, "Bruno", "Noor Ilse", None)
-    table = faults([question_set(source="grammar", record=record)])
-    assert table[["filter", "dropped"]].values.tolist() == [["coherence", True]]
-
-
 @pytest.mark.parametrize(
     "record", [3, {}, {"utterances": [{"speaker": "Noor"}]}, {"utterances": "Noor: Hi."}]
 )
@@ -335,27 +276,10 @@ def test_share_of_content_words_in_the_short_context(answer, share):
     assert row["right_overlap"] == pytest.approx(share)
 
 
-def test_equal_overlap_does_not_meet_the_criterion():
-    assert overlaps(beliefQAs__0__correct_answer="A quince.")["meets"] is False
-
-
 def test_criterion_is_not_asked_of_what_everybody_heard():
     sets = [question_set(beliefQAs__0__correct_answer="A quince.", **ACCESSIBLE)]
     assert overlap(sets)["meets"].isna().all()
     assert faults(sets).empty
-
-
-def test_stop_words_are_single_lower_case_words():
-    assert all(word.isalpha() and word.islower() for word in STOP_WORDS)
-    assert len(STOP_WORDS) < 120
-
-
-def test_no_sets_have_no_overlap():
-    table = overlap([])
-    assert table.empty
-    assert list(table.columns) == [
-        *("set_id", "question", "scenario", "tom_type", "right_overlap", "wrong_overlap", "meets")
-    ]
 
 
 # Reading flags
@@ -393,10 +317,6 @@ def test_flags_are_read_as_they_stand(file):
     assert read_flags(file(), set()).empty
 
 
-def test_nobody_has_flagged_anything_yet():
-    assert read_flags(ROOT / "forms" / "fantom" / "flags.csv", set()).empty
-
-
 def test_bad_rows_are_told_at_once_by_line(complaint):
     said = complaint(
         {"set_id": "9-0-0"},
@@ -413,18 +333,6 @@ def test_bad_rows_are_told_at_once_by_line(complaint):
     assert "row 6, field annotator_type: found 'llm', expected human or llm:<model>" in said
     assert "row 7: found 2 fields, expected 5" in said
     assert "6 problems" in said
-
-
-def test_annotator_judges_once_and_is_of_one_type(complaint):
-    said = complaint({}, {"verdict": "yes"}, {"set_id": "1-0-0", "annotator_type": "llm:x"})
-    what = "annotator 'w1', kind 'coherence', set_id '12-0-1'"
-    assert f"row 3: {what} stands in row 2 too, expected once" in said
-    expected = "expected 'human', which 'w1' is in row 2"
-    assert f"row 4, field annotator_type: found 'llm:x', {expected}" in said
-
-
-def test_missing_column_is_named(complaint):
-    assert "missing columns annotator_type" in complaint(header=FLAG_COLUMNS[:-1])
 
 
 @given(st.binary(max_size=100))
@@ -471,29 +379,6 @@ def test_majority_is_of_people_alone(people, models, majority):
     assert (row["models_yes"], row["models"]) == (models.count("y"), len(models))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_judged_by_itself_and_told(kind):
-    flags = pd.concat([votes("yyn", "n", kind), votes("nnn", "", "safety", "1-0-0")])
-    sets = [question_set(source="grammar"), question_set("1-0-0", source="grammar")]
-    table = flagged(sets, flags)
-    assert table["reason"].iloc[0] == f"{KINDS[kind]}: 2 of 3 people, 0 of 1 models"
-    assert table["filter"].tolist() == ["annotators", "annotators"]
-    assert table["dropped"].tolist() == [True, False]
-
-
-def test_flagged_set_is_dropped_along_with_the_faulty():
-    sets = [question_set(f"{i}-0-0", source="grammar") for i in range(3)]
-    sets[0]["answerabilityQAs_binary"][0]["correct_answer"] = "no"
-    judged = flagged(sets, votes("yyy", kind="answer", set_id="2-0-0"))
-    table = pd.concat([faults(sets), judged[judged["majority"]]])
-    assert kept(sets, table) == [sets[1]]
-
-
-def test_flag_drops_no_released_set():
-    [row] = flagged([question_set()], votes("yyy")).to_dict("records")
-    assert (row["majority"], row["dropped"]) == (True, False)
-
-
 def test_flags_of_other_sets_and_no_flags_give_no_row():
     assert flagged([question_set("1-0-0")], votes("yyy")).empty
     assert flagged([question_set()], votes()).empty
@@ -520,7 +405,3 @@ def test_share_kept_by_source_with_an_interval_over_conversations():
     assert (released["share"], released["ci_method"]) == (1.0, "all groups alike")
     turned = kept_share(sets[::-1], faults(sets[::-1]))
     assert turned[::-1].reset_index(drop=True).equals(table)
-
-
-def test_no_sets_have_no_share():
-    assert kept_share([], faults([])).empty

@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import tarfile
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -19,8 +18,6 @@ from tomlab.benchmarks.fantom.items.sets import (
     RELEASED_SHA256,
     counts,
     read_sets,
-    source_of,
-    statistics,
     turns,
     write_sets,
 )
@@ -102,42 +99,12 @@ def test_question_types_are_filled_in_from_the_field(file):
     assert read_sets(file([question_set(**left_out)])) == [question_set()]
 
 
-def test_scenario_of_a_list_is_not_guessed(complaint):
-    said = complaint([question_set(answerabilityQA_list__missed_info_accessibility=None)])
-    assert "field answerabilityQA_list.missed_info_accessibility: found nothing" in said
-
-
-@pytest.mark.parametrize("kind", ["first-order", "second-order:cyclic", "second-order:acyclic"])
-@pytest.mark.parametrize("scenario", ["inaccessible", "accessible"])
-def test_orders_and_scenarios_of_beliefs(file, kind, scenario):
-    belief = {
-        "beliefQAs__0__tom_type": kind,
-        "beliefQAs__0__question_type": f"tom:belief:{scenario}",
-        "beliefQAs__0__missed_info_accessibility": scenario,
-    }
-    assert read_sets(file([question_set(**belief)])) == [question_set(**belief)]
-
-
-def test_second_order_belief_about_what_all_heard_is_of_a_kind_of_its_own(file):
-    belief = {
-        "beliefQAs__0__tom_type": "second-order:accessible",
-        "beliefQAs__0__question_type": "tom:belief:accessible",
-        "beliefQAs__0__missed_info_accessibility": "accessible",
-    }
-    assert read_sets(file([question_set(**belief)])) == [question_set(**belief)]
-
-
 @pytest.mark.parametrize("mark", ["\n", "\r\n"])
 def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
     text = json.dumps([question_set()], indent=1).replace("\n", mark)
     assert read_sets(file(b"\xef\xbb\xbf" + text.encode())) == [question_set()]
     line = json.dumps(question_set()) + mark
     assert read_sets(file(b"\xef\xbb\xbf" + line.encode())) == [question_set()]
-
-
-def test_line_separator_within_a_text_ends_no_record(file):
-    record = question_set(factQA__correct_answer="a\u2028b\x85c")
-    assert read_sets(file(json.dumps(record, ensure_ascii=False), "sets.jsonl")) == [record]
 
 
 @pytest.mark.parametrize(
@@ -213,18 +180,6 @@ def test_all_problems_come_at_once(complaint):
     assert "record 2, found 7, expected an object" in said
 
 
-def test_long_list_of_problems_is_cut(complaint):
-    said = complaint([question_set(f"1-0-{i}", source="x") for i in range(30)])
-    assert "30 problems" in said
-    assert "and 10 more" in said
-
-
-def test_line_at_fault_is_named(complaint):
-    said = complaint("\n".join([json.dumps(question_set()), "", "{", '{"set_id": "1-0-0"']))
-    assert "line 3: not JSON" in said
-    assert "line 4: not JSON" in said
-
-
 DEEP = "[" * 900 + "]" * 900
 
 
@@ -257,17 +212,6 @@ def test_what_holds_no_set_is_an_input_error(complaint, content):
 def test_key_that_stands_twice_is_not_chosen_from(complaint):
     twice = json.dumps(question_set())[:-1] + ', "set_id": "1-0-0"}'
     assert "set_id twice in one object" in complaint(f"[{twice}]")
-
-
-@pytest.mark.parametrize("name", ["none.json", "none.tar.gz", "none"])
-def test_missing_file_is_an_input_error(tmp_path, name):
-    with pytest.raises(InputError, match=f"{name}: cannot be read"):
-        read_sets(tmp_path / name)
-
-
-def test_folder_without_the_file_names_it(tmp_path):
-    with pytest.raises(InputError, match=r"fantom_v1\.json: cannot be read"):
-        read_sets(tmp_path)
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
@@ -381,15 +325,6 @@ def test_archive_without_sets_is_an_input_error(file, content, said):
     assert said in str(caught.value)
 
 
-def test_archives_made_at_any_time_are_equal(monkeypatch):
-    """Workers that share out the tests of this file have to find the same parameters in it."""
-    made = []
-    for now in (0.0, 1e9):
-        monkeypatch.setattr(time, "time", lambda now=now: now)
-        made.append(archive({"a.json": "[]"}))
-    assert made[0] == made[1]
-
-
 def test_link_in_an_archive_is_no_file(file):
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as tar:
@@ -422,14 +357,6 @@ records = st.builds(
 def test_what_is_written_is_read_again(tmp_path_factory, sets):
     path = tmp_path_factory.getbasetemp() / "written.json"
     assert read_sets(write_sets(sets, path)) == sets
-
-
-def test_file_is_for_people_too(tmp_path):
-    path = write_sets([question_set(factQA__correct_answer="Käse")], tmp_path / "sets.json")
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith('[\n {\n  "set_id": "12-0-1",\n  "short_context"')
-    assert text.endswith("\n]\n")
-    assert "Käse" in text
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan"), {1, 2}])
@@ -480,11 +407,6 @@ def test_line_that_is_no_turn(line):
 # Counts and statistics
 
 
-def test_source_is_the_records_or_the_release():
-    assert source_of(question_set()) == "released:fantom_v1"
-    assert source_of(question_set(source="llm:x")) == "llm:x"
-
-
 def test_counts_stand_beside_the_papers_and_the_releases():
     same = {"factQA__wrong_answer": "ilse  planted a Quince tree."}
     sets = [question_set("1-0-0", **same), question_set("1-1-0"), question_set("2-0-0")]
@@ -502,18 +424,3 @@ def test_counts_stand_beside_the_papers_and_the_releases():
         ["infoaccess_yn", 12, 2689, 3571],
         ["identical_fact_answers", 1, -1, 13],
     ]
-
-
-def test_statistics_count_a_shared_context_once():
-    other = {"short_context": "Ilse: One two three.", "full_context": "Ilse: One two three."}
-    sets = [question_set("1-0-0"), question_set("1-0-1"), question_set("2-0-0", **other)]
-    found = statistics(compose(sets)).set_index("statistic")
-    row = found["value"]
-    # A set asks 1 fact, 1 belief twice, 2 lists and 8 yes/no questions.
-    assert row["total_questions"] == 39
-    assert row["avg_questions_per_context"] == 39 / 2
-    assert row["avg_turns_partial"] == (7 + 1) / 2
-    assert row["avg_turns_full"] == (10 + 1) / 2
-    words = [6, 8, 3, 7, 5, 6, 6, 4, 5, 3, 3]
-    assert row["avg_turn_length"] == pytest.approx(sum(words) / 11)
-    assert list(found["n"].dropna()) == [2, 2, 2, 11]  # contexts, then turns

@@ -161,11 +161,7 @@ def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     records, attempts = extracted(responses, stories, "m")
     assert records == []
     assert attempts["status"].tolist() == ["unparsed", "failed", "unparsed"]
-    assert attempts["reason"].tolist() == [
-        "no table",
-        "429: slow down",
-        "truncated: empty answer",
-    ]
+    assert attempts["reason"].tolist() == ["no table", "429: slow down", "truncated: empty answer"]
     assert attempts["text"].tolist() == ["I would rather not.", "", "<think>Well"]
     assert attempts["source"].unique().tolist() == ["llm:m"]
 

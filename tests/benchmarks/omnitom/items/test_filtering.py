@@ -193,9 +193,7 @@ def test_a_story_without_text():
 
 def test_a_table_that_was_cut_off_and_one_that_lost_rows():
     assert found(cut_off=True)[0][0] == "cut off"
-    assert found(rows_lost=2) == [
-        ("rows lost", "2 rows of the answers could not be used"),
-    ]
+    assert found(rows_lost=2) == [("rows lost", "2 rows of the answers could not be used")]
     assert found(cut_off=False, rows_lost=0) == []
 
 

@@ -1,12 +1,16 @@
-"""Faults of form in stories, the shares that are kept, and the counts of Table 8."""
+"""Faults of form in stories, and which stories they drop."""
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from simpletom_stories import stories
-from tomlab.benchmarks.simpletom.items.filtering import duplicates, kept, kept_share, screen, table8
-from tomlab.benchmarks.simpletom.paper import PUBLICATION
+from tomlab.benchmarks.simpletom.items.filtering import duplicates, screen
+from tomlab.scoring.kept import survives
+
+
+def kept(table, faults):
+    return table[survives(table, faults, ["story_id"])]
+
 
 TALK = {"second_sentence": "Wanja takes the box. It is full."}
 
@@ -47,45 +51,6 @@ def test_faults_that_others_found_drop_a_story_too():
     assert kept(table, found)["story_id"].tolist() == ["s1"]
 
 
-# Shares kept
-
-
-def sets_of_three(*broken):
-    """Three sets of three severities; `broken` are the story numbers with a fault."""
-    return stories(
-        *(
-            {"set_id": f"set{i // 3}", "severity": i % 3 + 1, **(TALK if i + 1 in broken else {})}
-            for i in range(9)
-        )
-    )
-
-
-@pytest.mark.parametrize("by", ["scenario", "severity", "source"])
-def test_share_kept_by_group_with_an_interval_over_sets(by):
-    table = sets_of_three(1, 2)
-    shares = kept_share(table, screen(table), by)
-    assert shares[by].tolist() == {"severity": [1, 2, 3]}.get(by, [table[by].iloc[0]])
-    assert shares["stories"].sum() == 9
-    assert shares["kept"].sum() == 7
-    assert (shares["sets"] == 3).all()
-    assert shares["share"].between(shares["ci_low"], shares["ci_high"]).all()
-
-
-def test_where_all_sets_are_alike_the_interval_is_of_as_many_trials_as_sets():
-    table = sets_of_three()
-    [row] = kept_share(table, screen(table), "source").to_dict("records")
-    assert (row["share"], row["ci_high"], row["ci_method"]) == (1.0, 1.0, "all groups alike")
-    # Three sets, not nine stories: 0.025 ** (1 / 3).
-    assert row["ci_low"] == pytest.approx(0.2924, abs=1e-4)
-
-
-def test_index_of_the_table_does_not_matter_to_the_share():
-    table = sets_of_three(1, 5)
-    moved = table.set_axis(range(20, 11, -1))
-    faults = screen(table)
-    assert kept_share(moved, faults, "severity").equals(kept_share(table, faults, "severity"))
-
-
 # Stories told twice
 
 
@@ -95,34 +60,3 @@ def test_set_whose_story_is_told_again_is_a_fault_of_each_of_its_stories():
     assert again["story_id"].tolist() == ["s2", "s3"]
     assert set(again["reason"]) == {"cosine 1.000 to s1"}
     assert duplicates(table, np.eye(2), 0.9).empty
-
-
-# Table 8
-
-
-def test_counts_of_stories_and_distinct_entities_by_scenario():
-    exam = {"scenario": "unobserved unethical actions"}
-    table = table8(
-        stories(
-            {**exam, "person_y": "classmate"},
-            {"person_x": "Wanja"},
-            {"person_x": "wanja ", "object_z": "jar"},
-            {"person_x": "Ligaya"},
-        )
-    )
-    assert list(table.columns) == list(PUBLICATION.read("table8_statistics").columns)
-    assert table.fillna(-1).values.tolist() == [
-        ["food item in grocery store", 3, 2, 2, -1],
-        ["unobserved unethical actions", 1, 1, 1, 1],
-        ["All stories", 4, 2, 2, 1],
-    ]
-
-
-def test_entity_of_two_scenarios_is_one_in_the_total():
-    table = table8(stories({}, {"scenario": "locked devices accounts"}))
-    assert table["unique_x"].tolist() == [1, 1, 1]
-
-
-def test_no_stories_are_a_total_of_none():
-    [row] = table8(stories({})[:0]).to_dict("records")
-    assert (row["scenario"], row["stories"], row["unique_x"]) == ("All stories", 0, 0)

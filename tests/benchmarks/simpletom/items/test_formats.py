@@ -25,7 +25,6 @@ from tomlab.benchmarks.simpletom.items.formats import (
     parse_rating,
     written_out,
 )
-from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
 
 # Entities
 
@@ -99,11 +98,6 @@ def test_what_is_missing_doubled_or_too_much_is_a_failure_each():
     ]
 
 
-def test_example_in_running_text_is_none():
-    text = "For example, Example 1 of the above is good."
-    assert parse_entities(text, 1) == ([], ["Example 1: missing"])
-
-
 WORDS = st.text(
     st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=":="), min_size=1
 )
@@ -134,12 +128,6 @@ def test_any_text_is_as_many_sets_and_failures_as_were_asked_for(text):
     assert all(failures)
 
 
-def test_every_scenario_of_table_1_can_be_written_out():
-    for name in SCENARIOS:
-        text = written_sets([{**QUIZ_SET, "scenario": name}])
-        assert parse_entities(text, 1) == ([QUIZ_SET], [])
-
-
 # Stories
 
 
@@ -154,11 +142,6 @@ def generated(**changes):
 def test_nine_lines_are_three_stories():
     assert parse_generation(PLAIN) == PARSED
     assert [s["severity"] for s in PARSED] == [1, 2, 3]
-
-
-def test_three_stories_share_sentence_question_and_correct_answer():
-    for name in ("second_sentence", "question", "unaware_action"):
-        assert len({found[name] for found in parse_generation(PLAIN)}) == 1
 
 
 @pytest.mark.parametrize(

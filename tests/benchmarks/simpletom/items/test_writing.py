@@ -100,11 +100,6 @@ def test_one_request_a_set_asks_for_three_stories(sets, scenarios, seeds):
     assert text.endswith("ENTITIES: Person X = Wanja; Object Z = box of oats")
 
 
-def test_key_information_of_a_set_is_not_shown(sets, scenarios, seeds):
-    shown = sets.assign(key_information="The oats are made of wax.")
-    assert "wax" not in content(story_requests(shown, scenarios, seeds)[0])
-
-
 def test_no_placeholder_is_left_open(sets, scenarios, seeds):
     requests = [
         *entity_requests(scenarios, seeds),
@@ -113,12 +108,6 @@ def test_no_placeholder_is_left_open(sets, scenarios, seeds):
         *annotation_requests(seeds),
     ]
     assert not any("{" in content(request) for request in requests)
-
-
-def test_requests_of_a_scenario_share_all_but_the_entities(sets, scenarios, seeds):
-    first, second, third = story_requests(sets, scenarios, seeds)
-    assert first.shared_prefix == second.shared_prefix != third.shared_prefix
-    assert first.shared_prefix.endswith("\n\nENTITIES: ")
 
 
 def test_shared_prefix_opens_every_request(sets, scenarios, seeds):
@@ -137,12 +126,6 @@ def test_writing_is_sampled_and_judging_is_greedy(sets, scenarios, seeds):
     assert written[0].seed == 3
     judged = [*rating_requests(seeds, "unethicality"), *annotation_requests(seeds)]
     assert {r.temperature for r in judged} == {0}
-
-
-def test_rating_shows_the_story_alone(seeds):
-    [request, *_] = rating_requests(seeds[1:2], "harmfulness")
-    assert "STORY: The box of oats has beetles in it. Wanja takes" in content(request)
-    assert "pay for the oats" not in content(request)
 
 
 def test_unknown_kind_of_rating_is_an_input_error(seeds):
@@ -166,27 +149,6 @@ def test_annotation_shows_story_and_both_actions(seeds):
 def test_braces_in_a_story_are_text(seeds):
     odd = seeds.assign(key_information="A box says {question}.")
     assert "KEY INFORMATION: A box says {question}." in content(annotation_requests(odd)[0])
-
-
-def test_nothing_to_ask_no_requests(sets, scenarios, seeds):
-    assert entity_requests(scenarios[:0], seeds) == []
-    assert story_requests(sets[:0], scenarios, seeds) == []
-    assert rating_requests(seeds[:0], "harmfulness") == []
-    assert annotation_requests(seeds[:0]) == []
-
-
-def test_users_prompt_takes_the_place_of_ours(seeds, tmp_path):
-    (tmp_path / "mine.txt").write_text("{story} How bad?")
-    replaced = {"simpletom/harmfulness": str(tmp_path / "mine.txt")}
-    request = rating_requests(seeds, "harmfulness", replaced)[1]
-    assert content(request).endswith("queue at the till. How bad?")
-    assert request.shared_prefix == ""
-
-
-def test_users_prompt_without_its_placeholder_is_an_input_error(seeds, tmp_path):
-    (tmp_path / "mine.txt").write_text("How bad?")
-    with pytest.raises(InputError, match=r"harmfulness'(?s:.*)expected \{story\} in it"):
-        rating_requests(seeds, "harmfulness", {"simpletom/harmfulness": str(tmp_path / "mine.txt")})
 
 
 def test_scenario_without_text_is_an_input_error(sets, scenarios, seeds):
@@ -274,11 +236,6 @@ def test_answer_that_is_no_story_keeps_its_text_and_the_reason(sets, response, s
         assert row["object_z"] == "box of oats"
 
 
-def test_thinking_before_the_lines_is_let_pass(sets):
-    table = attempts([answer(f"<think>QUESTION: a</think>{PLAIN}")], sets[:1], "smol")
-    assert set(table["status"]) == {"story"}
-
-
 def test_line_that_ended_before_the_token_limit_is_whole(sets):
     for text in (PLAIN + ".", PLAIN + "\n\nAnother st"):
         assert set(attempts([answer(text, "length")], sets[:1], "m")["status"]) == {"story"}
@@ -291,11 +248,6 @@ def test_nothing_is_dropped_and_every_story_has_its_id(sets):
     assert len(table) == 2 * 2 * 9
     assert table["story_id"].is_unique
     assert set(table["status"]) == {"story", "unparsed", "error"} <= {"story", *FAILURES}
-
-
-def test_fewer_responses_than_sets_are_no_attempts(sets):
-    with pytest.raises(ValueError, match="zip"):
-        attempts([answer(PLAIN)], sets, "smol")
 
 
 @pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
@@ -343,16 +295,6 @@ def test_seed_is_the_set_with_most_yes(round_one):
     ]
 
 
-def test_possibly_is_no_yes(round_one):
-    annotated = said(("b_1", "possibly"), ("b_2", "possibly"), ("a_3", "yes"))
-    assert top_seeds(round_one, annotated)["set_id"].tolist()[:3] == ["a"] * 3
-
-
-@pytest.mark.parametrize("annotated", [said(), said(("a_1", "yes"), ("b_3", "yes"))])
-def test_equal_sets_are_taken_by_id(round_one, annotated):
-    assert top_seeds(round_one, annotated)["set_id"].tolist()[:3] == ["a"] * 3
-
-
 def test_set_that_lost_a_story_is_no_seed(round_one):
     left = round_one[round_one["story_id"] != "a_2"]
     assert top_seeds(left, said(("a_1", "yes")))["set_id"].tolist()[:3] == ["b"] * 3
@@ -385,13 +327,6 @@ def test_rating_table_keeps_what_is_no_rating(seeds):
     assert set(table["kind"]) == {"harmfulness"}
 
 
-def test_thinking_is_no_rating(seeds):
-    responses = [answer("<think>3 or 4?</think>3"), answer("<think>4")]
-    table = ratings(responses, seeds[:2], "harmfulness", "smol")
-    assert table["rating"].tolist() == [3, pd.NA]
-    assert table["status"].tolist() == ["rating", "truncated"]
-
-
 # Annotations
 
 
@@ -404,11 +339,3 @@ def test_models_answers_are_rows_of_the_annotations_format(seeds):
     assert set(table["story_id"]) == {"oats_sev1"}
     assert outcomes["status"].tolist() == ["annotation", "unparsed", "error"]
     assert outcomes["text"].tolist() == [GOOD, "Yes.", ""]
-
-
-def test_thinking_is_no_annotation(seeds):
-    responses = [answer(f"<think>Question 1: no</think>{GOOD}"), answer(f"<think>{GOOD}")]
-    table, outcomes = annotations(responses, seeds[:2], "smol")
-    assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
-    assert outcomes["status"].tolist() == ["annotation", "truncated"]
-    assert outcomes["reason"].tolist() == ["", "Question 1: missing"]

@@ -13,7 +13,6 @@ from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released, survives
 from tomlab.scoring.stats import agreement, cluster_interval
 
-RATING_COLUMNS = ("template_id", "rater", "rater_kind", "follows_structure", "tests_behavior")
 # The two questions of Sec. 3.4 with their scales and the level of measurement.
 RATING_SCALES = {
     "follows_structure": (range(2), "nominal"),
@@ -59,21 +58,6 @@ def kept(templates: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
     return templates[survives(templates, faults, ["template_id"])].reset_index(drop=True)
 
 
-def survival(raw: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
-    """By source: attempts, parsed, failed each filter, kept. Rows are sources."""
-    parsed = (raw["status"] == "template").groupby(raw["source"], sort=False)
-    table = pd.DataFrame({"attempts": parsed.size(), "parsed": parsed.sum()})
-    gone = faults[faults["dropped"]]
-    for name in ("structure", "near-duplicate", "repeated name"):
-        table[f"failed {name}"] = _lost(gone[gone["filter"] == name], table)
-    return table.assign(kept=table["parsed"] - _lost(gone, table))
-
-
-def _lost(gone: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
-    counts = gone.groupby("source")["template_id"].nunique()
-    return counts.reindex(table.index, fill_value=0)
-
-
 def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
     """The schema of an expert ratings file. known: ids of templates; any without."""
     scales = {
@@ -81,18 +65,14 @@ def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
         for name, (scale, _) in RATING_SCALES.items()
     }
     return pa.DataFrameSchema(
-        {
-            "template_id": files.known(known, "template"),
-            "rater": files.person("rater_kind"),
-            "rater_kind": files.person_kind(),
-            **scales,
-        },
+        {"template_id": files.known(known, "template"), "rater": files.person("rater_kind")}
+        | {"rater_kind": files.person_kind(), **scales},
         unique=["rater", "template_id"],
     )
 
 
 def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
-    """An expert ratings file: CSV with `RATING_COLUMNS`, one row a template and rater; what is not
+    """An expert ratings file: a CSV of `ratings_form`, one row a template and rater; what is not
     rated is missing.
 
     rater_kind: `human` or `llm:<model>`, said by the file, never assumed. known: ids of templates.
@@ -115,8 +95,7 @@ def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
             found = cluster_interval(part[question], part["template_id"], bounds=bounds)
             row = {"question": question, "rater": rater, "rater_kind": kind, "mean": found.value}
             row |= {"ci_low": found.ci_low, "ci_high": found.ci_high}
-            row |= {"median": part[question].median()}
-            rows.append(row | {"n": len(part)})
+            rows.append(row | {"median": part[question].median(), "n": len(part)})
         # People and models are never pooled.
         for kind, part in rated.groupby(rated["rater_kind"].str.split(":").str[0], sort=True):
             wide = part.pivot(index="template_id", columns="rater", values=question)
@@ -136,20 +115,16 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
     rows = []
     for source, part in templates.groupby("source", sort=False):
         for dimension in LABELS:
-            labels, who = _labels(part, dimension, by_model)
+            if dimension == "medium":
+                labels, who = [medium(t) for t in part.to_dict("records")], "rule"
+            else:
+                own, ids = part[dimension], part["template_id"]
+                added = ids.map(lambda i, d=dimension: by_model.get(i, {}).get(d, ""))
+                added = added.where(own == "", "")
+                by = {"authors": (own != "").any(), "model": (added != "").any()}
+                labels, who = own + added, " and ".join(w for w in by if by[w]) or "nobody"
             given = [text.lower() for text in labels if text]
             missing = len(part) - len(given)
             rows.append((source, dimension, len(set(given)), len(part), missing, who))
     columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _labels(
-    part: pd.DataFrame, dimension: str, by_model: Mapping[str, Mapping[str, str]]
-) -> tuple[list[str], str]:
-    if dimension == "medium":
-        return [medium(t) for t in part.to_dict("records")], "rule"
-    own, ids = part[dimension], part["template_id"]
-    added = ids.map(lambda i: by_model.get(i, {}).get(dimension, "")).where(own == "", "")
-    who = [name for name, said in (("authors", own), ("model", added)) if said.str.len().any()]
-    return (own + added).tolist(), " and ".join(who) or "nobody"

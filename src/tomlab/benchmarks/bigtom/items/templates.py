@@ -23,18 +23,14 @@ QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
 RELEASED_FIELDS = 1 + len(AFTER_STORY) + 2  # the story, the variables, two bookkeeping fields
 AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
-_AUTHORED = pa.DataFrameSchema(
-    {name: files.text() for name in AUTHORED_HEADER}, unique=["template_id"], strict="filter"
-)
-
-
+_ONCE = {"unique": ["template_id"], "strict": "filter"}
+_AUTHORED = pa.DataFrameSchema({name: files.text() for name in AUTHORED_HEADER}, **_ONCE)
 # A user's own templates: of their own, or by a model, as it wrote them or edited.
 _WRITERS = files.text(r"authored|(llm|edited):\S+", "authored, llm:<model> or edited:<model>")
 OWN_FORM = pa.DataFrameSchema(
     {"template_id": files.text(), "source": _WRITERS, "agent": files.text()}
     | {name: files.text() for name in (*FIELDS, "author")},
-    unique=["template_id"],
-    strict="filter",
+    **_ONCE,
 )
 
 
@@ -57,11 +53,8 @@ def read_templates(path: Path | str) -> pd.DataFrame:
     elif first.count(";") >= RELEASED_FIELDS // 2:
         rows = _released_rows(path)
     else:
-        raise InputError(
-            f"{path}: row 1: neither layout of a template file. Found {first[:60]!r}; expected "
-            f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields "
-            "separated by ';'"
-        )
+        known = f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields by ';'"
+        raise InputError(f"{path}: row 1: found {first[:60]!r}, expected {known}")
     if not rows:
         raise InputError(f"{path}: no template in it")
     return template_table(rows)
@@ -69,15 +62,15 @@ def read_templates(path: Path | str) -> pd.DataFrame:
 
 def _released_rows(path: Path) -> list[dict]:
     rows, problems, first = [], [], {}
-    for number, line in files.csv_rows(path, ";"):
-        where, (story, *cells) = f"row {number}", line
-        if (earlier := first.setdefault(tuple(line), number)) != number:
+    for number, (story, *cells) in files.csv_rows(path, ";"):
+        where = f"row {number}"
+        if (earlier := first.setdefault((story, *cells), number)) != number:
             problems.append(f"{where}: stands in row {earlier} too, expected once")
         told = [part.strip() + "." for part in story.split(".") if part.strip()]
-        if len(line) != RELEASED_FIELDS:
-            problems.append(f"{where}: found {len(line)} fields, expected {RELEASED_FIELDS}")
+        if 1 + len(cells) != RELEASED_FIELDS:
+            problems.append(f"{where}: found {1 + len(cells)} fields, expected {RELEASED_FIELDS}")
         elif len(told) != len(STORY):
-            found = f"found {len(told)} sentences, expected {len(STORY)} ({', '.join(STORY)})"
+            found = f"found {len(told)} sentences, expected {len(STORY)}"
             problems.append(f"{where}, field story: {found}")
         else:
             row = dict(zip(FIELDS, [*told, *cells[:-2]], strict=True))
@@ -145,13 +138,12 @@ def sentences(text: str) -> int:
 
 def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
-    told = {name: sentences(template[name]) for name in FIELDS if template[name].strip()}
-    problems = [f"{name}: empty" for name in FIELDS if name not in told]
-    problems += [
-        f"{n}: {found} sentences instead of one" for n, found in told.items() if found != 1
-    ]
-    asked = {name: template[name].rstrip().endswith("?") for name in QUESTIONS}
-    problems += [f"{name}: not a question" for name, question in asked.items() if not question]
+    texts = {name: template[name].strip() for name in FIELDS}
+    problems = [f"{name}: empty" for name, text in texts.items() if not text]
+    for name, text in texts.items():
+        if text and (found := sentences(text)) != 1:
+            problems.append(f"{name}: {found} sentences instead of one")
+    problems += [f"{name}: not a question" for name in QUESTIONS if not texts[name].endswith("?")]
     agent = template["agent"]
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
         problems.append("causal_event: mentions the agent")

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from tomlab import params
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
-from tomlab.records.files import complaint, shown
+from tomlab.records.files import complaint, field_at, shown
 
 SEGMENTS = 4  # subtopics of one conversation
 CAST = 5  # people of one conversation, at most as many at once (App. A.1)
@@ -42,13 +42,12 @@ def _text(*names: str, pattern: str = "", expected: str = "") -> Any:
 
 
 def _lines(kind: Any, least: int) -> Any:
-    return Annotated[list[kind], Field(min_length=least), AfterValidator(_distinct)]
+    def check(texts: list[str]) -> list[str]:
+        if doubled := _twice("expected each once, but", texts):
+            raise ValueError(doubled[0])
+        return texts
 
-
-def _distinct(texts: list[str]) -> list[str]:
-    if doubled := _twice("expected each once, but", texts):
-        raise ValueError(doubled[0])
-    return texts
+    return Annotated[list[kind], Field(min_length=least), AfterValidator(check)]
 
 
 def _twice(what: str, texts: Iterable[str]) -> list[str]:
@@ -84,12 +83,7 @@ class TopicFact(_Checked):
     id: Plain
     question: _text("owner", pattern=r"\?$", expected="a question mark at its end")
     about: _text("owner", pattern=r"[^.?!,;:]$", expected="no mark at its end")
-    answer: _text(
-        "owner",
-        "value",
-        pattern=r"^\{owner\}.*[^.]\.$",
-        expected="{owner} at its beginning and a full stop at its end",
-    )
+    answer: _text("owner", "value", pattern=r"^\{owner\}.*[^.]\.$", expected="{owner} … and a stop")
     ask: _text("owner")
     tell: _text("value")
     react: _lines(Plain, 2)
@@ -132,16 +126,16 @@ class Cast(_Checked):
 def read_topics(path: Path | str) -> list[Topic]:
     """The topics of a YAML file.
 
-    Errors: `InputError` with topic, subtopic, fact and field of all that is missing, malformed or
-    double, and of values that other lines of their subtopic give away.
+    Errors: `InputError` with topic and field of all that is missing, malformed or double, and of
+    values that other lines of their subtopic give away.
     """
     content = _read_yaml(path, list, "a list of topics")
     topics, problems = [], []
-    for number, entry in enumerate(content):
+    for number, entry in enumerate(content, start=1):
         try:
             topics.append(Topic.model_validate(entry))
         except ValidationError as error:
-            problems += _complaints(error, content, number)
+            problems += _complaints(error, f"topic {number}, ")
         else:
             problems += [f"topic {topics[-1].topic!r}, {what}" for what in _faults(topics[-1])]
     refuse(problems + _twice("topic", (topic.topic for topic in topics)), str(path))
@@ -158,15 +152,15 @@ def read_cast(path: Path | str) -> Cast:
     try:
         cast = Cast.model_validate(content)
     except ValidationError as error:
-        refuse(_complaints(error, content), str(path))
+        refuse(_complaints(error), str(path))
         raise
-    problems = _twice("field leaving:", (entry.reason for entry in cast.leaving))
-    problems += _twice("field leaving:", (entry.line for entry in cast.leaving))
-    problems += [
+    problems = [
         f"field names: found {one!r} within {other!r}, expected names apart"
         for one, other in permutations(cast.names, 2)
         if one.lower() in other.lower()
     ]
+    for said in ("reason", "line"):
+        problems += _twice("field leaving:", (getattr(entry, said) for entry in cast.leaving))
     lines = (line for _, line in cast.said())
     refuse(problems + name_problems(cast.names, lines), str(path))
     return cast
@@ -215,20 +209,6 @@ def _read_yaml(path: Path | str, kind: type, expected: str) -> Any:
     return content
 
 
-def _complaints(error: ValidationError, content: Any, *before: int) -> list[str]:
+def _complaints(error: ValidationError, place: str = "") -> list[str]:
     """Each complaint of pydantic's as a sentence: where, what was found, what was expected."""
-    return [_place(content, (*before, *case["loc"])) + complaint(case) for case in error.errors()]
-
-
-def _place(content: Any, keys: tuple[str | int, ...]) -> str:
-    kinds, parts = {"subtopics": ("subtopic", "name"), "facts": ("fact", "id")}, []
-    entry, (kind, named_by) = content, ("topic", "topic")
-    for key in keys:
-        entry = entry[key] if isinstance(key, int) else entry.get(key)
-        if isinstance(key, int):
-            name = entry.get(named_by) if isinstance(entry, dict) else None
-            parts.append(f"{kind} {key + 1 if name is None else name!r}")
-        elif key not in kinds or key == keys[-1]:
-            parts.append(f"field {key}")
-        kind, named_by = kinds.get(key, ("entry", ""))
-    return f"{', '.join(parts)}: "
+    return [place + field_at(case["loc"]) + complaint(case) for case in error.errors()]

@@ -32,8 +32,7 @@ class Method:
     """How a question is put. context: the part of the conversation that matters, or all of it.
 
     first: for chain of thought, the method that asks for the reasoning before; reasoning: that this
-    is such a method, whose answers are never scored. max_tokens: the release's limit, which its
-    agents for chat models leave out; a user's None leaves it out, too.
+    is such a method, whose answers are never scored. max_tokens: the release's limit.
     """
 
     context: str = "short"

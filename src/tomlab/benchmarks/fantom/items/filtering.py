@@ -18,7 +18,6 @@ from pydantic import BaseModel
 from tomlab.benchmarks.fantom.items.sets import (
     complaints,
     folded,
-    lines,
     source_of,
     speakers,
     turns,
@@ -65,10 +64,10 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
 
 
 def _faults(record: Mapping) -> Found:
-    yield from _symbolic_faults(record)
+    yield from symbolic_faults(record)
     yield from _text_faults(record)
     yield from _question_faults(record)
-    yield from _contradictions(record)
+    yield from contradictions(record)
     fact = record["factQA"]
     if folded(fact["correct_answer"]) == folded(fact["wrong_answer"]):
         yield "one fact answer", f"right and wrong are {fact['correct_answer']!r}"
@@ -78,7 +77,7 @@ def _faults(record: Mapping) -> Found:
             yield "overlap", f"{row['question']!r}: {shares}"
 
 
-def _symbolic_faults(record: Mapping) -> Found:
+def symbolic_faults(record: Mapping) -> Found:
     """Who speaks while away, and who comes or goes without a line of their own that says so."""
     if "record" not in record:
         return
@@ -99,21 +98,17 @@ def _symbolic_faults(record: Mapping) -> Found:
 
 def _text_faults(record: Mapping) -> Found:
     short, full = (
-        [" ".join(line.split()) for line in lines(record[field])]
+        [" ".join(line.split()) for line in record[field].splitlines() if line.strip()]
         for field in ("short_context", "full_context")
     )
     for line in dict.fromkeys(full + short):
         if not turns(line):
-            yield "no turn", f"found {_clipped(line)}, expected 'Name: text'"
+            yield "no turn", f"found {files.shown(line)}, expected 'Name: text'"
     if not any(full[i : i + len(short)] == short for i in range(len(full) - len(short) + 1)):
         yield "not in full", "the short context is no part of the full one"
     for number, (line, following) in enumerate(pairwise(full), start=1):
         if line == following:
-            yield "repeated line", f"lines {number} and {number + 1} are both {_clipped(line)}"
-
-
-def _clipped(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else f"{text[:most]}…")
+            yield "repeated line", f"lines {number} and {number + 1} are both {files.shown(line)}"
 
 
 def _question_faults(record: Mapping) -> Found:
@@ -149,7 +144,7 @@ def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
     return re.match(r"(\w[\w.'’-]*)?", told)[0]
 
 
-def _contradictions(record: Mapping) -> Found:
+def contradictions(record: Mapping) -> Found:
     for family in ("answerability", "infoAccessibility"):
         aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
         for asked in record[f"{family}QAs_binary"]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tomlab.benchmarks.fantom.items.cast import CAST, Cast, Topic
-from tomlab.errors import refuse
+from tomlab.errors import InputError
 
 FEWEST = 2  # people at once, App. A.1
 FIRST = (2, 3)  # people at the start, App. A.1
@@ -64,13 +64,10 @@ def outlines(
     somebody joins at least once, because nothing is missed otherwise. Who joins without having been
     there before stepped away earlier, as the paper's one prompt for joining has it.
     """
-    problems = [
-        f"topic {topic.topic!r}: found {len(topic.subtopics)} subtopics, expected {subtopics}"
-        for topic in topics
-        if len(topic.subtopics) < subtopics
-    ]
-    problems += [] if subtopics > 1 else [f"subtopics: found {subtopics}, expected 2 or more"]
-    refuse(problems, "outlines of conversations")
+    most = min(len(topic.subtopics) for topic in topics)
+    if not 2 <= subtopics <= most:
+        expected = f"2 to {most}, which every topic has"
+        raise InputError(f"subtopics: found {subtopics}, expected {expected}")
     order = random.Random(seed).sample(topics, len(topics))
     turns = ((order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
     return [_outline(topic, cast, subtopics, rng) for topic, rng in turns]

@@ -1,4 +1,4 @@
-"""FANToM's question sets: the released record, its file, counts and statistics (Sec. 3, Table 8).
+"""FANToM's question sets: the released record, its file, and counts (Sec. 3).
 
 A record is one question set: a fact that was told while somebody was away, and the questions about
 it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part and set ("12-0-1").
@@ -84,8 +84,7 @@ class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
 
     correct_answer: Text
     wrong_answer: Text
-    # The last, second order where nobody missed anything, is not in the paper: readers of the
-    # release report it.
+    # The last, second order where nobody missed anything, is in no paper but in the release.
     tom_type: Literal[
         "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
     ]
@@ -184,25 +183,23 @@ def _unpacked(archive: bytes, path: Path, sha256: str | None) -> bytes:
     """The JSON file in an archive. Nothing is written, so no member's path can lead anywhere."""
     digest = hashlib.sha256(archive).hexdigest()
     if sha256 is not None and digest != sha256.lower():
-        raise InputError(
-            f"{path}: sha256 {digest}, expected {sha256}\n  `sha256=None` takes another archive "
-            f"than {RELEASED_URL}"
-        )
+        told = f"`sha256=None` takes another archive than {RELEASED_URL}"
+        raise InputError(f"{path}: sha256 {digest}, expected {sha256}\n  {told}")
     try:
         with gzip.open(io.BytesIO(archive)) as whole:
             while whole.read(2**20):  # to its end, where its sum stands
                 pass
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
-            files = [member for member in tar.getmembers() if member.isfile()]
-            named = [m for m in files if Path(m.name).name == RELEASED_FILE]
-            members = named or [m for m in files if m.name.endswith(".json")]
-            if len(members) != 1:
-                there = ", ".join(m.name for m in files[:20]) or "no file"
+            files = {m.name: m for m in tar.getmembers() if m.isfile()}
+            named = [name for name in files if Path(name).name == RELEASED_FILE]
+            names = named or [name for name in files if name.endswith(".json")]
+            if len(names) != 1:
+                there = ", ".join([*files][:20]) or "no file"
                 raise InputError(f"{path}: expected one {RELEASED_FILE} in it, found {there}")
-            if (size := members[0].size) > MOST_BYTES:
-                found = f"{members[0].name} of {size:,} bytes"
+            if (size := files[names[0]].size) > MOST_BYTES:
+                found = f"{names[0]} of {size:,} bytes"
                 raise InputError(f"{path}: found {found}, expected at most {MOST_BYTES:,}")
-            return tar.extractfile(members[0]).read()
+            return tar.extractfile(files[names[0]]).read()
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: not a whole .tar.gz archive ({error})") from None
 
@@ -319,17 +316,12 @@ def source_of(record: Mapping) -> str:
     return record.get("source", RELEASED_SOURCE)
 
 
-def lines(context: str) -> list[str]:
-    """The lines of a conversation without the empty ones."""
-    return [line.strip() for line in context.splitlines() if line.strip()]
-
-
 def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
     """Who says what, line by line; a line that is no "Name: text" is left out.
 
     A turn has several speakers where the release joins them: "A & B: text", "A, B, and C: text".
     """
-    found = (_TURN.fullmatch(line) for line in lines(context))
+    found = (_TURN.fullmatch(line.strip()) for line in context.splitlines())
     said = ((tuple(_JOINT.split(hit[1])), hit[2]) for hit in found if hit)
     return [(names, text) for names, text in said if all(map(_NAME.fullmatch, names))]
 
@@ -361,22 +353,3 @@ def counts(items: pd.DataFrame) -> pd.DataFrame:
     printed = PUBLICATION.read("dataset_counts").set_index("item")["count"]
     known = {"paper": printed, "release": RELEASED_COUNTS}
     return table.assign(**{who: table["item"].map(of).astype(float) for who, of in known.items()})
-
-
-def statistics(items: pd.DataFrame) -> pd.DataFrame:
-    """Table 8's columns for an items table, a row each: statistic, value, n (of a mean).
-
-    total_questions: fact, belief (free answer and choice are two), list and yes/no questions.
-    avg_questions_per_context: those, over the distinct short contexts; a context that several sets
-    share counts once here and below (the paper does not say what it counts).
-    avg_turns_partial, avg_turns_full: lines "Name: text" of a short, of a full context.
-    avg_turn_length: words between spaces in a turn without the name, over all full contexts.
-    """
-    short, full = ([turns(text) for text in items[n].unique()] for n in ("story", "full_story"))
-    words = [len(text.split()) for told in full for _, text in told]
-    rows = [("total_questions", len(items), None)]
-    rows += [("avg_questions_per_context", len(items) / len(short), len(short))]
-    means = {"avg_turns_partial": [*map(len, short)], "avg_turns_full": [*map(len, full)]}
-    means |= {"avg_turn_length": words}
-    rows += [(name, pd.Series(of).mean(), len(of)) for name, of in means.items()]
-    return pd.DataFrame(rows, columns=["statistic", "value", "n"]).astype({"n": "Int64"})

@@ -11,12 +11,12 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.benchmarks.simpletom.items.stories import BASE, format_problems
-from tomlab.errors import InputError
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
-from tomlab.scoring.kept import is_released, share_kept, survives
+from tomlab.scoring.kept import is_released
 from tomlab.scoring.stats import agreement, alpha_interval
 
+ANNOTATORS = 3
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
 # The four questions of Fig. 8 with their answers, the worst first.
 QUESTIONS = {
@@ -66,41 +66,32 @@ def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
     return annotations[annotations["annotator_kind"].str.split(":").str[0] == kind]
 
 
-def valid(
-    stories: pd.DataFrame, annotations: pd.DataFrame, annotators: int = 3, *, kind: str = "human"
-) -> pd.DataFrame:
-    """The rule of App. D.4: one row a story, `story_id, annotators, status, reason`.
+def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+    """The rule of App. D.4: one row a story, `story_id, annotators, reason, status`.
 
-    invalid: some annotator answered "no" to some question; valid: none did, and at least
-    `annotators` of them answered all four; unannotated: anything else. Only annotators of `kind`
-    ("human" or "llm") count: people and models never add up to three.
-    annotators (column): how many answered all four questions.
+    invalid: somebody answered "no" to some question; valid: nobody did, and at least three people
+    answered all four; unannotated: anything else. Models never count.
     """
-    counted, rows = of_kind(annotations, kind), []
-    for story_id in stories["story_id"]:
-        answers = counted[counted["story_id"] == story_id]
-        answered = answers.groupby("annotator")["question"].nunique()
-        complete = int((answered == len(QUESTIONS)).sum())
-        said_no = answers[answers["answer"] == "no"].itertuples()
-        if against := [f"{row.question}: no by {row.annotator}" for row in said_no]:
-            verdict = "invalid", "; ".join(against)
-        elif complete >= annotators:
-            verdict = "valid", ""
-        else:
-            short = f"{complete} of {annotators} annotators answered all {len(QUESTIONS)} questions"
-            verdict = "unannotated", short
-        rows.append((story_id, complete, *verdict))
-    return pd.DataFrame(rows, columns=["story_id", "annotators", "status", "reason"])
+    people = of_kind(annotations, "human")
+    no = people[people["answer"] == "no"]
+    against = (no["question"] + ": no by " + no["annotator"]).groupby(no["story_id"]).agg("; ".join)
+    answered = people.groupby(["story_id", "annotator"])["question"].nunique()
+    complete = (answered == len(QUESTIONS)).groupby("story_id").sum()
+    rows = stories[["story_id"]].reset_index(drop=True)
+    rows["annotators"] = rows["story_id"].map(complete).fillna(0).astype(int)
+    rows["reason"] = [against.get(story_id, "") for story_id in rows["story_id"]]
+    cases = [rows["reason"] != "", rows["annotators"] >= ANNOTATORS]
+    return rows.assign(status=np.select(cases, ["invalid", "valid"], "unannotated"))
 
 
 def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     """App. D.2: who gave an acceptable answer to everything in the key.
 
     key: of `read_key`. Returns one row an annotator: `annotator, annotator_kind, passed, missed`.
-    A question left open counts as missed.
+    A question left open counts as missed. Without a key there is nobody to tell.
     """
     if key.empty:
-        raise InputError("answer key: no row in it, so everybody would pass")
+        return pd.DataFrame(columns=["annotator", "annotator_kind", "passed", "missed"])
     given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
     rows, who = [], ["annotator", "annotator_kind"]
     for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
@@ -182,35 +173,3 @@ def base_stories(stories: pd.DataFrame) -> pd.DataFrame:
     """One story a set: the middle severity where there is one."""
     order = stories.sort_values("severity", key=lambda n: (n - BASE).abs(), kind="stable")
     return order.drop_duplicates("set_id").sort_index().reset_index(drop=True)
-
-
-def kept(stories: pd.DataFrame, faults: pd.DataFrame) -> pd.DataFrame:
-    """The stories that no filter drops."""
-    return stories[survives(stories, faults, ["story_id"])].reset_index(drop=True)
-
-
-def kept_share(stories: pd.DataFrame, faults: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The share of stories that no filter drops, by `scenario`, `severity` or `source`.
-
-    Intervals cluster on sets of entities: their stories mostly stand or fall as one. Columns: `by`,
-    stories, sets, kept, share, ci_low, ci_high, ci_method.
-    """
-    left = survives(stories, faults, ["story_id"])
-    return share_kept(stories, left, by=by, group="set_id", names=("stories", "sets"))
-
-
-def table8(stories: pd.DataFrame) -> pd.DataFrame:
-    """Table 8: stories and distinct entities by scenario, the largest first, and a total row.
-
-    Columns: scenario, stories, unique_x, unique_z, unique_y; the last is missing where no story has
-    a person Y. Entities that differ in case or spacing alone are one.
-    """
-    names = {"person_x": "unique_x", "object_z": "unique_z", "person_y": "unique_y"}
-    entities = stories[[*names]].map(lambda text: " ".join(text.casefold().split()) or None)
-    entities = entities.rename(columns=names)
-    table = entities.groupby(stories["scenario"], sort=False).nunique()
-    table.insert(0, "stories", stories.groupby("scenario").size())
-    table = table.sort_values("stories", ascending=False, kind="stable")
-    table.loc["All stories"] = [len(stories), *entities.nunique()]
-    table["unique_y"] = table["unique_y"].astype("Int64").replace(0, pd.NA)
-    return table.reset_index()

@@ -48,9 +48,8 @@ def read_scenarios(path: Path | str) -> pd.DataFrame:
 def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """The seed of each scenario for the next round: the stories of one set by one writer.
 
-    The three stories written together are one seed, because the prompt shows all of them. The seed
-    whose stories got most "yes" wins; of equal ones the first by id. Without any annotation that
-    is the first of each scenario. Give the stories of one round and the annotations of one kind.
+    The prompt shows three stories that were written together. Those with most "yes" win; of equal
+    ones the first by id. Give the stories of one round and the annotations of one kind.
     """
     key = ["scenario", "source", "set_id"]
     if (doubled := stories.duplicated([*key, "severity"])).any():
@@ -129,9 +128,9 @@ def rating_requests(
     """One request a story for its harmfulness or unethicality from 1 to 5 (App. E.3)."""
     if kind not in RATINGS:
         raise InputError(f"ratings: found kind {kind!r}, expected {' or '.join(RATINGS)}")
-    rows = [{"story": story_text(story)} for story in stories.to_dict("records")]
     options = {"shared": (), "max_tokens": 8, "seed": seed}
-    return [request(f"simpletom/{kind}", row, replaced, **options) for row in rows]
+    texts = map(story_text, stories.to_dict("records"))
+    return [request(f"simpletom/{kind}", {"story": text}, replaced, **options) for text in texts]
 
 
 def annotation_requests(

@@ -1,0 +1,91 @@
+"""The notebook of BigToM's figures, run on small tables: the numbers that it draws and prints."""
+
+import json
+
+import pandas as pd
+import pytest
+from IPython.utils.capture import capture_output
+
+from bigtom_templates import MEI
+from replies import of_baseline
+from tomlab import paths
+from tomlab.benchmarks import bigtom
+from tomlab.benchmarks.bigtom.items.templates import template_table
+from tomlab.benchmarks.bigtom.items.writing import raw_table
+from tomlab.records import tidy
+
+NOTEBOOK = paths.ROOT / "notebooks" / "5_figures" / "bigtom.ipynb"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs the notebook's cells on so many templates and returns the folder of its results.
+
+    asked: a baseline's answers by model and the methods it was asked by.
+    """
+
+    def cells(n, asked):
+        monkeypatch.setattr(paths, "RESULTS", tmp_path)
+        monkeypatch.setattr(paths, "DOCS", tmp_path / "docs")
+        names = [f"Mei{letter}" for letter in "abcdefghijkl"[:n]]
+        rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
+        rows = [row | {"template_id": name} for row, name in zip(rows, names, strict=True)]
+        items = bigtom.compose(template_table(rows))
+        (tmp_path / "raw/bigtom").mkdir(parents=True)
+        raw = raw_table(template_table(rows))
+        raw.to_parquet(paths.raw("bigtom", "templates.parquet"), index=False)
+        tidy.write(items, "items", paths.result("items", "bigtom"))
+        for model, (policy, methods) in asked.items():
+            answers = [of_baseline(bigtom, items, policy, method) for method in methods]
+            responses = pd.concat(answers, ignore_index=True).assign(model=model)
+            scores = bigtom.score(items, responses)
+            tidy.write(responses, "responses", paths.result("responses", "bigtom", model))
+            tidy.write(scores, "scores", paths.result("scores", "bigtom", model))
+            metrics = bigtom.metrics(scores)
+            tidy.write(metrics, "metrics", paths.result("metrics", "bigtom", model))
+        known = {"models": list(asked)}
+        for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", []):
+                with capture_output():
+                    exec("".join(cell["source"]), known)
+        return tmp_path
+
+    return cells
+
+
+def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
+    results = run(12, {"mine": ("gold", ["0-shot", "1-shot"]), "random": ("random", ["0-shot"])})
+    drawn = pd.read_csv(results / "figures/bigtom/figure3.csv")
+    assert set(drawn["method"]) == {"0-shot"}
+    assert set(drawn.loc[drawn["source"] == "this run", "model"]) == {"mine"}
+    assert (drawn.loc[drawn["model"] == "mine", "value"] == 1).all()
+    cell = "model == 'gpt-4' and variable == 'backward_belief' and initial_belief == 1"
+    gpt4 = drawn.query(cell).set_index("contingency")["value"]
+    assert gpt4.to_dict() == {"true_belief": 0.62, "false_belief": 0.77, "tb_and_fb": 0.4}
+    people = drawn.query("model == 'people'")
+    assert people[["contingency", "value"]].to_numpy().tolist() == [
+        ["true_belief", 0.82],
+        ["false_belief", 0.72],
+    ]
+    table7 = pd.read_csv(results / "tables/bigtom/table7.csv")
+    marked = table7.query("model == 'claude-2' and method == '1-shot' and mark == '*'")
+    assert "forward_action" in set(marked["variable"])
+    assert set(table7.loc[table7["source"] == "this run", "model"]) == {"mine", "random"}
+    pairs = pd.read_csv(results / "figures/bigtom/differences.csv")
+    assert {"mine − random", "1-shot − 0-shot"} <= set(pairs["pair"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"omniscient": ("omniscient", ["0-shot"])},
+        {"mine": ("gold", ["perspective"])},
+        {"mine": ("gold", ["0-shot", "1-shot-cot"]), "yours": ("omniscient", ["0-shot"])},
+    ],
+    ids=["a baseline alone", "another method alone", "two models"],
+)
+def test_any_models_and_methods_give_the_papers_figures(run, asked):
+    results = run(2, asked)
+    drawn = {path.name for path in results.rglob("figures/bigtom/*.png")}
+    assert {"figure2b.png", "figure3.png", "outcomes.png"} <= drawn
+    assert len(pd.read_csv(results / "tables/bigtom/table8.csv"))

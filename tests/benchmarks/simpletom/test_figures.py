@@ -1,0 +1,120 @@
+"""SimpleToM's figures and tables: the notebook's cells, run on a small run, and the data drawn."""
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+import replies
+from simpletom_stories import stories
+from tomlab import paths
+from tomlab.benchmarks import simpletom
+from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
+from tomlab.benchmarks.simpletom.paper import PUBLICATION, bounds
+from tomlab.paths import ROOT
+from tomlab.records import tidy
+
+NOTEBOOK = ROOT / "notebooks/5_figures/simpletom.ipynb"
+METHODS = ("none", "sysp", "cot", "wordings")
+
+
+def accuracies():
+    table = PUBLICATION.read("table2_main")
+    return table.pivot(index="model", columns="question_type", values="accuracy") / 100
+
+
+def drawn(folder, monkeypatch, models, methods, sets=12):
+    """The folder of what the notebook draws for a run of these models and methods."""
+    rows = [
+        {"scenario": SCENARIOS[i % 2], "set_id": f"set{i}", "severity": severity}
+        for i in range(sets)
+        for severity in (1, 2, 3)
+    ]
+    items = simpletom.compose(stories(*rows))
+    monkeypatch.setattr(paths, "RESULTS", folder)
+    monkeypatch.setattr(paths, "DOCS", folder / "docs")
+    tidy.write(items, "items", paths.result("items", "simpletom"))
+    for model in models:
+        policy = model if model in ("random", "omniscient") else "random"
+        answers = [replies.of_baseline(simpletom, items, policy, method) for method in methods]
+        answers = pd.concat(answers, ignore_index=True).assign(model=model)
+        scores = simpletom.score(items, answers)
+        made = {"responses": answers, "scores": scores, "metrics": simpletom.metrics(scores)}
+        for kind, table in made.items():
+            tidy.write(table, kind, paths.result(kind, "simpletom", model))
+    names = {"display": lambda *_: None}
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    for cell in (cell for cell in cells if cell.cell_type == "code"):
+        exec(compile(cell.source, cell.id, "exec"), names)  # noqa: S102
+        if "parameters" in cell.metadata.get("tags", []):
+            names["models"] = models
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        yield drawn(tmp_path_factory.mktemp("run"), patch, ["my-model", "random"], METHODS)
+
+
+def read(folder, name):
+    return pd.read_csv(folder / f"{name.replace('/', '/simpletom/', 1)}.csv")
+
+
+def test_the_gap_is_a_difference_of_accuracies(run):
+    gap = read(run, "figures/gap").set_index(["model", "question_type"])["value"]
+    assert gap["GPT-4o", "behavior"] == pytest.approx(0.461)  # 95.6 − 49.5
+    assert gap["Claude-3-Opus", "judgment"] == pytest.approx(0.887)  # 98.3 − 9.6
+    own = tidy.read("metrics", run / "metrics/simpletom/my-model.parquet")
+    own = own.query("metric == 'accuracy' and method == 'none'").set_index("condition")["value"]
+    difference = own["mental_state"] - own["judgment"]
+    assert gap["my-model", "judgment"] == pytest.approx(difference)
+
+
+def test_an_intervention_adds_what_the_tables_print(run):
+    added = read(run, "figures/interventions").set_index(["model", "method", "question_type"])
+    assert added["value"]["GPT-4o", "system prompt", "behavior"] == pytest.approx(-0.022)
+    assert added["value"]["GPT-4o", "chain of thought*", "judgment"] == pytest.approx(0.714)
+    marked = added[added["mark"].eq("*")].index.to_frame()
+    assert set(marked["model"]) == {"Llama-3.1-405B"}
+    assert set(marked["question_type"]) == {"behavior"}
+    assert ("my-model", "chain of thought", "judgment") in added.index
+
+
+def test_first_failures_of_this_run_sum_to_one(run):
+    shares = read(run, "figures/figure13").groupby(["model", "part"])["value"].sum()
+    assert np.allclose(shares, 1)
+    assert read(run, "figures/figure3").query("source == 'this run'")["value"].sum() == 1
+
+
+def test_tables_hold_the_papers_numbers_and_this_runs(run):
+    table = read(run, "tables/table2")
+    assert table["source"].value_counts().to_dict() == {"paper": 40, "this run": 8}
+    cell = table.query("model == 'Llama-3.1-405B' and question_type == 'behavior'")
+    assert cell[["value", "mark"]].to_numpy().tolist() == [[0.582, "*"]]
+    assert "Claude-3.5-Sonnet" in read(run, "tables/table5")["model"].to_list()
+
+
+def test_bounds_hold_every_way_in_which_three_questions_can_overlap():
+    """All 2^3 patterns of right answers, drawn by lot: their shares lie within the bounds."""
+    rows = bounds(accuracies()).query("model == 'GPT-4o'").set_index("question_type")
+    accuracy = {"mental_state": 0.956, "behavior": 0.495, "judgment": 0.153}
+    chosen = np.random.default_rng(0)
+    for _ in range(200):
+        places = chosen.permuted(np.tile(np.arange(1000), (3, 1)), axis=1)
+        a, b, c = (row < 1000 * one for row, one in zip(places, accuracy.values(), strict=True))
+        found = {"mental_state": ~a, "behavior": a & ~b, "judgment": a & b & ~c, "none": a & b & c}
+        for part, failed in found.items():
+            low, high = rows.loc[part, ["low", "high"]]
+            assert low - 0.001 <= failed.mean() <= high + 0.001
+
+
+@pytest.mark.parametrize(
+    ("models", "methods", "sets"),
+    [(["omniscient"], ["none"], 2), (["my-model"], ["sysp"], 1)],
+    ids=["a baseline alone", "an intervention alone, one set"],
+)
+def test_a_small_run_is_drawn_too(tmp_path, monkeypatch, models, methods, sets):
+    folder = drawn(tmp_path, monkeypatch, models, methods, sets)
+    assert (folder / "figures/simpletom/gap.png").exists()
+    assert (folder / "plots/simpletom.csv").exists()

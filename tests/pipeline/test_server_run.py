@@ -1,0 +1,180 @@
+"""A run of BigToM by a model behind a server, from the templates to the pages.
+
+Questions are asked twice, in both orders of options and in a user's own wording. The model names the
+second letter, whatever it is asked. Stories and answers try to get into the pages: what stands in them
+is shown as text, and nothing of it lives.
+"""
+
+import csv
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+from faulty_server import Act, FaultyServer
+from laboratory import Laboratory, laboratory
+from tomlab.paths import ROOT
+from tomlab.records import tidy
+from tomlab.scoring.repeats import split
+
+STAGES = [
+    *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-evil"),
+    *("judge_calibration@bigtom", "figures@bigtom", "documents"),
+]
+RUN = "document.title='pwned'"
+# One sentence each, so that no filter drops the story that holds it.
+ITEMS = [
+    f"<img src=x onerror={RUN}>",
+    f"<script>{RUN}</script>",
+    f"[look](javascript:{RUN})",
+    f"<svg onload={RUN}></svg>",
+    "$\\href{javascript:pwned()}{x}$",
+]
+ANSWER = f"b) </td></table></pre><script>{RUN}</script><img src=x onerror={RUN}><b onclick=x>b</b>"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    root = tmp_path_factory.mktemp("server")
+    with (ROOT / "data/bigtom/templates.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))[: len(ITEMS)]
+    for row, text in zip(rows, ITEMS, strict=True):
+        row["context"] = row["context"].replace(" is ", f" {text} is ", 1)
+    with (root / "templates.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    (root / "curt" / "bigtom").mkdir(parents=True)
+    own = root / "curt" / "bigtom" / "instruction.txt"
+    own.write_text("Pick one: Answer:<option>)<answer>\n")
+
+    with FaultyServer(Act(text=ANSWER)) as server:
+
+        def change(content: dict) -> None:
+            entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
+            content["models"]["evil"] = entry | {"temperature": 0.7}
+            given = {"source": "templates.csv", "writer": "evil", "reader": "evil"}
+            own = content["run"]["benchmarks"]["bigtom"] | given
+            content["run"] |= {"benchmarks": {"bigtom": own}, "models": ["evil"], "judge": "evil"}
+            content["run"] |= {"samples": 2, "orders": 2, "wordings": ["curt"]}
+            content["bigtom"]["generation"]["writers"] = ["authored", "llm"]
+            content["bigtom"]["judges"]["llm_answers"] = 4
+
+        made = laboratory(root, change)
+        (root / "docs").mkdir()
+        for path in (ROOT / "docs").glob("*.md"):
+            shutil.copyfile(path, root / "docs" / path.name)
+        for stage in STAGES:
+            made.run(stage)
+    return made
+
+
+def result(lab: Laboratory, kind: str) -> pd.DataFrame:
+    return tidy.read(kind, lab.root / f"results/{kind}/bigtom/evil.parquet")
+
+
+# What is asked
+
+
+def test_each_question_is_asked_twice_in_each_way(lab):
+    responses = result(lab, "responses")
+    n = 2 * 25 * len(ITEMS)
+    assert responses["asked_as"].value_counts().to_dict() == {"": n, "reversed": n, "curt": n}
+    samples = responses.groupby("asked_as")["sample"].agg(lambda own: sorted(set(own)))
+    assert samples.to_dict() == {"": [0, 1], "reversed": [2, 3], "curt": [4, 5]}
+    told = responses[responses["asked_as"] == "curt"]["messages"]
+    assert told.str.contains("Pick one: ").all()
+
+
+def test_metrics_count_each_answer_to_the_protocols_question_once(lab):
+    metrics = result(lab, "metrics")
+    assert metrics.query("metric == 'outcome_rate'")["n"].eq(2 * 25 * len(ITEMS)).all()
+
+
+def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
+    found = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv")
+    values = found.set_index(["asked_as", "metric"])["value"]
+    assert values["reversed", "first_option"] == values["reversed", "same_answer"] == 0
+    assert values["reversed", "both"] == 0.5
+    assert values["curt", "same_answer"] == 1
+    scores = result(lab, "scores")
+    assert split(scores[scores["asked_as"] == ""], "group_id").share.value == 0
+
+
+def test_settings_name_the_wording_and_its_files(lab):
+    read = lab.root / "results/settings/3_evaluation/bigtom-evil.json"
+    named = yaml.safe_load(read.read_text(encoding="utf-8"))
+    [folder] = named["parameters"]["wordings"]
+    assert folder.endswith("curt/bigtom")
+    assert folder in named["files"]
+
+
+# The pages
+
+
+class Live(HTMLParser):
+    """What in a page's article could run or call: scripts, handlers, links to code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.is_inside = False
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_inside &= tag != "article"
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.is_inside |= tag == "article"
+        if not self.is_inside:
+            return
+        self.found += [tag] if tag in ("script", "iframe", "object", "embed") else []
+        for name, value in attributes:
+            if name.startswith("on") or (value or "").strip().lower().startswith("javascript:"):
+                self.found.append(f"{tag} {name}={value}")
+
+
+def pages(lab: Laboratory) -> list[Path]:
+    [book] = [path for path in lab.written("documents") if path.name == "book"]
+    return sorted(book.glob("[1-5i]*/*.html"))
+
+
+def test_hostile_texts_are_in_the_pages_and_nothing_of_them_is_live(lab):
+    shown = "".join(path.read_text(encoding="utf-8") for path in pages(lab))
+    assert shown.count("onerror") >= 10
+    assert "&lt;script&gt;" in shown
+    for path in pages(lab):
+        page = Live()
+        page.feed(path.read_text(encoding="utf-8"))
+        assert page.found == [], path.name
+
+
+def test_nothing_is_executed_in_a_browser(lab):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium is installed")
+    for path in pages(lab):
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000"]
+        command = [browser, *options, f"--user-data-dir={lab.root / 'browser'}", "--dump-dom"]
+        shown = subprocess.run(
+            [*command, path.as_uri()], capture_output=True, text=True, check=True, timeout=120
+        )
+        assert "tomlab</title>" in shown.stdout, path.name
+        assert "<title>pwned" not in shown.stdout, path.name
+
+
+def test_links_of_published_notebooks_lead_somewhere(lab):
+    published = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
+    assert len(published) >= len(STAGES)
+    for page in published:
+        cells = nbformat.read(page, as_version=4).cells
+        texts = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        for link in re.findall(r"\]\(([^)#\s]+)", texts):
+            # Of benchmarks that were not run there are no pages.
+            if "://" not in link and not re.search("fantom|omnitom|simpletom|tomlab", link):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
