@@ -135,7 +135,7 @@ def keep() -> list[Path]:
         every = dict(sorted((_of_data(weights) | new).items()))
         files.append(KEPT / f"{weights}.npz")
         keys = np.array([key.encode() for key in every])
-        np.savez(files[-1], keys=keys, vectors=np.stack([*every.values()]))
+        np.savez_compressed(files[-1], keys=keys, vectors=np.stack([*every.values()]))
     return files
 
 
