@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from replies import answered
 from tomlab import compare, params, paths
 from tomlab.records import tidy
 from tomlab.scoring.paired import FEW, SWAPS, differences
@@ -68,29 +67,6 @@ def test_plan_of_a_run_is_printed(a_run, capsys):
     row = lines(said, "mine − yours")[0]
     # (1.95996 sqrt(.625) + .84162 sqrt(.625 - .04))^2 / .04 = 120.3
     assert row == ["forward-belief", "0-shot", "mine", "−", "yours", "8", "5", "–", "121"]
-
-
-def test_cost_of_a_run_is_printed_beside_what_each_method_brings(a_run, monkeypatch, capsys):
-    priced = {"provider": "openai", "model": "m", "price": {"input": 2, "output": 10}}
-    unpriced = {"provider": "openai", "model": "y"}
-    monkeypatch.setattr(
-        params, "load", lambda: {**RUN, "models": {"mine": priced, "yours": unpriced}}
-    )
-    for model, right in (("mine", 7), ("yours", 2)):
-        own = scores(model, right)
-        asked = answered(own, "a", own["method"].to_list(), model=model, tokens=20)
-        asked["prompt_tokens"] = 100
-        tidy.write(asked, "responses", paths.result("responses", "bigtom", model))
-    assert compare.main(["--cost"]) == 0
-    [mine, yours] = lines(capsys.readouterr().out, "1-shot − 0-shot")
-    # 1,000 items of a request each: 100 tokens at $2 and 20 at $10 a million.
-    assert mine[-6:] == ["8/8", "1.0", "100", "20", "1.0", "0.40"]
-    assert yours[-1] == "–"
-
-
-def test_cost_without_the_answers_says_what_makes_them(a_run, capsys):
-    assert compare.main(["--cost"]) == 1
-    assert "no responses to read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wished", ["0", "-0.1", "1.5", "nan"])

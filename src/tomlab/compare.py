@@ -2,7 +2,6 @@
 
     python -m tomlab.compare          # a - b, its interval and p, for each headline
     python -m tomlab.compare --plan   # which difference the run can show, and what another needs
-    python -m tomlab.compare --cost   # what each method brings, and what it costs
 
 Reads the scores that the pipeline wrote, of what `params.yaml` names.
 """
@@ -15,10 +14,8 @@ import pandas as pd
 
 from tomlab import params, paths
 from tomlab.errors import InputError
-from tomlab.models.specs import model_spec
 from tomlab.records import tidy
-from tomlab.reporting.differences import WISHED, Named, plan
-from tomlab.reporting.gains import gains, table
+from tomlab.reporting.differences import WISHED, plan
 from tomlab.scoring.paired import differences
 
 _SHOWN = ["metric", "condition", "same", "a", "b", "difference", "ci_low", "ci_high", "p_holm", "n"]
@@ -52,24 +49,12 @@ def of_run() -> dict[str, tuple[pd.DataFrame, dict]]:
     return found
 
 
-def costs(benchmark: str, found: pd.DataFrame, headlines: Named) -> pd.DataFrame:
-    """What each method of a run brings beside what it costs, as printed. InputError: no answers."""
-    content = params.load()
-    files = [paths.result("responses", benchmark, name) for name in content["run"]["models"]]
-    responses = tidy.read("responses", *(file for file in files if file.exists()))
-    names, registry = responses["model"].unique(), content["models"]
-    prices = {name: model_spec(name, registry).price for name in names}
-    methods = import_module(f"tomlab.benchmarks.{benchmark}").METHODS
-    return table(gains(found, headlines, responses, methods, prices))
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, or 1 with one clear message."""
     parser = argparse.ArgumentParser(
         prog="python -m tomlab.compare", description=__doc__.split("\n", 1)[0]
     )
     parser.add_argument("--plan", action="store_true", help="how many groups a difference needs")
-    parser.add_argument("--cost", action="store_true", help="what each method brings and costs")
     parser.add_argument(
         "--difference", type=float, default=WISHED, help="the wished one (default: %(default)s)"
     )
@@ -79,7 +64,6 @@ def main(arguments: list[str] | None = None) -> int:
             raise InputError(f"--difference: found {args.difference:g}, expected above 0, up to 1")
         for name, (found, headlines) in of_run().items():
             shown = plan(found, headlines, args.difference) if args.plan else found[_SHOWN]
-            shown = costs(name, found, headlines) if args.cost else shown
             shown = shown.round(3).astype(object).where(shown.notna(), "–")
             print(f"\n{name}\n{shown.to_string(index=False)}")
     except InputError as error:
