@@ -20,18 +20,14 @@ from tomlab.benchmarks.omnitom.alignment import (
     precision_recall_f1,
     texts_to_embed,
 )
-from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items.compose import LEVELS
 from tomlab.benchmarks.omnitom.items.records import Row, read_records, rows
-from tomlab.benchmarks.omnitom.judges import requests
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.paths import ROOT
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import similarity
 
-REPOSITORY = ROOT
-WORKED = REPOSITORY.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
+WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
 
 
 def table(*lines: str) -> list[Row]:
@@ -71,9 +67,6 @@ CAST = ["world", "Xiao Wang", "Xiao Zhao", "Ana", "Ana's father", "Ana and Ben",
 )
 def test_actor_is_known_by_cosmetic_variants_only(name, actor):
     assert actor_key(name, CAST) == actor
-
-
-def test_world_is_never_short_for_an_actor():
     assert actor_key("world", ["World Health Organization"]) == "world"
 
 
@@ -94,29 +87,17 @@ def test_no_two_gold_actors_are_merged(actors, name):
 # ---- Likeness ------------------------------------------------------------------------------------
 
 
-def test_exact_looks_past_case_and_punctuation_alone():
+def test_exact_looks_past_case_and_token_f1_is_twice_the_shared_words_over_all():
     found = similarity("exact", ["The key is LOST."], ["the key is lost", "The key was lost"])
     assert found.tolist() == [[1, 0]]
-
-
-def test_token_f1_is_twice_the_shared_words_over_all():
     [[found]] = similarity("token_f1", ["the cat and the dog"], ["the dog"])
     assert found == pytest.approx(2 * 2 / (5 + 2))
 
 
-def test_embedding_is_the_cosine():
-    vectors = {"a": np.array([1.0, 0.0]), "b": np.array([0.6, 0.8])}
-    assert similarity("embedding", ["a", "b"], ["b"], vectors) == pytest.approx(
-        np.array([[0.6], [1]])
-    )
-
-
-def test_unknown_kind_threshold_and_missing_vectors_are_named():
+def test_unknown_kind_and_missing_vectors_are_named():
     rows_ = table("Ana: It rains")
     with pytest.raises(InputError, match="kind 'bleu', expected one of exact, token_f1, embedding"):
         align(rows_, rows_, "bleu", 0.5)
-    with pytest.raises(InputError, match=r"threshold 0, expected above 0"):
-        align(rows_, rows_, "exact", 0)
     with pytest.raises(InputError, match="no vector for 'It rains'"):
         align(rows_, rows_, "embedding", 0.5, {})
 
@@ -174,13 +155,9 @@ def test_gold_belief_covered_by_two_predicted_ones_has_match_count_2():
     assert found.mc_predicted == [1, 1, 1, 1, 1, 1]
     assert found.mc_gold == [1, 1, 2, 1, 1]
     assert (2, 2) in found.pairs and (3, 2) in found.pairs
+    turned = align(GOLD, PREDICTED, "embedding", 0.7, VECTORS)
+    assert (turned.mc_predicted, turned.mc_gold) == (found.mc_gold, found.mc_predicted)
     assert precision_recall_f1(found) == (1, 1, 1)
-
-
-def test_compound_predicted_belief_has_match_count_2_by_symmetry():
-    found = align(GOLD, PREDICTED, "embedding", 0.7, VECTORS)
-    assert found.mc_predicted == [1, 1, 2, 1, 1]
-    assert found.mc_gold == [1, 1, 1, 1, 1, 1]
 
 
 def test_compound_belief_unlike_any_row_needs_two_parts_to_match():
@@ -199,11 +176,6 @@ def test_texts_to_embed_hold_the_parts_of_compound_beliefs():
 def test_identical_belief_of_another_actor_does_not_match():
     found = align(table("Ben: It rains"), table("Ana: It rains", "Ben: It snows"), "exact", 1)
     assert (found.mc_predicted, found.mc_gold, found.pairs) == ([0], [0, 0], [])
-
-
-def test_cosmetic_variant_of_the_actor_matches():
-    found = align(table("xiao_wang: It rains"), table("Xiao Wang: It rains"), "exact", 1)
-    assert found.mc_predicted == [1]
 
 
 def test_duplicate_and_paraphrase_of_a_matched_belief_stay_0():
@@ -437,9 +409,6 @@ def test_later_of_two_drafts_counts():
 @pytest.mark.parametrize("text", ["", "All beliefs match.", "<think>Prediction\nAna,It rains,1"])
 def test_answer_without_tables_gives_the_reason(text):
     assert parse_judgement(text, PREDICTED, GOLD) == "no table of matches"
-
-
-def test_tables_of_other_rows_give_the_reason():
     text = "Prediction\nActor,Belief,MatchCount\nAna,It rains,1"
     assert parse_judgement(text, PREDICTED, GOLD) == "no row of the tables with its count"
 
@@ -470,38 +439,6 @@ def test_any_answer_is_read_or_refused(text):
 
 
 # ---- The judge's prompt --------------------------------------------------------------------------
-
-
-def request_text(story: str, level: str) -> str:
-    sides = (tuple(PREDICTED), tuple(GOLD))
-    unknown = ((None,) * len(side) for side in sides)
-    [request] = requests([LabelledTable("t", "s", story, *sides, *unknown, (), "not known")], level)
-    return request.messages[-1]["content"]
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_judge_is_shown_the_story_and_both_tables(level):
-    text = request_text("Mara sells honey.", level)
-    assert "Story:\nMara sells honey.\n" in text
-    assert "\nMara,Mara has to talk Ivo into leaving\n" in text
-    assert '\nMara,"Mara needs the corner stall, and Ivo rents that stall"\n' in text
-    assert "MatchCount" in text and not re.search(r"\{\w+\}", text)
-
-
-def test_levels_grow_by_steps_criteria_and_examples():
-    texts = [prompts.load(f"judges/align-{level}") for level in LEVELS]
-    assert [len(text) for text in texts] == sorted(len(text) for text in texts)
-    assert ["\n7. " in text for text in texts] == [False, False, True, True]
-    assert ["Example 1" in text for text in texts] == [False, False, False, True]
-
-
-def test_missing_story_is_said_to_be_missing():
-    assert "Story:\n(not given)" in request_text("", "L3")
-
-
-def test_unknown_level_is_named():
-    with pytest.raises(InputError, match="level 'L5', expected one of"):
-        request_text("", "L5")
 
 
 def test_examples_of_the_prompt_obey_its_rules():

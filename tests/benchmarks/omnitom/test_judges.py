@@ -5,14 +5,11 @@ import pandas as pd
 import pytest
 
 from omnitom_extraction import EXACT, RECORDS, extraction_scores
-from tomlab import params
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import alignment, calibration, judges, scoring
 from tomlab.benchmarks.omnitom.alignment import precision_recall_f1
-from tomlab.errors import InputError
 from tomlab.judging import agreement as judging
 from tomlab.models.specs import Reply, Response, model_spec
-from tomlab.paths import PARAMS
 
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
 
@@ -39,6 +36,7 @@ def test_a_request_shows_story_and_both_tables():
     assert TABLES[0].predicted[0].belief in text
     assert TABLES[0].gold[-1].belief in text
     assert request.max_tokens == 99
+    assert judges.requests(TABLES[:1], "L3")[0].max_tokens == 6000  # the released limit
 
 
 def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
@@ -74,12 +72,6 @@ def test_rows_missing_from_a_cut_answer_are_undefined_or_0_as_in_the_release():
     assert nothing["F1, missing as 0"] == 0
 
 
-def test_limit_of_a_judge_is_the_released_one():
-    assert judges.requests(TABLES[:1], "L3")[0].max_tokens == 6000
-    given = params.load(PARAMS)["omnitom"]["judges"]
-    assert given["llm_tokens"] == 6000
-
-
 def test_cost_is_that_of_the_answers_that_came():
     priced = {"provider": "openai", "model": "x", "price": {"input": 2, "output": 10}}
     spec = model_spec("x", {"x": priced})
@@ -88,20 +80,14 @@ def test_cost_is_that_of_the_answers_that_came():
     assert cost["list_price_usd"] == pytest.approx((2000 * 2 + 400 * 10) / 1e6)
 
 
-def test_match_counts_stand_beside_the_truth():
+def test_match_counts_and_f1_stand_by_judge():
     exact = [judges.Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in TABLES]
+    table = judges.sensitivity({name: extraction_scores("gold") for name in ("exact", "other")})
+    assert table[["judge", "model"]].to_numpy().tolist() == [["exact", "gold"], ["other", "gold"]]
+    assert (table["value"] == 1).all()
     shares = judges.match_counts(TABLES, {"toy": exact})
     assert np.allclose(shares["truth"], shares["toy"])
     assert shares["truth"].sum() == pytest.approx(1)
-
-
-def test_sensitivity_has_every_judge_and_model():
-    scored = {name: extraction_scores("gold") for name in ("exact", "other")}
-    table = judges.sensitivity(scored)
-    assert table[["judge", "model"]].to_numpy().tolist() == [["exact", "gold"], ["other", "gold"]]
-    assert (table["value"] == 1).all()
-    with pytest.raises(InputError, match="found no scores"):
-        judges.sensitivity({})
 
 
 def test_the_winner_is_the_judge_that_decided_all_and_agreed_most():

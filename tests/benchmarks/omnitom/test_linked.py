@@ -104,12 +104,6 @@ def test_letter_in_two_brackets_alone_is_an_answer(form, finish):
     assert scores["outcome"].tolist() == ["correct"] * 4
 
 
-def test_two_letters_in_brackets_name_no_option():
-    items = linked_items(*told(["bag"], FOUR), tries=1)
-    scores = omnitom.score(items, replies.answered(items, ["[[A]] or [[B]]"], "linked"))
-    assert scores["outcome"].tolist() == ["unparsed"]
-
-
 # The majority
 
 
@@ -122,22 +116,17 @@ def test_option_named_by_most_tries_counts_whatever_its_letter():
     assert accuracy(scores)["value"] == 1
 
 
-def test_most_tries_may_name_a_wrong_option():
-    scores = answered(["box", "bag", "bag", "box", "bag"])
-    assert by_question(scores)["option"].tolist() == ["B"]
-    assert accuracy(scores)["value"] == 0
-
-
 @pytest.mark.parametrize(
     ("options", "option"),
     [
+        (["box", "bag", "bag", "box", "bag"], "B"),
         (["bin", "bag", "box", "bag", "box"], "B"),
         (["bin", "box", "bag", "bag", "box"], "A"),
         (["bowl", "bin", "box", "bag"], "C"),
         (["bag", "Hm.", "box", "box", "Hm."], ""),
     ],
 )
-def test_tie_goes_to_what_came_up_first(options, option):
+def test_most_votes_count_and_a_tie_goes_to_what_came_up_first(options, option):
     scores = answered(options)
     for rows in (scores, scores[::-1]):
         assert by_question(rows)["option"].tolist() == [option]
@@ -160,12 +149,6 @@ def test_letter_without_an_option_votes_for_none():
     scores = answered(["(D)", "(C)", "(D)", "Yes", "Yes"], "Yes", YES_NO)
     assert scores["outcome"].tolist() == ["unparsed"] * 3 + ["correct"] * 2
     assert by_question(scores)["option"].tolist() == [""]
-
-
-def test_model_none_of_whose_tries_can_be_read_scores_zero_and_has_no_usable_question():
-    scores = answered(["Well."] * 5)
-    assert accuracy(scores)["value"] == 0
-    assert "all/usable" not in set(omnitom.metrics(scores)["condition"])
 
 
 def test_tenth_try_comes_after_the_second():
@@ -211,15 +194,6 @@ def test_numbers_do_not_depend_on_the_order_of_rows():
     pd.testing.assert_frame_equal(*same)
     one, other = (replies.sorted_rows(omnitom.metrics(rows)) for rows in (scores, mixed))
     assert one.equals(other)
-
-
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_gold_is_right_however_the_options_stand(shuffle):
-    items = linked_items(*told(FOUR * 3, FOUR), shuffle=shuffle)
-    scores = omnitom.score(items, replies.of_baseline(omnitom, items, "gold", "linked"))
-    assert set(scores["outcome"]) == {"correct"}
-    assert (by_question(scores)["votes"] == 5).all()
-    assert accuracy(scores)["value"] == accuracy(scores, "all/usable")["value"] == 1
 
 
 def test_answering_b_to_everything_earns_what_chance_does_once_options_are_shuffled():

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from collections import defaultdict
 from functools import partial
 
@@ -89,13 +88,15 @@ GOLD = [f"{b['actor']} | {b['belief']} | {b['labels']['order']}" for b in record
 def test_a_story_becomes_two_items():
     assert ITEMS["item_id"].tolist() == ["1/extraction", "1/labelling"]
     assert ITEMS["category"].tolist() == ["HT", "HT"]
-    assert ITEMS["question"].tolist()[1].splitlines()[:2] == [
-        "Actor | Belief",
-        "world | Ada puts the key in the bowl",
-    ]
-
-
-def test_items_give_their_records_back():
+    given_beliefs = (
+        "Actor | Belief\nworld | Ada puts the key in the bowl\nAda | The key is in the bowl"
+    )
+    assert ITEMS["question"][1].startswith(given_beliefs)
+    asked = omnitom.messages(ITEMS.iloc[1].to_dict(), "stage2-L3")[1]["content"]
+    assert given_beliefs in asked and "| Location |" not in asked
+    first, second = ITEMS.to_dict("records")
+    assert in_words(first) == {"question": first["story"], "gold": extraction(*GOLD)}
+    assert in_words(second)["gold"].startswith("Actor | Belief | Order | Truth-Status | Knowledge")
     [again] = records_of(ITEMS)
     assert {**again, "story_id": 1} == record()
 
@@ -115,12 +116,6 @@ def test_the_example_of_level_4_is_another_story_of_the_same_category():
     with_others = [record(), record(3, "Strange Story Task")]
     assert omnitom.compose([record()], examples=with_others)["example"].tolist() == ["", ""]
     assert omnitom.asked(omnitom.compose([record()]), "stage1-L4").empty
-
-
-def test_labelling_shows_the_beliefs_without_their_labels():
-    text = omnitom.messages(ITEMS.iloc[1].to_dict(), "stage2-L3")[1]["content"]
-    assert "Ada | The key is in the bowl\n" in text
-    assert "| Location |" not in text
 
 
 def test_json_methods_carry_a_schema_of_the_legal_labels():
@@ -150,10 +145,6 @@ def test_rows_move_precision_and_recall(lines, precision, recall):
     both = precision + recall
     assert row["score"] == pytest.approx(2 * precision * recall / both if both else 0)
     assert row["outcome"] == ("correct" if both else "wrong")
-
-
-def test_actors_are_matched_but_for_cosmetics():
-    assert verdict("extraction", extraction(*(line.upper() for line in GOLD)))["recall"] == 1
 
 
 def test_a_judges_own_alignment_comes_first():
@@ -209,16 +200,8 @@ def test_gold_labels_score_one_and_each_wrong_label_costs_its_cell():
     assert verdict("labelling", labelled())["score"] == 1
     assert verdict("labelling", labelled(context="Temporal"))["score"] == pytest.approx(27 / 28)
     assert verdict("labelling", labelled(context="Perhaps"))["score"] == pytest.approx(27 / 28)
-
-
-def test_variants_of_legal_labels_count():
-    text = labelled().replace("| Location |", "| location |").replace("Private", "**Private**")
-    assert verdict("labelling", text)["score"] == 1
-
-
-def test_a_missing_row_is_wrong_in_all_dimensions():
-    text = "\n".join(labelled().splitlines()[:-1])
-    assert verdict("labelling", text)["score"] == pytest.approx(3 / 4)
+    without_a_row = "\n".join(labelled().splitlines()[:-1])
+    assert verdict("labelling", without_a_row)["score"] == pytest.approx(3 / 4)
 
 
 def both_ways(text: str) -> tuple[float, float]:
@@ -261,102 +244,33 @@ def test_equal_beliefs_take_their_rows_in_turn():
     assert same_rows(rows, rows[:1]) == [rows[0], None]
 
 
-def test_tables_with_a_cell_too_many_are_all_usable():
-    records = [*OWN, *grammar.generate(10, 0)]
-    items = omnitom.compose(records)
-    gold = of_baseline(items, "gold", "stage1-L3")
-    head = "Actor | Belief | Order"
-    assert len(gold) == len(records) and gold["response"].str.startswith(head).all()
-    remarked = gold["response"].str.replace(
-        r"(\| \d)$", r"\1 | stated", regex=True, flags=re.MULTILINE
-    )
-    scores = omnitom.score(items, gold.assign(response=remarked), judge=EXACT)
-    assert scores["outcome"].eq("correct").all() and scores["score"].eq(1).all()
-
-
-def test_surplus_cells_are_told_and_kept_as_a_number():
-    lines = [f"{line} | stated" for line in GOLD]
-    row = verdict("extraction", extraction(*lines))
-    assert (row["score"], row["rows_lost"], row["cells_dropped"]) == (1, 0, 4)
-    outcome, rule = read_as("extraction", extraction(*lines))
-    assert outcome == "correct"
-    assert "rows: 4, lost: 0, surplus cells dropped: 4; with a match" in rule
-
-
 # How an answer was read and what decided, in words
 
 
-def read_as(kind: str, said: str | None, **response) -> tuple[str, str]:
-    """The outcome of an answer and the rule that decided, held against the columns of `score`."""
-    row = verdict(kind, said, **response).to_dict()
-    answer = {"finish_reason": "stop", "error": None} | row | {"response": said} | response
+@pytest.mark.parametrize(
+    ("kind", "said", "rule"),
+    [
+        (
+            "extraction",
+            extraction(*(f"{row} | stated" for row in [*GOLD[:3], "Ben | Ada is at work | 1"])),
+            (
+                "read as pipe table, rows: 4, lost: 0, surplus cells dropped: 4; with a match: "
+                "3 of 4 rows, 3 of 4 gold beliefs, F1 0.75 (judge: exact)"
+            ),
+        ),
+        ("extraction", "Belief | Order\nA | 1", "not usable: no column Actor"),
+        ("labelling", "", "not usable: empty answer"),
+        ("labelling", None, "the request failed"),
+    ],
+)
+def test_the_rule_of_a_verdict_is_told_from_the_scores_alone(kind, said, rule):
+    error = {"finish_reason": "stop", "error": None if said is not None else "APIError"}
+    row = verdict(kind, said, **error).to_dict()
     item = ITEMS[ITEMS["item_id"] == f"1/{kind}"].iloc[0].to_dict()
-    return row["outcome"], scoring.rule(item, answer)
-
-
-def test_an_extracted_table_is_told_by_its_form_its_rows_and_its_matches():
-    said = extraction(*GOLD[:3], "Ben | Ada is at work | 1", "... | ... | ...")
-    assert read_as("extraction", said) == (
-        "correct",
-        (
-            "read as pipe table, rows: 4, lost: 1; with a match: 3 of 4 rows, 3 of 4 gold beliefs, "
-            "F1 0.75 (judge: exact)"
-        ),
-    )
-    said = '{"beliefs": [{"actor": "Ada", "belief": "No such thing", "order": 1}]}'
-    assert read_as("extraction", said) == (
-        "wrong",
-        (
-            "read as JSON, rows: 1, lost: 0; with a match: 0 of 1 rows, 0 of 4 gold beliefs, "
-            "F1 0.00 (judge: exact)"
-        ),
-    )
-
-
-def test_labels_are_told_by_the_rows_found_and_the_labels_that_are_right():
-    text = "\n".join(labelled().splitlines()[:-1]).replace("| Location |", "| Trait/Value |")
-    assert read_as("labelling", text) == (
-        "correct",
-        (
-            "read as pipe table, rows: 3, lost: 0; 3 of 4 given beliefs have their row, "
-            "18 of 28 labels are right (by position: 18)"
-        ),
-    )
-
-
-@pytest.mark.parametrize("kind", ["extraction", "labelling"])
-def test_what_could_not_be_used_is_told_with_its_reason(kind):
-    assert read_as(kind, "") == ("unparsed", "not usable: empty answer")
-    assert read_as(kind, "Hm", finish_reason="length") == ("truncated", "not usable: no table")
-    assert read_as(kind, "Belief | Order\nA | 1") == ("unparsed", "not usable: no column Actor")
-    assert read_as(kind, None, error="APIError") == ("error", "the request failed")
-
-
-def test_a_judges_own_alignment_is_told_as_its_own():
-    judged = {("1/extraction", "m", "stage1-L3", 0): Alignment([2], [1, 1, 0, 0], [])}
-    row = {"item_id": "1/extraction", "model": "m", "method": "stage1-L3", "error": None}
-    row |= {"response": extraction("Ada | All of it | 1"), "finish_reason": "stop"}
-    scored = omnitom.score(ITEMS, pd.DataFrame([row]), judge=EXACT, judged=judged).iloc[0].to_dict()
-    told = scoring.rule(ITEMS.iloc[0].to_dict(), row | scored)
-    assert told.endswith("with a match: 1 of 1 rows, 2 of 4 gold beliefs, F1 0.67 (judge: llm)")
-
-
-def test_items_are_shown_as_pipe_tables():
-    first, second = ITEMS.to_dict("records")
-    assert in_words(first)["question"] == first["story"]
-    assert in_words(first)["gold"] == extraction(*GOLD)
-    assert in_words(second)["gold"].startswith("Actor | Belief | Order | Truth-Status | Knowledge")
+    assert scoring.rule(item, error | row | {"response": said}) == rule
 
 
 # The worked examples of App. E
-
-
-@needs_worked
-def test_worked_examples_score_one_against_themselves():
-    items = omnitom.read_released(WORKED)
-    for method in ("stage1-L3", "stage2-L3"):
-        scores = omnitom.score(items, of_baseline(items, "gold", method), judge=EXACT)
-        assert scores["score"].tolist() == [1.0] * 7
 
 
 @needs_worked
@@ -377,15 +291,11 @@ def test_each_corruption_of_a_worked_example_moves_the_scores_as_reckoned_by_han
         == [texts[i][1], texts[i + 1][1]]
     )
     merged = Row(gold[i].actor, joined, gold[i].order)
+    misplaced = Row(actors[0], gold[sole].belief, gold[sole].order)
     reworded = Row(gold[0].actor, "Something that the table does not say", gold[0].order)
     cases = {
         "dropped row": (gold[1:], n - 1, n - 1, n - 1),
-        "wrong actor": (
-            [*gold[:sole], Row(actors[0], gold[sole].belief, gold[sole].order), *gold[sole + 1 :]],
-            n,
-            n - 1,
-            n - 1,
-        ),
+        "wrong actor": ([*gold[:sole], misplaced, *gold[sole + 1 :]], n, n - 1, n - 1),
         "merged pair": ([*gold[:i], merged, *gold[i + 2 :]], n - 1, n - 1, n),
         "paraphrase": ([reworded, *gold[1:]], n, n - 1, n - 1),
     }
@@ -628,9 +538,8 @@ def test_order_of_rows_moves_no_number(method):
     items = omnitom.compose([*OWN, *grammar.generate(14, 0)])
     scores = omnitom.score(items, of_baseline(items, "random", method), judge=EXACT)
     found = replies.sorted_rows(omnitom.metrics(scores))
-    for seed in range(3):
-        mixed = omnitom.metrics(scores.sample(frac=1, random_state=seed))
-        assert replies.sorted_rows(mixed).equals(found)
+    mixed = omnitom.metrics(scores.sample(frac=1, random_state=0))
+    assert replies.sorted_rows(mixed).equals(found)
 
 
 def test_f1_by_order_goes_by_the_predicted_order_for_precision():
@@ -645,17 +554,9 @@ def test_f1_by_order_goes_by_the_predicted_order_for_precision():
 
 
 def test_unusable_outputs_are_counted_by_kind():
-    rows = [
-        {"item_id": "1/extraction", "model": "m", "method": "stage1-L3", "sample": n, **said}
-        for n, said in enumerate(
-            [
-                {"response": extraction(*GOLD)},
-                {"response": "no"},
-                {"response": "x", "finish_reason": "length"},
-            ]
-        )
-    ]
-    responses = pd.DataFrame(rows).fillna({"finish_reason": "stop"})
+    same = {"item_id": "1/extraction", "model": "m", "method": "stage1-L3"}
+    said = [(0, extraction(*GOLD), "stop"), (1, "no", "stop"), (2, "x", "length")]
+    responses = pd.DataFrame(said, columns=["sample", "response", "finish_reason"]).assign(**same)
     metrics = omnitom.metrics(omnitom.score(ITEMS, responses, judge=EXACT))
     values = metrics.set_index(["metric", "condition"])["value"]
     assert values["unusable", "all"] == pytest.approx(2 / 3)

@@ -315,6 +315,11 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     return found.assign(truth=found["match_count"] > 0)
 
 
+def undecided(table: LabelledTable) -> Alignment:
+    """What an answer that could not be read decides on a table: nothing."""
+    return Alignment([None] * len(table.predicted), [None] * len(table.gold), [])
+
+
 def decisions(
     tables: Sequence[LabelledTable], found: Sequence[Alignment | None], judge: str
 ) -> pd.DataFrame:
@@ -323,8 +328,8 @@ def decisions(
     """
     said: list[int | None] = []
     for table, one in zip(tables, found, strict=True):
-        undefined = [None] * len(table.predicted + table.gold)
-        said += [*one.mc_predicted, *one.mc_gold] if one else undefined
+        one = one or undecided(table)
+        said += [*one.mc_predicted, *one.mc_gold]
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
     return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
-from tomlab.benchmarks.omnitom.calibration import LabelledTable
+from tomlab.benchmarks.omnitom.calibration import LabelledTable, undecided
 from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.metrics import metrics
@@ -104,10 +104,9 @@ def missing_as_0(
     """
     zeroed = []
     for one, table in zip(found, tables, strict=True):
-        sides = (one.mc_predicted, one.mc_gold) if one else ([], [])
-        rows = table.predicted, table.gold
-        counts = [[n or 0 for n in s or [0] * len(r)] for s, r in zip(sides, rows, strict=True)]
-        zeroed.append(Alignment(*counts, one.pairs if one else []))
+        one = one or undecided(table)
+        counts = ([n or 0 for n in side] for side in (one.mc_predicted, one.mc_gold))
+        zeroed.append(Alignment(*counts, one.pairs))
     return zeroed
 
 
@@ -163,9 +162,8 @@ def worked(example: LabelledTable, by_judge: Mapping[str, Alignment | None]) -> 
     """
     rows = []
     for judge, one in by_judge.items():
-        lengths = len(example.predicted), len(example.gold)
-        sides = (one.mc_predicted, one.mc_gold) if one else ([None] * n for n in lengths)
-        for side, counts in zip(SIDES, sides, strict=True):
+        one = one or undecided(example)
+        for side, counts in zip(SIDES, (one.mc_predicted, one.mc_gold), strict=True):
             rows += [(judge, side, row, count) for row, count in enumerate(counts)]
     found = pd.DataFrame(rows, columns=["judge", "side", "row", "matchcount"])
     return found.astype({"matchcount": "Int64"})

@@ -1,7 +1,5 @@
 """OmniToM's candidate gold by models, and annotators' files: what is read, what is counted."""
 
-import itertools
-
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -122,10 +120,6 @@ def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
     )
 
 
-def test_no_records_are_no_requests():
-    assert requests(TO_LABEL, [], OWN) == []
-
-
 # What came back
 
 
@@ -166,14 +160,6 @@ def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     assert attempts["source"].unique().tolist() == ["llm:m"]
 
 
-def test_rows_that_could_not_be_used_are_counted_in_the_record():
-    text = EXTRACTED + "Ben | The key\n"
-    [record], attempts = extracted([answer(text, "length")], STORIES, "m")
-    assert len(record["beliefs"]) == 3
-    assert (record["rows_lost"], record["cut_off"]) == (1, True)
-    assert attempts["rows_lost"].tolist() == [1]
-
-
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
@@ -197,6 +183,16 @@ def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels,
     assert attempts["beliefs"].tolist() == [2]
 
 
+def test_rows_that_could_not_be_used_or_label_no_belief_are_counted():
+    [record], attempts = extracted([answer(EXTRACTED + "Ben | The key\n", "length")], STORIES, "m")
+    assert (len(record["beliefs"]), record["rows_lost"], record["cut_off"]) == (3, 1, True)
+    assert attempts["rows_lost"].tolist() == [1]
+    text = label_table() + f"\nBen | The bowl is blue | {LABELS[1]}"
+    [record], attempts, _ = labelled([answer(text)], unlabelled(), "m")
+    assert len(record["beliefs"]) == 3
+    assert attempts["rows_lost"].tolist() == [1]
+
+
 def test_a_belief_without_a_row_is_kept_out():
     records, _, out = labelled([answer(label_table(LABELS[:2]))], unlabelled(), "m")
     assert out["reason"].tolist() == ["no row for it in the answer"]
@@ -204,13 +200,6 @@ def test_a_belief_without_a_row_is_kept_out():
     records, _, out = labelled([answer(label_table(LABELS[:2]), "length")], unlabelled(), "m")
     assert out["reason"].tolist() == ["cut off before its row"]
     assert records[0]["cut_off"]
-
-
-def test_a_row_for_no_belief_of_the_table_is_lost():
-    text = label_table() + f"\nBen | The bowl is blue | {LABELS[1]}"
-    [record], attempts, _ = labelled([answer(text)], unlabelled(), "m")
-    assert len(record["beliefs"]) == 3
-    assert attempts["rows_lost"].tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -229,11 +218,6 @@ def test_a_record_without_a_labelled_belief_is_left_out_and_all_is_listed(respon
     assert out["belief"].tolist() == [1, 2, 3]
     if reason:
         assert set(out["reason"]) == {reason}
-
-
-def test_answers_and_stories_have_to_be_as_many():
-    with pytest.raises(ValueError, match="zip"):
-        extracted([], STORIES, "m")
 
 
 _CELLS = st.sampled_from(
@@ -312,43 +296,20 @@ def test_files_are_read_as_they_stand_but_for_spaces_around_a_value(file):
 @pytest.mark.parametrize(
     ("kind", "changed", "expected"),
     [
-        ("reviews", {"story_id": "1.0"}, "row 2, field story_id: found '1.0', expected an integer"),
-        (
-            "reviews",
-            {"story_id": "7"},
-            "row 2, field story_id: found '7', expected the id of a story",
-        ),
+        ("reviews", {"story_id": "7"}, "row 2, field story_id: found '7', expected the id of a"),
         ("reviews", {"actor": " "}, "row 2, field actor: found nothing"),
-        ("reviews", {"belief": ""}, "row 2, field belief: found nothing"),
-        ("reviews", {"reviewer": ""}, "row 2, field reviewer: found nothing"),
         ("reviews", {"reviewer_type": "expert"}, "found 'expert', expected human or llm:<model>"),
-        ("reviews", {"reviewer_type": "llm:"}, "field reviewer_type: found 'llm:'"),
-        ("annotations", {"story_id": "01001"}, "field story_id: found '01001'"),
         ("annotations", {"story_id": "9" * 5000}, "field story_id: found '999"),
-        ("annotations", {"belief": "0"}, "field belief: found '0', expected 1 to 16"),
         ("annotations", {"belief": "17"}, "field belief: found '17', expected 1 to 16"),
         ("annotations", {"belief": "１"}, "field belief: found '１'"),
-        ("annotations", {"annotator": "\t"}, "field annotator: found nothing"),
         ("annotations", {"annotator_type": "Human"}, "field annotator_type: found 'Human'"),
         ("annotations", {"dimension": "Order"}, "field dimension: found 'Order', expected order"),
         ("annotations", {"label": "4"}, "field label: found '4', expected 0, 1, 2, 3"),
-        (
-            "annotations",
-            {"dimension": "truth_status", "label": "true"},
-            "field label: found 'true', expected True, False, Unknown",
-        ),
     ],
 )
 def test_a_bad_value_is_named(complaint, kind, changed, expected):
     first = [{**OWN[0], "beliefs": OWN[0]["beliefs"][:16]}]
     assert expected in complaint(kind, changed, records=first)
-
-
-def test_all_bad_rows_are_named_at_once(complaint):
-    said = complaint("annotations", {"label": "9"}, {"annotator": ""}, {"belief": "x"})
-    assert "annotations.csv: 3 problems" in said
-    assert "row 2" in said
-    assert "row 4" in said
 
 
 def test_nobody_labels_a_cell_twice_or_is_of_two_types(complaint):
@@ -428,11 +389,6 @@ def test_one_remark_of_two_reviewers_is_a_remark():
     assert overlap(told)[["reviewers", "n", "no_remark"]].values.tolist() == [[2, 1, 0]]
 
 
-def test_the_papers_overlap_is_that_of_its_counts():
-    told = [(i % 21, f"b{i}", "" if i < 360 else "remark", "r", "human") for i in range(430)]
-    assert overlap(reviews(*told))["overlap"].iloc[0] == pytest.approx(0.8372, abs=5e-5)
-
-
 def test_models_reviews_never_count_as_peoples():
     told = reviews((1, "b", "", "r", "human"), (1, "b", "drop", "m", "llm:a"))
     assert overlap(told)["no_remark"].tolist() == [1]
@@ -440,8 +396,6 @@ def test_models_reviews_never_count_as_peoples():
     assert by_model[["reviewer_type", "no_remark"]].values.tolist() == [["llm:a", 0]]
     assert overlap(told, reviewer_type="llm:b").empty
     assert overlap(told, reviewer_type="llm")["n"].tolist() == [1]
-    with pytest.raises(InputError, match="reviewer_type: found 'people', expected human, llm"):
-        overlap(told, reviewer_type="people")
 
 
 def test_strict_agreement_counts_cells_on_which_all_are_equal():
@@ -473,9 +427,6 @@ def test_models_labels_never_count_as_peoples():
     votes, _ = majority(both, annotator_type="llm:m")
     assert votes["label"].tolist() == ["False", "True"]
     assert votes["annotator_type"].unique().tolist() == ["llm:m"]
-    for count in (strict_agreement, alpha, majority):
-        with pytest.raises(InputError, match="annotator_type: found ''"):
-            count(both, annotator_type="")
 
 
 def test_alpha_is_krippendorffs_and_its_interval_clusters_on_stories():
@@ -510,13 +461,10 @@ def test_the_interval_of_alpha_is_that_of_leaving_out_whole_stories():
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends)
 
 
-def test_alpha_of_equal_labels_is_undefined_and_so_is_its_interval():
+def test_alpha_is_undefined_where_all_labels_are_equal_or_one_annotator_is_alone():
     [row] = alpha(annotated({(1, 1): "True True", (2, 1): "True True"})).to_dict("records")
     assert row["percent_agreement"] == 1
     assert np.isnan([row["alpha"], row["ci_low"], row["ci_high"]]).all()
-
-
-def test_a_lone_annotator_agrees_with_nobody():
     [row] = alpha(annotated({(1, 1): "True"})).to_dict("records")
     assert (row["n"], row["annotators"]) == (0, 1)
     assert np.isnan(row["alpha"])
@@ -524,56 +472,22 @@ def test_a_lone_annotator_agrees_with_nobody():
 
 @pytest.mark.parametrize(
     ("labels", "label", "votes"),
-    [("True True False", "True", 2), ("False False", "False", 2), ("Unknown", "Unknown", 1)],
-)
-def test_more_than_half_is_a_majority(labels, label, votes):
-    found, open_ = majority(annotated({(4, 7): labels}))
-    assert open_.empty
-    assert found.to_dict("records") == [
-        {"annotator_type": "human", "story_id": 4, "belief": 7, "dimension": "truth_status"}
-        | {"label": label, "votes": votes, "annotators": len(labels.split())}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("labels", "shown"),
     [
-        ("True False", "False 1, True 1"),
-        ("True False Unknown", "False 1, True 1, Unknown 1"),
-        ("True True False Unknown", "False 1, True 2, Unknown 1"),
+        *(("True True False", "True", 2), ("False False", "False", 2), ("Unknown", "Unknown", 1)),
+        *(("True False", None, "False 1, True 1"),),
+        *(("True True False Unknown", None, "False 1, True 2, Unknown 1"),),
     ],
 )
-def test_anything_less_goes_to_adjudication(labels, shown):
+def test_more_than_half_is_a_majority_and_anything_less_goes_to_adjudication(labels, label, votes):
     found, open_ = majority(annotated({(4, 7): labels}))
-    assert found.empty
-    assert open_["labels"].tolist() == [shown]
-    assert open_["annotators"].tolist() == [len(labels.split())]
-
-
-def test_every_cell_is_voted_on_or_left_open():
-    labels = map(" ".join, itertools.product(DIMENSIONS["truth_status"], repeat=3))
-    cells = {(1, i): text for i, text in enumerate(labels, 1)}
-    found, open_ = majority(annotated(cells))
-    assert len(found) + len(open_) == 27
-    assert len(open_) == 6
+    assert (len(found), len(open_)) == ((1, 0) if label else (0, 1))
+    own = {"annotator_type": "human", "story_id": 4, "belief": 7, "dimension": "truth_status"}
+    own |= {"annotators": len(labels.split())}
+    said = {"label": label, "votes": votes} if label else {"labels": votes}
+    assert [*found.to_dict("records"), *open_.to_dict("records")] == [own | said]
 
 
 def test_nobody_means_empty_tables():
     nobody = annotated({})
-    assert strict_agreement(nobody).empty
-    assert alpha(nobody).empty
-    assert [table.empty for table in majority(nobody)] == [True, True]
+    assert all(t.empty for t in (strict_agreement(nobody), alpha(nobody), *majority(nobody)))
     assert overlap(reviews()).empty
-
-
-def test_what_was_read_can_be_counted(file):
-    changes = [
-        {"annotator": who, "belief": str(i), "dimension": "truth_status", "label": label}
-        for who, labels in {"a1": ["True", "False"], "a2": ["True", "True"]}.items()
-        for i, label in enumerate(labels, 1)
-    ]
-    table = read_annotations(file("annotations", *changes), OWN)
-    counted = strict_agreement(table).set_index("dimension")
-    assert counted.loc[OVERALL, ["n", "agree"]].tolist() == [2, 1]
-    votes, open_ = majority(table)
-    assert (votes["belief"].tolist(), open_["belief"].tolist()) == ([1], [2])

@@ -37,10 +37,12 @@ WATCHED = {**MOVES, "watched_by": ["Boris"]}
 LOOKS = {**RETURNS, "event": "looks", "container": "sack"}
 
 
-def labels(events, actor, belief):
-    """The labels of one row of a story's table, in the paper's order."""
-    (row,) = [b for b in beliefs(events) if (b["actor"], b["belief"]) == (actor, belief)]
-    return " ".join(row["labels"].values())
+def are_labelled(events, *rows):
+    """Whether a story's table has rows, "actor: belief = labels in the paper's order"."""
+    told = beliefs(events)
+    found = [f"{b['actor']}: {b['belief']} = {' '.join(b['labels'].values())}" for b in told]
+    for row in rows:
+        assert found.count(row) == 1, row
 
 
 def every_belief(records):
@@ -51,99 +53,105 @@ def every_belief(records):
 
 
 def test_who_was_away_keeps_an_outdated_belief():
-    found = labels([START, LEAVES, MOVES], "Boris", "The violin is in the trunk")
-    assert found == "1 False Private Implicit Location Perception Temporal"
+    are_labelled(
+        [START, LEAVES, MOVES],
+        "Boris: The violin is in the trunk = 1 False Private Implicit Location Perception Temporal",
+    )
 
 
 def test_who_moved_the_object_knows_where_it_is_and_what_the_other_thinks():
     events = [START, LEAVES, MOVES]
-    found = labels(events, "Ayla", "The violin is in the sack")
-    assert found == "1 True Private Implicit Location Perception Neutral"
-    found = labels(events, "Ayla", "Boris thinks the violin is in the trunk")
-    assert found == "2 True Private Implicit Epistemic Inference Neutral"
-    found = labels(events, "Ayla", "Boris thinks Ayla thinks the violin is in the trunk")
-    assert found == "3 True Private Implicit Epistemic Inference Neutral"
-    found = labels(events, "Ayla", "The violin was in the trunk at first")
-    assert found == "1 True Public Implicit Location Memory Temporal"
+    are_labelled(
+        events,
+        "Ayla: The violin is in the sack = 1 True Private Implicit Location Perception Neutral",
+        "Ayla: Boris thinks the violin is in the trunk = 2 True Private Implicit Epistemic Inference Neutral",
+        "Ayla: Boris thinks Ayla thinks the violin is in the trunk = 3 True Private Implicit Epistemic Inference Neutral",
+        "Ayla: The violin was in the trunk at first = 1 True Public Implicit Location Memory Temporal",
+    )
 
 
 def test_who_was_away_is_wrong_about_the_others_belief_too():
-    found = labels([START, LEAVES, MOVES], "Boris", "Ayla thinks the violin is in the trunk")
-    assert found == "2 False Private Implicit Epistemic Inference Temporal"
+    are_labelled(
+        [START, LEAVES, MOVES],
+        "Boris: Ayla thinks the violin is in the trunk = 2 False Private Implicit Epistemic Inference Temporal",
+    )
 
 
 def test_facts_are_private_only_where_one_actor_alone_perceived_them():
     events = [START, LEAVES, MOVES]
-    found = labels(events, WORLD, "The violin is in the trunk at first")
-    assert found == "0 True Public Explicit Location Narration Temporal"
-    found = labels(events, WORLD, "Ayla moves the violin to the sack")
-    assert found == "0 True Private Explicit Action/Event Narration Neutral"
-    found = labels(events, WORLD, "Boris is in the attic at first")
-    assert found == "0 True Public Explicit Location Narration Temporal"
+    are_labelled(
+        events,
+        "world: The violin is in the trunk at first = 0 True Public Explicit Location Narration Temporal",
+        "world: Ayla moves the violin to the sack = 0 True Private Explicit Action/Event Narration Neutral",
+        "world: Boris is in the attic at first = 0 True Public Explicit Location Narration Temporal",
+    )
 
 
 def test_a_transfer_seen_by_all_leaves_nobody_behind():
     events = [START, {**MOVES, "seen_by": ["Ayla", "Boris"]}, LEAVES]
-    found = labels(events, "Boris", "The violin is in the sack")
-    assert found == "1 True Public Implicit Location Perception Neutral"
-    found = labels(events, "Boris", "Ayla thinks the violin is in the sack")
-    assert found == "2 True Private Implicit Epistemic Inference Neutral"
+    are_labelled(
+        events,
+        "Boris: The violin is in the sack = 1 True Public Implicit Location Perception Neutral",
+        "Boris: Ayla thinks the violin is in the sack = 2 True Private Implicit Epistemic Inference Neutral",
+    )
 
 
 def test_who_watched_in_secret_knows_and_is_thought_not_to():
     events = [START, LEAVES, WATCHED]
-    found = labels(events, "Boris", "The violin is in the sack")
-    assert found == "1 True Private Explicit Location Perception Neutral"
-    found = labels(events, "Ayla", "Boris thinks the violin is in the trunk")
-    assert found == "2 False Private Implicit Epistemic Inference Temporal"
-    found = labels(events, "Boris", "Ayla thinks Boris thinks the violin is in the trunk")
-    assert found == "3 True Private Implicit Epistemic Inference Neutral"
-    found = labels(events, WORLD, "Boris secretly watches Ayla move the violin")
-    assert found == "0 True Private Explicit Action/Event Narration Neutral"
+    are_labelled(
+        events,
+        "Boris: The violin is in the sack = 1 True Private Explicit Location Perception Neutral",
+        "Ayla: Boris thinks the violin is in the trunk = 2 False Private Implicit Epistemic Inference Temporal",
+        "Boris: Ayla thinks Boris thinks the violin is in the trunk = 3 True Private Implicit Epistemic Inference Neutral",
+        "world: Boris secretly watches Ayla move the violin = 0 True Private Explicit Action/Event Narration Neutral",
+    )
 
 
 def test_what_is_told_is_testimony_and_common_ground():
-    found = labels([START, LEAVES, MOVES, RETURNS, TELLS], "Boris", "The violin is in the sack")
-    assert found == "1 True Public Explicit Location Testimony Neutral"
+    are_labelled(
+        [START, LEAVES, MOVES, RETURNS, TELLS],
+        "Boris: The violin is in the sack = 1 True Public Explicit Location Testimony Neutral",
+    )
 
 
 def test_what_is_found_is_perceived_and_common_ground():
-    found = labels([START, LEAVES, MOVES, RETURNS, LOOKS], "Boris", "The violin is in the sack")
-    assert found == "1 True Public Explicit Location Perception Neutral"
+    are_labelled(
+        [START, LEAVES, MOVES, RETURNS, LOOKS],
+        "Boris: The violin is in the sack = 1 True Public Explicit Location Perception Neutral",
+    )
 
 
 def test_a_lie_is_believed_and_all_that_rests_on_it_is_deceptive():
     events = [START, LEAVES, MOVES, RETURNS, LIES]
-    found = labels(events, "Boris", "The violin is in the hatbox")
-    assert found == "1 False Private Explicit Location Testimony Deceptive"
-    found = labels(events, "Boris", "Ayla thinks the violin is in the hatbox")
-    assert found == "2 False Private Implicit Epistemic Inference Deceptive"
-    found = labels(events, "Ayla", "Boris thinks the violin is in the hatbox")
-    assert found == "2 True Private Implicit Epistemic Inference Deceptive"
-    found = labels(events, "Ayla", "The violin is in the sack")
-    assert found == "1 True Private Implicit Location Perception Neutral"
-    found = labels(events, WORLD, "Ayla tells Boris that the violin is in the hatbox")
-    assert found == "0 True Public Explicit Action/Event Narration Deceptive"
+    are_labelled(
+        events,
+        "Boris: The violin is in the hatbox = 1 False Private Explicit Location Testimony Deceptive",
+        "Boris: Ayla thinks the violin is in the hatbox = 2 False Private Implicit Epistemic Inference Deceptive",
+        "Ayla: Boris thinks the violin is in the hatbox = 2 True Private Implicit Epistemic Inference Deceptive",
+        "Ayla: The violin is in the sack = 1 True Private Implicit Location Perception Neutral",
+        "world: Ayla tells Boris that the violin is in the hatbox = 0 True Public Explicit Action/Event Narration Deceptive",
+    )
 
 
 def test_a_lie_to_who_has_seen_the_truth_fools_the_liar():
     events = [START, LEAVES, WATCHED, RETURNS, LIES]
-    found = labels(events, "Boris", "The violin is in the sack")
-    assert found == "1 True Private Explicit Location Perception Neutral"
-    found = labels(events, "Ayla", "Boris thinks the violin is in the hatbox")
-    assert found == "2 False Private Implicit Epistemic Inference Deceptive"
-    found = labels(events, "Boris", "Ayla thinks Boris thinks the violin is in the hatbox")
-    assert found == "3 True Private Implicit Epistemic Inference Deceptive"
+    are_labelled(
+        events,
+        "Boris: The violin is in the sack = 1 True Private Explicit Location Perception Neutral",
+        "Ayla: Boris thinks the violin is in the hatbox = 2 False Private Implicit Epistemic Inference Deceptive",
+        "Boris: Ayla thinks Boris thinks the violin is in the hatbox = 3 True Private Implicit Epistemic Inference Deceptive",
+    )
 
 
 def test_two_who_missed_it_share_their_outdated_belief():
     start = {**START, "actors": ["Ayla", "Boris", "Chidi"], "seen_by": ["Ayla", "Boris", "Chidi"]}
     away = [{**LEAVES, "actor": name, "seen_by": start["seen_by"]} for name in ("Boris", "Chidi")]
     away[1] = {**away[1], "seen_by": ["Ayla", "Chidi"]}
-    found = labels([start, *away, MOVES], "Chidi", "The violin is in the trunk")
-    assert found == "1 False Shared Implicit Location Perception Temporal"
-    found = labels([start, *away, MOVES], "Boris", "Chidi is in the attic")
-    assert found == "1 False Private Implicit Location Perception Temporal"
+    are_labelled(
+        [start, *away, MOVES],
+        "Chidi: The violin is in the trunk = 1 False Shared Implicit Location Perception Temporal",
+        "Boris: Chidi is in the attic = 1 False Private Implicit Location Perception Temporal",
+    )
 
 
 def test_who_was_never_there_has_no_belief_until_told():
@@ -152,8 +160,10 @@ def test_who_was_never_there_has_no_belief_until_told():
     tells = {**TELLS, "listener": "Chidi", "seen_by": ["Ayla", "Chidi"]}
     assert ("Chidi",) not in attributed([start, LEAVES, MOVES, enters])
     events = [start, LEAVES, MOVES, enters, tells]
-    found = labels(events, "Chidi", "The violin is in the sack")
-    assert found == "1 True Shared Explicit Location Testimony Neutral"
+    are_labelled(
+        events,
+        "Chidi: The violin is in the sack = 1 True Shared Explicit Location Testimony Neutral",
+    )
     assert ("Chidi", "Boris") not in attributed(events)
 
 
@@ -280,12 +290,6 @@ def test_a_story_depends_on_its_seed_and_number_alone():
     assert [record["story_id"] for record in many] == [*range(2001, 2201)]
 
 
-def test_tables_have_a_fair_size():
-    sizes = [len(record["beliefs"]) for record in GENERATED]
-    assert min(sizes) >= 13
-    assert max(sizes) <= 33
-
-
 def test_generated_records_survive_the_file(tmp_path):
     write_records(GENERATED, tmp_path / "stories.jsonl")
     assert read_records(tmp_path / "stories.jsonl") == GENERATED
@@ -335,14 +339,18 @@ def test_nothing_is_copied_from_the_worked_examples():
 
 
 @both
-def test_order_0_is_narration_of_the_world(records):
+def test_labels_that_go_together(records):
     for _, belief in every_belief(records):
-        world = belief["actor"] == "world"
-        assert (belief["labels"]["order"] == "0") == world
-        assert (belief["labels"]["mental_source"] == "Narration") == world
-        if world:
-            assert belief["labels"]["truth_status"] == "True"
-            assert belief["labels"]["representation"] == "Explicit"
+        order, truth, access, stated, content, source, context = belief["labels"].values()
+        world = belief["actor"] == WORLD
+        assert (order == "0") == (source == "Narration") == world, belief["belief"]
+        assert not world or (truth, stated) == ("True", "Explicit"), belief["belief"]
+        assert order not in ("2", "3") or content == "Epistemic", belief["belief"]
+        assert source != "Testimony" or stated == "Explicit", belief["belief"]
+        assert source != "Imagination" or context == "Counterfactual", belief["belief"]
+        assert (source, stated) != ("Inference", "Implicit") or access == "Private", belief[
+            "belief"
+        ]
 
 
 @both
@@ -351,25 +359,6 @@ def test_the_order_counts_whose_beliefs_are_nested(records):
         if belief["actor"] != WORLD:
             nested = re.findall(r"\b(?:thinks?|thought|knows?|knew|believes?)\b", belief["belief"])
             assert int(belief["labels"]["order"]) == 1 + len(nested), belief["belief"]
-
-
-@both
-def test_beliefs_about_beliefs_are_epistemic(records):
-    for _, belief in every_belief(records):
-        if belief["labels"]["order"] in ("2", "3"):
-            assert belief["labels"]["content_type"] == "Epistemic", belief["belief"]
-
-
-@both
-def test_labels_that_go_together(records):
-    for _, belief in every_belief(records):
-        found = belief["labels"]
-        if found["mental_source"] == "Testimony":
-            assert found["representation"] == "Explicit", belief["belief"]
-        if found["mental_source"] == "Imagination":
-            assert found["context"] == "Counterfactual", belief["belief"]
-        if (found["mental_source"], found["representation"]) == ("Inference", "Implicit"):
-            assert found["knowledge_access"] == "Private", belief["belief"]
 
 
 @both

@@ -78,15 +78,14 @@ def overlap(reviews: pd.DataFrame, *, reviewer_type: str = HUMAN) -> pd.DataFram
     own = _of_type(reviews, "reviewer_type", reviewer_type)
     belief = [own[name] for name in ("story_id", "actor", "belief")]
     clear = (own["remark"] == "").groupby(belief, sort=False).all()
-    rows = []
-    if len(clear):
-        stories = clear.index.get_level_values("story_id")
-        share = cluster_interval(clear, stories)
-        row = {"reviewer_type": reviewer_type, "reviewers": own["reviewer"].nunique()}
-        row |= {"no_remark": int(clear.sum()), "stories": share.n_groups, "overlap": share.value}
-        rows.append(row | vars(share))
     columns = ["reviewer_type", "reviewers", "stories", "n", "no_remark", "overlap"]
-    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high", "ci_method"])
+    columns += ["ci_low", "ci_high", "ci_method"]
+    if clear.empty:
+        return pd.DataFrame(columns=columns)
+    share = cluster_interval(clear, clear.index.get_level_values("story_id"))
+    row = {"reviewer_type": reviewer_type, "reviewers": own["reviewer"].nunique()}
+    row |= {"no_remark": int(clear.sum()), "stories": share.n_groups, "overlap": share.value}
+    return pd.DataFrame([row | vars(share)], columns=columns)
 
 
 def _of_type(table: pd.DataFrame, column: str, wanted: str) -> pd.DataFrame:
