@@ -38,7 +38,7 @@ def ask(source: str, values: Mapping[str, Any]) -> None:
 def planned(content: Mapping[str, Any]) -> tuple[list[dict], tuple]:
     """The rows of a plan, and what was spent."""
     with Store(paths.RESPONSE_STORE) as store:
-        table = plan.plan(content, content["run"]["models"], plan.Kept(store))
+        table = plan.plan(content, content["run"]["models"], store)
         return table.to_dict("records"), store.spending()
 
 

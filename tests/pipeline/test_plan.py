@@ -20,10 +20,8 @@ from simpletom_stories import stories
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
 from tomlab.models.costs import UNLIMITED
-from tomlab.models.specs import model_spec
-from tomlab.models.store import Store, canonical
+from tomlab.models.store import Store
 from tomlab.pipeline import plan
-from tomlab.pipeline.stages import read_by_stages
 from tomlab.records import tidy
 
 PRICE = {"input": 1000, "output": 3000}
@@ -118,8 +116,8 @@ def test_cost_of_the_plan_is_what_is_booked(made):
 def test_last_line_says_all_in_a_sentence(made):
     n = len(made.again.asked) - len(made.first.asked)
     assert "Without omnitom: no items yet; `dvc repro filtering@omnitom`" in made.again.said
-    told = f"toy: {2 * n:,} requests, {n:,} kept, about ${n * 0.032:.2f}, about 0 min at the "
-    assert f"{told}measured rate" in made.again.said
+    told = f"In all: {2 * n:,} requests, {n:,} kept, about ${n * 0.032:.2f}, 0 minutes"
+    assert told in made.again.said
 
 
 # Plans alone: nothing listens
@@ -134,7 +132,7 @@ def planned(tmp_path, monkeypatch):
         with Store(tmp_path / "store.sqlite") as store:
             entry = {"base_url": "http://localhost:1/v1", **entry}
             told = content([benchmark], entry, orders=1, wordings=[])
-            table = plan.plan(told, ["toy"], plan.Kept(store))
+            table = plan.plan(told, ["toy"], store)
         return table.set_index("method")
 
     return planned
@@ -163,32 +161,21 @@ def test_tokens_are_known_by_answers_or_estimated_and_say_so(planned):
     assert found["answer"] == found["requests"] * 5
     assert found["prompt"] == pytest.approx(estimated * 3 / 5)
     assert found["usd"] == pytest.approx((found["prompt"] * 1000 + found["answer"] * 3000) / 1e6)
-    assert found["at"] == "no known rate"
+    assert pd.isna(found["min"])
 
 
-def test_run_is_known_by_its_responses_alone(planned, tmp_path):
+def test_without_a_store_entries_that_ask_alike_are_planned_as_with_one(planned):
     told = content(["bigtom"], {"base_url": "http://localhost:1/v1"}, orders=1, wordings=[])
-    spec = model_spec("toy", told["models"])
-    values = read_by_stages(told)["3_evaluation/bigtom-toy"]["parameters"]
-    items, nothing = tidy.read("items", paths.result("items", "bigtom")), lambda keys: {}
-    [asked] = plan.rounds(bigtom, items, spec, values, plan._others("bigtom"), nothing)
-    told_of = {"model": "toy", "asked_as": "", "prompt_hash": "p", "response": "(a)"}
-    told_of |= {"finish_reason": "stop", "prompt_tokens": 20, "completion_tokens": 5}
-    bare = len(canonical([{"role": "user", "content": ""}]))
-    said = [[{"role": "user", "content": "x" * (n - bare)}] for n in asked["characters"]]
-    responses = asked.assign(**told_of, messages=[json.dumps(messages) for messages in said])
-    columns = [*tidy.SCHEMAS["responses"].columns]
-    tidy.write(responses[columns], "responses", paths.result("responses", "bigtom", "toy"))
-
-    known = plan.Answered(["bigtom"], ["toy"])
-    every, left = (plan.plan(told, ["toy"], known, anew=anew) for anew in (True, False))
-    assert every[COUNTS].equals(planned("bigtom").reset_index()[COUNTS])
-    assert every["kept"].tolist() == every["requests"].tolist()
-    assert every[["by", "by "]].to_numpy().tolist() == [["own", "own"]] * 2
-    assert every["prompt"].tolist() == pytest.approx([n * 20 for n in every["requests"]])
-    assert every["answer"].tolist() == pytest.approx([n * 5 for n in every["requests"]])
-    assert every["at"].unique().tolist() == ["no known rate"]  # tables tell no times
-    assert left[["prompt", "answer", "usd"]].to_numpy().sum() == 0
+    told["models"]["twin"] = told["models"]["toy"] | {"price": {"input": 1, "output": 1}}
+    told["models"]["half"] = told["models"]["toy"] | {"groups": {"bigtom": {"0-shot": 1}}}
+    table = plan.plan(told, ["toy", "twin", "half"])
+    toy, twin, half = (
+        table[table["model"] == name].reset_index(drop=True) for name in ("toy", "twin", "half")
+    )
+    assert toy.equals(planned("bigtom").reset_index()[toy.columns])
+    assert twin[COUNTS].equals(toy[COUNTS])
+    assert (twin["usd"] < toy["usd"]).all()
+    assert half["requests"].tolist() == [24, 24]
 
 
 def test_model_that_thinks_is_reckoned_at_its_limit_until_it_has_answered(planned):
@@ -202,7 +189,6 @@ def test_model_that_thinks_is_reckoned_at_its_limit_until_it_has_answered(planne
 def test_time_at_the_declared_limits_and_fewer_groups(planned):
     every = planned("bigtom", requests_per_minute=10)
     assert (every["min"] == every["requests"] / 10).all()
-    assert "at the declared limits" in plan.told(every.reset_index())[0]
     half = planned("bigtom", groups={"bigtom": {"0-shot": 1, "1-shot": 1}})
     # One question of the two templates has the same words, and is asked once.
     assert half["requests"].to_dict() == {"0-shot": 24, "1-shot": 12}

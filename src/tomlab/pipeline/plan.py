@@ -11,10 +11,9 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -33,11 +32,10 @@ from tomlab.records import tidy
 from tomlab.records.tidy import AS_ASKED
 
 Find = Callable[[Collection[str]], dict[str, Reply]]
-_ASKED = ["item_id", "method", "sample", "is_varied", "request_key", "characters", "limit"]
-_ASKED += ["weight"]
+_SAID = ["finish_reason", "prompt_tokens", "completion_tokens"]
 _TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 _PLANNED = ["benchmark", "model", "method", "requests", "varied", "kept", "prompt", "by", "answer"]
-_PLANNED += ["by ", "usd", "min", "at"]
+_PLANNED += ["by ", "usd", "min"]
 LEGEND = """
 requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
 The other columns are of the requests that are left. prompt, answer: tokens, estimated from the
@@ -69,33 +67,32 @@ def rounds(
     options["max_tokens"] = told["max_tokens"]
 
     def put(questions: Sequence[evaluation.Question], lost: Sequence[bool] = ()) -> pd.DataFrame:
-        rows, requests = [], evaluation.requested(benchmark, questions, spec, **options)
-        for q, request in zip(questions, requests, strict=True):
-            key, messages = request_key(whole(adapter, spec, request)), [*request.messages]
-            row = (q.item["item_id"], q.method, q.number, q.variant.name != AS_ASKED, key)
-            row += (len(canonical(messages)), request.max_tokens or UNLIMITED)
-            rows.append((*row, tokens_a_minute(request)))
-        table = pd.DataFrame(rows, columns=_ASKED)
+        requests = [*evaluation.requested(benchmark, questions, spec, **options)]
+        keys = [request_key(whole(adapter, spec, request)) for request in requests]
         if any(lost):  # what is shown in the place of an answer may by chance have been one
-            table.loc[[*lost], "request_key"] = "? " + table["request_key"]
-        found = find(table["request_key"])
-        said = [found.get(key) for key in table["request_key"]]
-        table["response"] = [reply and reply.text for reply in said]
-        for name in ("finish_reason", "prompt_tokens", "completion_tokens"):
-            table[name] = [getattr(reply, name, None) for reply in said]
-        return table.assign(is_kept=[reply is not None for reply in said], error=None)
+            keys = [f"? {key}" if is_lost else key for key, is_lost in zip(keys, lost, strict=True)]
+        found, rows = find({*keys}), []
+        for q, request, key in zip(questions, requests, keys, strict=True):
+            row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
+            row |= {"is_varied": q.variant.name != AS_ASKED, "request_key": key, "error": None}
+            row |= {"characters": len(canonical([*request.messages]))}
+            row |= {"limit": request.max_tokens or UNLIMITED, "weight": tokens_a_minute(request)}
+            row |= {"is_kept": key in found, "response": getattr(found.get(key), "text", None)}
+            rows.append(row | {name: getattr(found.get(key), name, None) for name in _SAID})
+        return pd.DataFrame(rows)
 
     later = [m for m in told["methods"] if getattr(known[m], "reminder", False)]
     now = [m for m in told["methods"] if m not in later]
     questions = evaluation.plan(benchmark, items, spec, now, **drawn)
     direct = put([q for q in questions if not getattr(known[q.method], "first", None)])
-    yield direct
+    if len(direct):
+        yield direct
     if two := [q for q in questions if getattr(known[q.method], "first", None)]:
         yield (first := put(evaluation.first_calls(benchmark, two)))
         long = {}  # how many characters of a first answer a second call shows
         for method, one in first.groupby("method"):
-            each, _, answer, _ = _expected(one, others, spec)
-            long[method] = int(min(answer, one["limit"].iloc[0]) / each)
+            each, _, answer, _ = _expected(one, others)
+            long[method] = int(answer / each)
         other = [row.request_key.ljust(long[row.method], ".") for row in first.itertuples()]
         other = pd.Series(other, first.index, object)  # as one array they would all be as long
         said = first.assign(response=first["response"].where(first["is_kept"], other))
@@ -111,64 +108,43 @@ def rounds(
         yield put(after, [q.item["item_id"] not in ready for q in after])
 
 
-class Kept(NamedTuple):
-    """Answers are looked up in the store and in folders of kept answers."""
-
-    store: Store
-    folders: Sequence[Path] = ()
-
-    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
-        """The replies that are there, by key."""
-        here = self.store.replies(keys)
-        return here | answers.look_up(self.folders, set(keys) - set(here))
-
-    def seconds(self, benchmark: str, model: str) -> float:
-        """How long an answer of the model took on average."""
-        took = self.store.measured(f"{EVALUATION}/{benchmark}")
-        own = [(row[2], row[-1]) for row in took if row[0] == model]
-        return sum(s for _, s in own) / sum(n for n, _ in own) if own else math.nan
-
-
-class Answered:
-    """Answers are looked up in a run's tables of responses, which do not say how long they took."""
-
-    def __init__(self, benchmarks: Iterable[str], models: Iterable[str]):
-        every = {b: [paths.result("responses", b, m) for m in models] for b in benchmarks}
-        self._tables = {b: tidy.read("responses", *files) for b, files in every.items()}
-
-    def replies(self, benchmark: str, keys: Collection[str]) -> dict[str, Reply]:
-        """As of `Kept`."""
-        table = self._tables[benchmark].dropna(subset="response")
-        table = table[table["request_key"].isin([*keys])].set_index("request_key")
-        found = table[["response", "finish_reason", "prompt_tokens", "completion_tokens"]]
-        return {key: Reply(*said) for key, *said in found.itertuples()}
-
-    def seconds(self, benchmark: str, model: str) -> float:
-        """As of `Kept`."""
-        return math.nan
-
-
 def plan(
-    content: Mapping[str, Any], models: Iterable[str], known: Kept | Answered, *, anew: bool = False
+    content: Mapping[str, Any],
+    models: Iterable[str],
+    store: Store | None = None,
+    folders: Sequence[Path] = (),
 ) -> pd.DataFrame:
     """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
 
-    content: a checked `params.yaml`; anew: count what is kept already, too. Baselines are left out.
+    content: a checked `params.yaml`; store, folders: where kept answers are looked up. Without a
+    store nothing counts as kept, and entries that ask alike share their requests, which saves most
+    of the time. Baselines are left out.
     """
-    rows, entries = [], [specs.model_spec(name, content["models"]) for name in models]
+
+    def find(keys: Collection[str]) -> dict[str, Reply]:
+        here = store.replies(keys) if store else {}
+        return here | answers.look_up(folders, set(keys) - set(here))
+
+    entries = [specs.model_spec(name, content["models"]) for name in models]
     entries = {spec.name: spec for spec in entries if spec.provider != "baseline"}
     read = read_by_stages({**content, "run": {**content["run"], "models": [*entries]}})
+    rows, built = [], {}
     for benchmark in with_items(content):
         module = import_module(f"tomlab.benchmarks.{benchmark}")
-        items = tidy.read("items", paths.result("items", benchmark))
-        others, find = _others(benchmark), partial(known.replies, benchmark)
+        items, others = tidy.read("items", paths.result("items", benchmark)), _others(benchmark)
+        took = store.measured(f"{EVALUATION}/{benchmark}") if store else []
         for name, spec in entries.items():
-            told = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
-            asked = pd.concat(rounds(module, items, spec, told, others, find), ignore_index=True)
-            for method, once in asked.drop_duplicates("request_key").groupby("method", sort=False):
+            values = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
+            asks = (spec.groups, spec.variants, spec.answer_tokens)
+            alike = f"{name if store else ''} {[each.get(benchmark) for each in asks]} {benchmark}"
+            if alike not in built:
+                asked = pd.concat(rounds(module, items, spec, values, others, find))
+                built[alike] = asked.drop_duplicates("request_key")
+            own = [(row[2], row[-1]) for row in took if row[0] == name]
+            seconds = sum(s for _, s in own) / sum(n for n, _ in own) if own else math.nan
+            for method, once in built[alike].groupby("method", sort=False):
                 row = {"benchmark": benchmark, "model": name, "method": method}
-                seconds = known.seconds(benchmark, name)
-                rows.append(row | _estimated(once, others, spec, seconds, anew))
+                rows.append(row | _estimated(once, others, spec, seconds))
     return pd.DataFrame(rows, columns=_PLANNED)
 
 
@@ -188,37 +164,33 @@ def _others(benchmark: str) -> pd.DataFrame:
 
 
 def _expected(
-    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec
+    asked: pd.DataFrame, others: pd.DataFrame, thinking: int = 0
 ) -> tuple[float, str, float, str]:
     """The tokens of a character of a method's prompts, and by what they are known; the same of the
-    tokens of an answer.
+    tokens of an answer. thinking: how many the model may think, which others' answers do not tell.
     """
-    method, most = asked["method"].iloc[0], asked["limit"].iloc[0]
-    thinking = getattr(spec, "thinking_tokens", 0)
+    method, most = asked["method"].iloc[0], asked["limit"].iloc[0] + thinking
     own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
     if own.empty and method not in others.index:
-        return 1 / CHARS_PER_TOKEN, "characters", most + thinking, "limit"
+        return 1 / CHARS_PER_TOKEN, "characters", most, "limit"
     by, sums = ("others", others.loc[method]) if own.empty else ("own", own[_TOOK].sum())
     each, answer = sums["prompt_tokens"] / sums["characters"], sums["completion_tokens"]
-    if by == "others" and thinking:  # how long a model thinks others do not tell
-        return each, by, most + thinking, "limit"
-    return each, by, min(answer / sums["answers"], most + thinking), by
+    if by == "others" and thinking:
+        return each, by, most, "limit"
+    return each, by, min(answer / sums["answers"], most), by
 
 
 def _estimated(
-    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec, seconds: float, anew: bool
+    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec, seconds: float
 ) -> dict[str, Any]:
-    """The numbers of one method."""
-    missing, batched = asked[~asked["is_kept"] | anew], bool(getattr(spec, "batch", False))
-    each, each_by, answer, answer_by = _expected(asked, others, spec)
+    """The numbers of one method. seconds: how long an answer of the model took, nan if unknown."""
+    missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
+    each, each_by, answer, answer_by = _expected(asked, others, getattr(spec, "thinking_tokens", 0))
     n = len(missing)
     prompt, answer = each * missing["characters"].sum(), answer * n
-    times = {"the measured rate": n * seconds / spec.max_concurrency / 60}
     amounts = {"requests_per_minute": n, "tokens_per_minute": missing["weight"].sum()}
     limits = [amount / (getattr(spec, name, None) or math.inf) for name, amount in amounts.items()]
-    times |= {"the declared limits": max(limits)} if any(limits) else {}
-    times = {} if batched else {at: time for at, time in times.items() if not math.isnan(time)}
-    at = max(times, key=times.get, default="no known rate")
+    times = [n * seconds / spec.max_concurrency / 60, max(limits) or math.nan]
     return {
         "requests": len(asked),
         "varied": asked["is_varied"].sum(),
@@ -228,30 +200,8 @@ def _estimated(
         "answer": answer,
         "by ": answer_by,
         "usd": spec.price.usd(prompt, answer, batched=batched) if spec.price else math.nan,
-        "min": times.get(at, math.nan),
-        "at": at,
+        "min": math.nan if batched else pd.Series(times).max(),
     }
-
-
-def told(table: pd.DataFrame) -> list[str]:
-    """A plan in one sentence for each model, and one for all where there are several."""
-    models = dict(list(table.groupby("model", sort=False))) if len(table) else {}
-    models |= {"in all": table} if len(models) > 1 else {}
-    return [_sentence(name, rows) for name, rows in models.items()]
-
-
-def _sentence(name: str, rows: pd.DataFrame) -> str:
-    said = f"{name}: {rows['requests'].sum():,} requests, {rows['kept'].sum():,} kept"
-    rows = rows[rows["kept"] < rows["requests"]]
-    if rows.empty:
-        return f"{said}, nothing left to ask"
-    usd, minutes = rows["usd"].dropna(), rows["min"].sum(skipna=False)
-    free = " and what has no price" if len(usd) < len(rows) else ""
-    cost = f"about ${usd.sum():,.2f}{free}" if len(usd) else "no price declared"
-    if math.isnan(minutes):
-        return f"{said}, {cost}, in an unknown time"
-    time = f"{minutes / 60:.1f} h" if minutes >= 90 else f"{minutes:.0f} min"
-    return f"{said}, {cost}, about {time} at {' and '.join(sorted(rows['at'].unique()))}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -263,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
         content, limits = settings.check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, Kept(store, limits.answers)), store.spent()
+            table, spent = plan(content, names, store, limits.answers), store.spent()
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1
@@ -277,7 +227,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(shown.to_string(index=False, na_rep="?"), LEGEND, sep="\n")
     if limit is not None and spent + table["usd"].sum() > limit:
         print(f"limits.max_cost_usd = {limit} stops that on the way: ${spent:.2f} are spent here.")
-    print("\n".join(told(table)))
+    n, kept, usd, minutes = table[["requests", "kept", "usd", "min"]].sum()
+    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept, about ${usd:,.2f}, {minutes:,.0f} minutes")
     return 0
 
 
