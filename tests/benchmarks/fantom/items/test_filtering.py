@@ -228,16 +228,6 @@ def test_coming_and_going_without_a_word_and_speaking_while_away(record, reasons
     assert found(source="grammar", record=record) == reasons
 
 
-@pytest.mark.parametrize(
-    "record", [3, {}, {"utterances": [{"speaker": "Noor"}]}, {"utterances": "Noor: Hi."}]
-)
-def test_record_of_another_kind_is_an_input_error(record):
-    with pytest.raises(
-        InputError, match=r"12-0-1, field record: \d problem.*\n  (field utterances|found)"
-    ):
-        faults([question_set(record=record)])
-
-
 # The mentalizing criterion
 
 

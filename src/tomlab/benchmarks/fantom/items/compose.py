@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
-from tomlab.benchmarks.fantom.items.sets import RELEASED_SHA256, SCENARIOS, read_sets, source_of
+from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
 
@@ -63,11 +63,9 @@ METHODS = {
 }
 
 
-def read_released(
-    path: Path | str, seed: int = 0, *, sha256: str | None = RELEASED_SHA256
-) -> pd.DataFrame:
-    """The items of a file in the released format; arguments and errors: see `sets.read_sets`."""
-    return compose(read_sets(path, sha256=sha256), seed)
+def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
+    """The items of a file in the released format; see `sets.read_sets`."""
+    return compose(read_sets(path), seed)
 
 
 def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:

@@ -5,16 +5,14 @@ it. `fantom_v1.json` is a JSON list of them; `set_id` says conversation, part an
 """
 # ruff: noqa: N815 (fields are called as in the release)
 
-import gzip
 import hashlib
 import io
 import json
 import re
 import tarfile
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 import pydantic
@@ -28,7 +26,6 @@ RELEASED_FILE = "fantom_v1.json"
 RELEASED_URL = "https://storage.googleapis.com/ai2-mosaic-public/projects/fantom/fantom.tar.gz"
 # Of the archive at that address, as the released loader checks it.
 RELEASED_SHA256 = "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4"
-MOST_BYTES = 2**28  # of the file in an archive, so that no small one fills the memory
 RELEASED_SOURCE = "released:fantom_v1"
 # What the release holds, and the questions on who knows.
 _READ = files.yaml_beside(__file__)
@@ -48,42 +45,29 @@ _EXPECTED = {
     ("source",): "authored, grammar, llm:<model> or released:<name>",
 }
 
-Kind = TypeVar("Kind")
 Line = tuple[str, str]  # speaker, what they say
 Text = Annotated[str, pydantic.Field(pattern=r"\S")]
-Several = Annotated[list[Kind], pydantic.Field(min_length=1)]
 Scenario = Literal[SCENARIOS]
 
 
-class _Question(pydantic.BaseModel, Generic[Kind], extra="allow", strict=True):
-    """Validating adds to a question that lacks it what its field or its type tells."""
-
-    question: Text
-    question_type: Kind
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _fill_in(cls, question: Any) -> Any:
-        if isinstance(question, dict):
-            [kind] = get_args(cls.model_fields["question_type"].annotation)
-            question.setdefault("question_type", kind)
-        return question
+class _Record(pydantic.BaseModel, extra="allow", strict=True):
+    """Keys that are not named are allowed and kept."""
 
 
-class FactQuestion(_Question[Literal["fact"]]):
+class FactQuestion(_Record):
     """The fact itself: the full answer, and what is left of it for who was away."""
 
+    question: Text
     correct_answer: Text
     wrong_answer: Text
 
 
-class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
+class BeliefQuestion(FactQuestion):
     """What somebody believes about the fact. In the inaccessible scenario the right answer is the
     PersonX-centric one and the wrong one omniscient.
     """
 
-    correct_answer: Text
-    wrong_answer: Text
+    question_type: Literal[BELIEF_TYPES]
     # The last, second order where nobody missed anything, is in no paper but in the release.
     tom_type: Literal[
         "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
@@ -92,24 +76,19 @@ class BeliefQuestion(_Question[Literal[BELIEF_TYPES]]):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _fill_in(cls, question: Any) -> Any:
+    def _scenario_is_that_of_the_type(cls, question: Any) -> Any:
+        """Fills in the scenario, in the record itself, where the record leaves it out."""
         if isinstance(question, dict) and question.get("question_type") in BELIEF_TYPES:
             told = SCENARIOS[BELIEF_TYPES.index(question["question_type"])]
-            question.setdefault("missed_info_accessibility", told)
+            if question.setdefault("missed_info_accessibility", told) != told:
+                raise ValueError(f"expected {told!r} as missed_info_accessibility")
         return question
 
-    @pydantic.field_validator("missed_info_accessibility")
-    @classmethod
-    def _is_that_of_the_type(cls, scenario: str, info: pydantic.ValidationInfo) -> str:
-        kind = info.data.get("question_type")
-        if kind and SCENARIOS[BELIEF_TYPES.index(kind)] != scenario:
-            raise ValueError(f"expected the scenario of {kind!r}")
-        return scenario
 
-
-class ListQuestion(_Question[Kind], Generic[Kind]):
+class ListQuestion(_Record):
     """Who knows: the names that are aware (right) and those that are not (wrong)."""
 
+    question: Text
     correct_answer: list[Text]
     wrong_answer: list[Text]
     missed_info_accessibility: Scenario
@@ -123,15 +102,33 @@ class ListQuestion(_Question[Kind], Generic[Kind]):
         return names
 
 
-class BinaryQuestion(_Question[Kind], Generic[Kind]):
+class BinaryQuestion(_Record):
     """Whether one person knows. "no:long": no, and the short context is without them."""
 
+    question: Text
     correct_answer: Literal["yes", "no", "no:long"]
     missed_info_accessibility: Scenario
 
 
-class QuestionSet(pydantic.BaseModel, extra="allow", strict=True):
-    """One record. Keys that are not named here are allowed and kept, such as `record`."""
+BinaryQuestions = Annotated[list[BinaryQuestion], pydantic.Field(min_length=1)]
+
+
+class Utterance(_Record):
+    """One utterance of a conversation by grammar, see `conversation`."""
+
+    speaker: str
+    present: list[str]
+    event: Literal["leave", "return", "join"] | None
+
+
+class Symbolic(_Record):
+    """What the grammar says of a conversation that it made."""
+
+    utterances: list[Utterance]
+
+
+class QuestionSet(_Record):
+    """One question set of a file."""
 
     set_id: str = pydantic.Field(pattern=r"^[^\s-]+-[^\s-]+-[^\s-]+$")
     source: str = pydantic.Field(
@@ -141,20 +138,19 @@ class QuestionSet(pydantic.BaseModel, extra="allow", strict=True):
     full_context: Text
     factQA: FactQuestion
     beliefQAs: list[BeliefQuestion]
-    answerabilityQA_list: ListQuestion[Literal["tom:answerability:list"]]
-    infoAccessibilityQA_list: ListQuestion[Literal["tom:info_accessibility:list"]]
-    answerabilityQAs_binary: Several[BinaryQuestion[Literal["tom:answerability:binary"]]]
-    infoAccessibilityQAs_binary: Several[BinaryQuestion[Literal["tom:info_accessibility:binary"]]]
+    answerabilityQA_list: ListQuestion
+    infoAccessibilityQA_list: ListQuestion
+    answerabilityQAs_binary: BinaryQuestions
+    infoAccessibilityQAs_binary: BinaryQuestions
+    record: Symbolic | None = None
 
 
-def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list[dict]:
+def read_sets(path: Path | str) -> list[dict]:
     """The records of a file in the released format, as they stand there.
 
     path: a `.json` file (a list of records, or JSON Lines), the released `.tar.gz`, read without
-    unpacking it to disk, or a folder with `fantom_v1.json`. sha256: what the archive's must be,
-    None for any archive. `question_type` is filled in from the field it stands in where a file
-    leaves it out, `missed_info_accessibility` of a belief from its `question_type`. Nothing else
-    is changed.
+    unpacking it to disk, or a folder with `fantom_v1.json`. `missed_info_accessibility` of a belief
+    is filled in from its `question_type` where a file leaves it out. Nothing else is changed.
     Errors: `InputError` with file, record, set_id and field of everything at fault.
     """
     path = Path(path)
@@ -164,13 +160,12 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     if file.name.endswith((".tar.gz", ".tgz")):
-        content = _unpacked(content, file, sha256)
+        content = _unpacked(content, file)
     (found, problems), first = _records(content, file), {}
     for place, record in found:
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"{place} ({set_id})" if isinstance(set_id, str) else place
-        # The check fills in, in the record itself, what its fields tell.
-        problems += [f"{where}, {what}" for what in complaints(QuestionSet, record)]
+        problems += [f"{where}, {what}" for what in _complaints(record)]
         if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
             problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
     refuse(problems, str(file))
@@ -179,29 +174,15 @@ def read_sets(path: Path | str, *, sha256: str | None = RELEASED_SHA256) -> list
     return [record for _, record in found]
 
 
-def _unpacked(archive: bytes, path: Path, sha256: str | None) -> bytes:
-    """The JSON file in an archive. Nothing is written, so no member's path can lead anywhere."""
+def _unpacked(archive: bytes, path: Path) -> bytes:
+    """The JSON file in the released archive, which its digest proves to be whole."""
     digest = hashlib.sha256(archive).hexdigest()
-    if sha256 is not None and digest != sha256.lower():
-        told = f"`sha256=None` takes another archive than {RELEASED_URL}"
-        raise InputError(f"{path}: sha256 {digest}, expected {sha256}\n  {told}")
-    try:
-        with gzip.open(io.BytesIO(archive)) as whole:
-            while whole.read(2**20):  # to its end, where its sum stands
-                pass
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
-            files = {m.name: m for m in tar.getmembers() if m.isfile()}
-            named = [name for name in files if Path(name).name == RELEASED_FILE]
-            names = named or [name for name in files if name.endswith(".json")]
-            if len(names) != 1:
-                there = ", ".join([*files][:20]) or "no file"
-                raise InputError(f"{path}: expected one {RELEASED_FILE} in it, found {there}")
-            if (size := files[names[0]].size) > MOST_BYTES:
-                found = f"{names[0]} of {size:,} bytes"
-                raise InputError(f"{path}: found {found}, expected at most {MOST_BYTES:,}")
-            return tar.extractfile(files[names[0]]).read()
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole .tar.gz archive ({error})") from None
+    if digest != RELEASED_SHA256:
+        expected = f"{RELEASED_SHA256} of {RELEASED_URL}; unpack any other archive first"
+        raise InputError(f"{path}: found an archive of sha256 {digest}, expected {expected}")
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        [member] = [one for one in tar if Path(one.name).name == RELEASED_FILE]
+        return tar.extractfile(member).read()
 
 
 def _records(content: bytes, file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
@@ -219,10 +200,10 @@ def _records(content: bytes, file: Path) -> tuple[list[tuple[str, Any]], list[st
         raise InputError(f"{file}: not JSON ({error})") from None
 
 
-def complaints(model: type[pydantic.BaseModel], value: Any) -> list[str]:
-    """All that a model has against a value: the field, what was found, what was expected."""
+def _complaints(record: Any) -> list[str]:
+    """All that is wrong with a record: the field, what was found, what was expected."""
     try:
-        model.model_validate(value)
+        QuestionSet.model_validate(record)
     except pydantic.ValidationError as error:
         return [
             files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
