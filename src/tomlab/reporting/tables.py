@@ -118,10 +118,8 @@ def table(
     path.parent.mkdir(parents=True, exist_ok=True)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
-    written = {
-        "html": page,
-        "tex": latex.table(shown, caption, notes, f"{path.parent.name}/{path.name}"),
-    }
+    own = f"{path.parent.name}/{path.name}"
+    written = {"html": page, "tex": latex.table(shown, caption, notes, own)}
     written["csv"] = (frame if data is None else data).to_csv(
         index=data is None and any(frame.index.names)
     )
