@@ -1,10 +1,10 @@
 """The notebook of BigToM's figures, run on small tables: the numbers that it draws and prints."""
 
 import json
+import runpy
 
 import pandas as pd
 import pytest
-from IPython.utils.capture import capture_output
 
 from bigtom_templates import MEI
 from replies import of_baseline
@@ -24,7 +24,7 @@ def run(tmp_path, monkeypatch):
     asked: a baseline's answers by model and the methods it was asked by.
     """
 
-    def cells(n, asked):
+    def started(n, asked):
         monkeypatch.setattr(paths, "RESULTS", tmp_path)
         monkeypatch.setattr(paths, "DOCS", tmp_path / "docs")
         names = [f"Mei{letter}" for letter in "abcdefghijkl"[:n]]
@@ -43,14 +43,15 @@ def run(tmp_path, monkeypatch):
             tidy.write(scores, "scores", paths.result("scores", "bigtom", model))
             metrics = bigtom.metrics(scores)
             tidy.write(metrics, "metrics", paths.result("metrics", "bigtom", model))
-        known = {"models": list(asked)}
-        for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", []):
-                with capture_output():
-                    exec("".join(cell["source"]), known)
+        cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        parameters, *rest = code
+        assert parameters.startswith("models =")
+        (tmp_path / "cells.py").write_text("\n".join(rest), encoding="utf-8")
+        runpy.run_path(str(tmp_path / "cells.py"), {"models": list(asked)})
         return tmp_path
 
-    return cells
+    return started
 
 
 def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):

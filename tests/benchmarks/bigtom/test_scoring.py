@@ -98,20 +98,15 @@ PLAIN = [
     ("I cannot decide. Answer: b)", "b"),  # undecided opening before an answer is no option a
     ("I'm sorry, I am not sure, but b) seems right.", "b"),  # apology with an option is an answer
     # Formats.
-    ("Answer:a)Mei dives.", "a"),
     ("Answer:b", "b"),
-    ("answer : (A)", "a"),
     ("ANSWER: B) MEI DIVES.", "b"),
     ("**Answer:** b) Mei dives.", "b"),
-    ("**Answer**: b) Mei dives.", "b"),
     ("Answer:\n\nb) Mei dives.", "b"),
     ("Answer: [b] Mei dives.", "b"),
     ("Answer:<b>)<Mei dives.>", "b"),
     ("Answer: `a)`", "a"),
     ('Answer: "b) Mei dives."', "b"),
-    ("Answer: 'b'", "b"),
     ("Answer: b .", "b"),
-    ("Answer: B!", "b"),
     ("Answer: b )Mei dives.", "b"),
     ("Answer: __a__", "a"),
     ("Answer: **b**) Mei dives.", "b"),
@@ -119,7 +114,6 @@ PLAIN = [
     ("Answer: **b**\nMei dives.", "b"),
     ("  \n\tb)Mei dives.", "b"),
     ("Final answer: b) Mei dives.", "b"),
-    ("My answer is b) Mei dives.", "b"),
     ("Answer: option b) Mei dives.", "b"),
     ("Answer: The answer is (a).", "a"),
     ("Answer: Mei dives (b).", "b"),
@@ -127,19 +121,14 @@ PLAIN = [
     ("Answer: a) Answer: b)", "a"),
     ("Answer: neither.\nAnswer: b)", "b"),
     ("a\n\nBecause she noticed.", "a"),
-    ("A.", "a"),
     # Not an option, or not one alone.
     ("Answer:", "unparsed"),
-    ("Answer: ", "unparsed"),
     ("Answer: <option>)<answer>", "unparsed"),
     ("Answer: ab)", "unparsed"),
-    ("Answer: b1)", "unparsed"),
     ("Answer: 2b)", "unparsed"),
     ("Answer: éa) y", "unparsed"),
-    ("Answer: c)", "unparsed"),
     ("Answer: both a) and b)", "unparsed"),
     ("Answer: not a) but b)", "unparsed"),
-    ("A diver dives.", "unparsed"),
     ("A: Mei dives.", "unparsed"),
     ("Answer: A diver named Mei dives (in schema).", "unparsed"),
     ("Answer: a pearl.", "unparsed"),
@@ -148,9 +137,7 @@ PLAIN = [
     ("Vitamin B, plan A and the ab) muscles.", "unparsed"),
     ("1) She did not see it. 2) She dives.", "unparsed"),
     ("Mei is (a diver) and (boldly) dives.", "unparsed"),
-    ("None of the above.", "unparsed"),
     ("…", "unparsed"),
-    ("\n\n", "unparsed"),
     ("a" * 500, "unparsed"),
 ]
 
@@ -204,7 +191,6 @@ CUT_OFF = [
     ("b) Mei believes the oys", False, "b"),
     ("Answer: b) Mei believes the oys", False, "b"),
     ("Answer: Mei chooses b) since", False, "truncated"),
-    ("Mei believes the", False, "truncated"),
     ("", False, "truncated"),
     ("I'm sorry, but", False, "truncated"),
     ("b) would be right if", True, "truncated"),
@@ -305,13 +291,6 @@ def test_failed_request_is_an_error_and_no_answer(items):
     assert score["by_released_rule"] is None
 
 
-def test_score_survives_being_written_and_read(items, tmp_path):
-    scores = bigtom.score(items, of_baseline(items, "random"))
-    tidy.write(scores, "scores", tmp_path / "scores.parquet")
-    stored = tidy.read("scores", tmp_path / "scores.parquet")
-    assert bigtom.metrics(stored).equals(bigtom.metrics(scores))
-
-
 def test_response_to_an_unknown_item_is_named(items):
     responses = answered(items[:1], "a)").assign(item_id="nobody/forward_belief/true_belief/0")
     with pytest.raises(InputError, match=r"no item 'nobody/forward_belief/true_belief/0'"):
@@ -404,11 +383,6 @@ def test_shuffling_depends_on_seed_and_item_alone(templates, items):
     turned = bigtom.compose(templates.iloc[::-1]).set_index("item_id").loc[items["item_id"]]
     assert turned["choices"].tolist() == items["choices"].tolist()
     assert bigtom.compose(templates, seed=1)["choices"].tolist() != items["choices"].tolist()
-
-
-def test_right_option_is_a_about_as_often_as_b(items):
-    first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
-    assert 0.4 < np.mean(first) < 0.6
 
 
 def test_no_templates_is_an_input_error():

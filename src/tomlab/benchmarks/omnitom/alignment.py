@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row
-from tomlab.errors import InputError
 from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 
@@ -119,8 +118,6 @@ def alignments(
     first row and .8 and .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8
     are better. So thresholds are chosen by decisions (`judging.cross_validated_thresholds`).
     """
-    if wrong := [t for t in thresholds if not 0 < t <= 1]:
-        raise InputError(f"alignment: found threshold {wrong[0]}, expected above 0 and at most 1")
     actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
     own = dict.fromkeys(keys[actor] for actor in actors)

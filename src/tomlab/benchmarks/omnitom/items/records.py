@@ -120,9 +120,7 @@ def _fault(error: Mapping) -> str:
     place, belief, expected = error["loc"], "", None
     if place[0] == "beliefs" and len(place) > 1:
         belief, place = f"belief {place[1] + 1}, ", place[2:] or ("belief",)
-    if error["type"] == "missing" and place[-1] in DIMENSIONS:
-        expected = ", ".join(DIMENSIONS[place[-1]])
-    elif place == ("source",):
+    if place == ("source",):
         expected = "authored, grammar, llm:<model> or released:<name>"
     return belief + field_at(place) + complaint(error, expected)
 
@@ -176,15 +174,13 @@ def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]]
             return {}, [f"line {number}: {found}"]
         if (earlier := first.setdefault(str(line), number)) != number:
             faults.append(f"line {number}: stands in line {earlier} too, expected once")
-        odd = {name for name in (*_TEXTS, *_OPTIONS.values()) if not is_text(line[name])}
-        expected = {name: "text" for name in _TEXTS if name in odd}
         # NaN stands for the options that yes/no questions do not have.
-        spare = [name for name in _OPTIONS.values() if name in odd and name not in _TEXTS]
-        expected |= {name: "text or NaN" for name in spare if str(line[name]) != "nan"}
+        spare = [name for name in ("OPTION-C", "OPTION-D") if str(line[name]) != "nan"]
+        expected = {name: "text" for name in (*_TEXTS, *spare) if not is_text(line[name])}
         options = {
             letter: re.sub(rf"^{letter}\.\s*", "", line[name].strip())
             for letter, name in _OPTIONS.items()
-            if name not in odd
+            if is_text(line[name])
         }
         if line[_ANSWER] not in [*options]:
             expected[_ANSWER] = f"one of {[*options]}"
@@ -206,15 +202,13 @@ def split(stories: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]
     paper held out is not published; here the seed draws them. Errors: `InputError` if a category
     has too few.
     """
-    held, problems = [], []
+    held = []
     for code, category in CATEGORIES.items():
         own = list(stories.index[stories["code"] == code])
         if len(own) < CALIBRATION:
             found = f"found {len(own)} stories, expected at least {CALIBRATION}"
-            problems.append(f"{category}: {found}")
-        else:
-            held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
-    refuse(problems, "the stories to split")
+            raise InputError(f"the stories to split: {category}: {found}")
+        held += random.Random(f"{seed}/{code}").sample(own, CALIBRATION)
     out = stories.index.isin(held)
     return stories[out].reset_index(drop=True), stories[~out].reset_index(drop=True)
 
@@ -226,10 +220,8 @@ def link(records: Sequence[Mapping], tombench: pd.DataFrame) -> pd.DataFrame:
     marks. Columns: `story_id, code, source_row, ability, question, choices, answer`. A record whose
     story is none of ToMBench's has no row.
     """
-    asked = {
-        (story["code"], _plain(story["story"])): story["questions"]
-        for story in tombench.to_dict("records")
-    }
+    stories = zip(tombench["code"], map(_plain, tombench["story"]), strict=True)
+    asked = dict(zip(stories, tombench["questions"], strict=True))
     linked = []
     for record in records:
         code = CODES[record["story_category"]]
