@@ -15,7 +15,7 @@ from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, exact_sums, group_sums, ratio
+from tomlab.scoring.stats import COUNT, exact_sums
 from tomlab.scoring.variants import protocol
 
 # Of belief orders: the paper puts the second and the third together.
@@ -78,7 +78,7 @@ def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> It
     if len(rows):
         yield Series(metric, f"all{suffix}", rows[column], rows["family"])
         sums = partial(_by_category, column)
-        yield Statistic(metric, f"categories{suffix}", rows, sums, _mean_of_means, _in_order)
+        yield Statistic(metric, f"categories{suffix}", rows, sums, _mean_of_means)
         yield from _each(metric, rows, column, "category", after=suffix)
 
 
@@ -94,11 +94,6 @@ def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
     cells = [rows["family"], rows["category"]]
     counts = {"sum": exact_sums(rows[column], cells), "size": rows.groupby(cells).size()}
     return pd.DataFrame(counts).unstack("category", fill_value=0)
-
-
-def _in_order(sums: pd.DataFrame) -> pd.DataFrame:
-    """Of what `_by_category` counts in parts, of which one may lack a category."""
-    return sums[sorted(sums, key=lambda column: (column[0] == "size", column[1]))]
 
 
 def _mean_of_means(counts: np.ndarray) -> np.ndarray:
@@ -242,54 +237,25 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
 def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
     labelled = by_unit(own, "group_id", "sample", "belief")
-    sums = partial(_confusions, dimension)
     for metric, score in BALANCED.items():
         over = partial(_over_labels, score)
-        yield Statistic(metric, dimension, labelled, sums, over, _that_are_gold)
-    # The first of those that are as common.
-    kinds = sorted({"", *DIMENSIONS[dimension]})
-    by_story = pd.DataFrame({kind: own["gold"].eq(kind) for kind in kinds})
-    by_story = by_story.groupby([own[name] for name in _STORY])
-    by_story = by_story.mean().add_prefix("share ").join(by_story.sum().add_prefix("beliefs "))
-    by_story = by_unit(by_story.reset_index(), "group_id", "sample")
-    sums, commonest = partial(_by_kind, kinds), partial(_commonest, kinds)
-    kind = "majority_baseline", dimension
-    yield Statistic(*kind, by_story, sums, ratio, commonest, is_mean=True)
+        yield Statistic(metric, dimension, labelled, _confusions, over)
+    # The first by name of those that are as common.
+    commonest = own["gold"].value_counts().sort_index().idxmax()
+    shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
+    by_story = by_unit(shares.rename("share").reset_index(), "group_id", "sample")
+    yield Series("majority_baseline", dimension, by_story["share"], by_story["family"])
 
 
-def _by_kind(kinds: list[str], stories: pd.DataFrame) -> pd.DataFrame:
-    """By family the sums of each kind's share of a story, how often it occurs, and of stories."""
-    shares = {f"share {k}": group_sums(stories[f"share {k}"], stories["family"]) for k in kinds}
-    beliefs = stories.groupby("family")[[f"beliefs {kind}" for kind in kinds]].sum()
-    sums = pd.DataFrame({name: of["sum"] for name, of in shares.items()})
-    return sums.join(beliefs).assign(count=stories.groupby("family").size())
-
-
-def _commonest(kinds: list[str], sums: pd.DataFrame) -> pd.DataFrame:
-    most = max(kinds, key=lambda kind: sums[f"beliefs {kind}"].sum())
-    return sums[[f"share {most}", "count"]].set_axis(["sum", "count"], axis=1)
-
-
-def _confusions(dimension: str, own: pd.DataFrame) -> pd.DataFrame:
-    """How often each label that is gold was given each label, by family."""
-    labels = DIMENSIONS[dimension]
-    # No legal label: a column of its own, so that rows sum to the gold counts.
+def _confusions(own: pd.DataFrame) -> pd.DataFrame:
+    """By family how often each label that is gold anywhere was given each of them, or another."""
+    legal = DIMENSIONS[own["dimension"].iloc[0]]
+    labels = [label for label in legal if own["gold"].eq(label).any()]
+    # A column of its own for any other label or none, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(labels), "")
     columns = pd.MultiIndex.from_product([labels, [*labels, ""]])
     found = pd.crosstab(own["family"].to_numpy(), [own["gold"].to_numpy(), predicted.to_numpy()])
     return found.reindex(columns=columns, fill_value=0)
-
-
-def _that_are_gold(sums: pd.DataFrame) -> pd.DataFrame:
-    """Of what `_confusions` counts: the labels that are gold anywhere, as `_over_labels` has it. To
-    give another is to give no legal one.
-    """
-    size = int(sums.shape[1] ** 0.5)
-    counts = sums.to_numpy(float).reshape(-1, size, size + 1)
-    occurs = counts.any(axis=(0, 2))
-    others = counts[:, occurs][..., [*~occurs, True]].sum(axis=-1, keepdims=True)
-    kept = np.concatenate([counts[:, occurs][..., [*occurs, False]], others], axis=-1)
-    return pd.DataFrame(kept.reshape(len(sums), -1), sums.index)
 
 
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
