@@ -22,7 +22,6 @@ from tomlab.asking.attempts import Answer, Unparsed
 from tomlab.benchmarks.fantom.items import formats, sets
 from tomlab.benchmarks.fantom.items.outlines import Outline
 from tomlab.benchmarks.fantom.items.sets import Line, written
-from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 
 # One row an answer. step: one of `KINDS`; status: parsed, unparsed (reason says why) or failed
@@ -251,8 +250,6 @@ def requests(
     """One request a draft. options: `sample`, `seed` and `max_tokens` of a `Request` (0 or None:
     those of the step). The temperature is 0.
     """
-    if step not in STEPS:
-        raise InputError(f"step: found {step!r}, expected one of {', '.join(STEPS)}")
     asked, made = STEPS[step], []
     options["max_tokens"] = options.get("max_tokens") or asked.max_tokens
     for draft in drafts:
