@@ -63,12 +63,6 @@ class Draft:
         """Whether a segment is still to be written."""
         return len(self.segments) < len(self.outline.subtopics)
 
-    @property
-    def next_kind(self) -> str:
-        """The kind of the next segment: conversation, leave or join."""
-        change = self.outline.change(len(self.segments))
-        return change.kind if change else "conversation"
-
     def lines(self, first: int = 0, end: int | None = None) -> list[Line]:
         """The utterances of the segments from `first` on, up to before `end`."""
         return [line for segment in self.segments[first:end] for line in segment]
@@ -162,13 +156,11 @@ def records(beliefs: Sequence[Draft], model: str) -> list[dict]:
     by_set, found = defaultdict(list), []
     for one in beliefs:
         by_set[f"{one.number}-{one.part}-{one.fact}"].append(one)
-    for set_id, (one, *more) in by_set.items():
-        asked = [
-            sets.belief_question(
-                each.belief_question, each.centric, each.omniscient, each.tom_type, "inaccessible"
-            )
-            for each in (one, *more)
-        ]
+    for set_id, drafts in by_set.items():
+        one, asked = drafts[0], []
+        for each in drafts:
+            told = each.belief_question, each.centric, each.omniscient, each.tom_type
+            asked.append(sets.belief_question(*told, "inaccessible"))
         contexts, fact = (one.short, one.lines()), (one.fact_question, one.full, one.limited)
         source = f"llm:{model}"
         found.append(sets.question_set(set_id, contexts, fact, asked, one.aware, source))
@@ -261,7 +253,11 @@ def requests(
 
 
 def _kind(step: str, draft: Draft) -> str:
-    return draft.next_kind if step == "segment" else step
+    """One of `KINDS`: the step, or what the next segment begins with."""
+    if step != "segment":
+        return step
+    change = draft.outline.change(len(draft.segments))
+    return change.kind if change else "conversation"
 
 
 def read(
