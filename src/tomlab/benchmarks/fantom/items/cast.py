@@ -151,7 +151,7 @@ def read_cast(path: Path | str) -> Cast:
 
 
 def _read(path: Path | str, kind: Any) -> Any:
-    content, problems = params.parsed(files.read_text(path), path), []
+    content = params.parsed(files.read_text(path), path)
     try:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
