@@ -276,7 +276,6 @@ def samples() -> dict[str, Sample]:
             sets.read_sets,
             json.dumps(question_sets, ensure_ascii=False).encode(),
         ),
-        "sets.jsonl": one("sets.jsonl", sets.read_sets, _lines(*question_sets)),
         "stories.jsonl": one(
             "stories.jsonl", omnitom.read_released, "".join(f"{one}\n" for one in lines).encode()
         ),

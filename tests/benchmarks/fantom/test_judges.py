@@ -35,6 +35,7 @@ ITEMS = fantom.compose(SETS)
 FIRST, SECOND = "0-0-0/belief_dist:0", "0-0-0/belief_dist:1"
 ABOUT = "about the breed of Linda's dog"
 HAS = "Linda's dog is a golden retriever"
+SURE = f"Kailey is convinced that {HAS}."
 
 
 @pytest.fixture(scope="module")
@@ -47,80 +48,47 @@ def said():
     return found
 
 
-IN_CONTEXT = (
-    "People come and go in this conversation. {}",
-    "Looking at who was there when, I would say this: {}",
-    "{} That is what follows from the conversation above.",
-    "The others talk about a number of things. {} Later they turn to something else.",
+@pytest.mark.parametrize(
+    ("truth", "operation", "texts"),
+    [
+        (True, "as it stands", {f"Kailey does not know anything {ABOUT}."}),
+        (
+            True,
+            "was not told",
+            {
+                f"Kailey was not told {ABOUT}.",
+                f"Nobody has told Kailey {ABOUT}.",
+                f"Kailey has heard nothing {ABOUT}.",
+            },
+        ),
+        (True, "fact told", {f"{HAS}. Kailey did not hear of it, though."}),
+        (True, "fragment", {"No idea.", "Nothing.", "Kailey does not know.", "Unknown."}),
+        (
+            False,
+            "quoted",
+            {f'Kailey would say: "{HAS}."', f'Kailey would answer: "{HAS}."'},
+        ),
+        (
+            False,
+            "more sentences",
+            {
+                f"People come and go in this conversation. {SURE}",
+                f"Looking at who was there when, I would say this: {SURE}",
+                f"{SURE} That is what follows from the conversation above.",
+                f"The others talk about a number of things. {SURE} Later they turn to something else.",
+            },
+        ),
+        (False, "other value", {"Kailey believes that Linda's dog is a whippet."}),
+        (False, "fragment", {"A golden retriever.", f"{HAS}."}),
+    ],
 )
-CENTRIC = {
-    "as it stands": {f"Kailey does not know anything {ABOUT}."},
-    "has no idea": {
-        f"Kailey has no idea {ABOUT}.",
-        f"Kailey does not have the slightest idea {ABOUT}.",
-        f"Kailey is completely in the dark {ABOUT}.",
-    },
-    "was not told": {
-        f"Kailey was not told {ABOUT}.",
-        f"Nobody has told Kailey {ABOUT}.",
-        f"Kailey has heard nothing {ABOUT}.",
-    },
-    "could not say": {
-        f"Kailey could not say anything {ABOUT}.",
-        f"Kailey would not be able to answer that, let alone say anything {ABOUT}.",
-    },
-    "was away": {
-        f"Kailey would not know {ABOUT}, since Kailey was away when it came up.",
-        f"Kailey missed what was said {ABOUT}, and so holds no belief about it.",
-    },
-    "quoted": {
-        'Kailey would say: "I was not there, so I do not know."',
-        'If asked, Kailey would answer: "I have no idea what you are talking about."',
-        'Kailey would say: "Sorry, I must have missed that."',
-    },
-    "more sentences": {
-        c.format("Kailey has no knowledge of the breed of Linda's dog.") for c in IN_CONTEXT
-    },
-    "fact told": {f"{HAS}. Kailey did not hear of it, though."},
-    "fragment": {"No idea.", "Nothing.", "Kailey does not know.", "Unknown."},
-}
-OMNISCIENT = {
-    "as it stands": {f"Kailey believes that {HAS}."},
-    "other verb": {
-        f"Kailey thinks that {HAS}.",
-        f"Kailey is of the opinion that {HAS}.",
-        f"Kailey is sure that {HAS}.",
-    },
-    "knows": {f"Kailey knows that {HAS}.", f"Kailey is aware that {HAS}."},
-    "was told": {
-        f"Kailey was told that {HAS}.",
-        f"Kailey has heard that {HAS}.",
-        f"Kailey has picked up that {HAS}.",
-    },
-    "would answer": {
-        f"Kailey, if asked, would answer that {HAS}.",
-        f"Kailey would not hesitate to say that {HAS}.",
-    },
-    "quoted": {f'Kailey would say: "{HAS}."', f'Kailey would answer: "{HAS}."'},
-    "more sentences": {c.format(f"Kailey is convinced that {HAS}.") for c in IN_CONTEXT},
-    "absence told": {f"Kailey was away for a while. Kailey does know that {HAS}, though."},
-    "other value": {"Kailey believes that Linda's dog is a whippet."},
-    "fragment": {"A golden retriever.", f"{HAS}."},
-}
+def test_wordings_of_an_operation(said, truth, operation, texts):
+    assert said[FIRST, truth, operation] == texts
 
 
-@pytest.mark.parametrize("operation", CENTRIC)
-def test_answer_that_is_personx_belief(said, operation):
-    assert said[FIRST, True, operation] == CENTRIC[operation]
-
-
-@pytest.mark.parametrize("operation", OMNISCIENT)
-def test_answer_that_is_the_omniscient_belief(said, operation):
-    assert said[FIRST, False, operation] == OMNISCIENT[operation]
-
-
-def test_every_operation_has_its_example():
-    assert set(CENTRIC) == set(UNAWARE) and set(OMNISCIENT) == set(KNOWING)
+def test_every_operation_is_used(said):
+    assert {key[2] for key in said if key[:2] == (FIRST, True)} == set(UNAWARE)
+    assert {key[2] for key in said if key[:2] == (FIRST, False)} == set(KNOWING)
 
 
 def test_second_order_keeps_whose_belief_it_is(said):
@@ -244,19 +212,6 @@ def test_cosines_are_to_both_beliefs():
 def test_long_answers_are_embedded_whole():
     said = "No idea. " * 100
     assert said in distance.texts_to_embed(table_of(said), ITEMS)
-
-
-@pytest.mark.parametrize(
-    ("table", "vectors", "message"),
-    [
-        (table_of("No idea.", item_id="nobody"), "token_f1", "no item 'nobody'"),
-        (table_of("No idea."), {}, r"no vector for 'No idea\.' \(3 in all\)"),
-        (table_of("No idea."), "roberta", "found 'roberta', expected 'token_f1' or vectors"),
-    ],
-)
-def test_what_cannot_be_scored_is_named(table, vectors, message):
-    with pytest.raises(InputError, match=message):
-        distance.distance_scores(table, ITEMS, vectors)
 
 
 @given(st.lists(st.sampled_from(SAID), min_size=1, max_size=6))

@@ -13,7 +13,6 @@ import pandas as pd
 
 from tomlab.benchmarks.fantom.items.compose import METHODS
 from tomlab.benchmarks.fantom.scoring import answer_text, token_f1
-from tomlab.errors import InputError
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.stats import cluster_interval
@@ -39,13 +38,8 @@ def distance_scores(
     """Likeness to the item's right answer less that to the wrong one, nan for an empty text.
 
     vectors: "token_f1" (of the words, in lower case), or for cosines a vector of length 1 for each
-    of `texts_to_embed`. The index is that of `table`. Errors: `InputError` for texts without one.
+    of `texts_to_embed`. The index is that of `table`.
     """
-    if isinstance(vectors, str):
-        if vectors != "token_f1":
-            raise InputError(f"distance: found {vectors!r}, expected 'token_f1' or vectors")
-    elif missing := [t for t in texts_to_embed(table, items) if t not in vectors]:
-        raise InputError(f"distance: no vector for {missing[0]!r} ({len(missing)} in all)")
 
     def alike(text: str, answer: str) -> float:
         if isinstance(vectors, str):
@@ -62,8 +56,6 @@ def distance_scores(
 def _triples(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Each text with the right and the wrong answer of its item."""
     both = items.set_index("item_id")[["answer", "wrong_answer"]].T.to_dict("list")
-    if unknown := sorted(set(table["item_id"]) - set(both)):
-        raise InputError(f"distance: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
     return [(t, *both[i]) for t, i in zip(table["text"], table["item_id"], strict=True)]
 
 
@@ -138,9 +130,7 @@ def with_options(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def margin_effect(
-    answers: pd.DataFrame,
-    scores: pd.Series,
-    margins: Sequence[float] = MARGINS,
+    answers: pd.DataFrame, scores: pd.Series, margins: Sequence[float] = MARGINS
 ) -> pd.DataFrame:
     """How a run's accuracy in BeliefQ[Dist.] moves with the margin.
 

@@ -169,7 +169,7 @@ def test_fault_in_a_fact_is_named_with_its_place(complaint, field, value, said):
     content = topics_content()
     content[0]["subtopics"][0]["facts"][0][field] = value
     found = complaint(read_topics, content)
-    assert f"topic 1, field subtopics[0].facts[0].{field}" in found
+    assert f"field [0].subtopics[0].facts[0].{field}" in found
     assert said in found
     assert "1 problem\n" in found
 
@@ -209,7 +209,6 @@ def test_value_within_a_longer_word_is_no_leak(file):
         ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Art"], "'Art' within 'Start"),
         ("welcome", ["Come in, {newcomer}."] * 5, "{newcomer} and {subtopic} in it"),
         ("retelling", ["Well, {newcomer}."] * 2, "{newcomer} and {claim} in it"),
-        ("leaving", [{"reason": "tea", "line": "Tea time."}] * 4, "'tea' stands twice"),
         ("leaving", ["Tea time."] * 4, "field leaving[0]: found 'Tea time.'"),
         ("returning", [], "found 0, expected 2 or more"),
         ("applause", ["Hear, hear!"], "expected no such field"),
@@ -541,13 +540,8 @@ def test_rules_hold_for_any_seed(ours, seed, number, sets_per_part):
 
 
 def test_both_scenarios_stand_in_every_part(drawn):
-    scenarios = {}
-    for one in drawn[2]:
-        part = one["set_id"].rsplit("-", 1)[0]
-        scenario = one["beliefQAs"][0]["missed_info_accessibility"]
-        scenarios.setdefault(part, []).append(scenario)
-    assert len(scenarios) == 60
-    assert all(found == ["inaccessible", "accessible"] for found in scenarios.values())
+    found = [one["beliefQAs"][0]["missed_info_accessibility"] for one in drawn[2]]
+    assert found == ["inaccessible", "accessible"] * 60
 
 
 def test_fact_of_a_set_is_told_in_its_part_alone(drawn):

@@ -66,13 +66,10 @@ def test_released_record_is_read_as_it_stands(file):
     assert read_sets(file([question_set()])) == [question_set()]
 
 
-def test_file_folder_and_lines_hold_the_same(file, tmp_path):
+def test_file_and_folder_hold_the_same(file, tmp_path):
     sets = [question_set("1-0-0"), question_set("1-0-1")]
-    lines = "\n".join(json.dumps(record) for record in sets)
     assert read_sets(file(sets, RELEASED_FILE)) == sets
     assert read_sets(tmp_path) == sets
-    assert read_sets(file(lines, "sets.jsonl")) == sets
-    assert read_sets(file(f"{lines}\n\n")) == sets
 
 
 def test_keys_of_ones_own_are_kept(file):
@@ -90,8 +87,6 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
 def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
     text = json.dumps([question_set()], indent=1).replace("\n", mark)
     assert read_sets(file(b"\xef\xbb\xbf" + text.encode())) == [question_set()]
-    line = json.dumps(question_set()) + mark
-    assert read_sets(file(b"\xef\xbb\xbf" + line.encode())) == [question_set()]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -268,12 +269,6 @@ def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
 # Segments
 
 
-def test_first_segment_goes_on_from_the_name_at_the_end_of_the_prompt():
-    lines = parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"])
-    assert lines[0] == ("Anna", "My cat is Tom.")
-    assert lines[3] == ("Anna", "Oh, why not?")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -362,21 +357,6 @@ def test_cut_summary_keeps_its_finished_sentences():
 
 
 @pytest.mark.parametrize(
-    ("text", "cut", "reason"),
-    [
-        ("", False, "no summary"),
-        (" ... ", False, "no summary"),
-        ("Ben told that", True, "cut off"),
-        ("Nothing new.", False, "nothing was missed"),
-        ("No information was missed.", False, "nothing was missed"),
-        ("I'm sorry, I cannot help.", False, "refused"),
-    ],
-)
-def test_summary_that_is_none_has_its_reason(text, cut, reason):
-    assert parse_summary(text, cut=cut) == Unparsed(reason)
-
-
-@pytest.mark.parametrize(
     "marks", ["1. 2. 3.", "1) 2) 3)", "(1) (2) (3)", "- - -", "* * *", "• • •", "Q1: Q2: Q3:"]
 )
 def test_items_of_a_list_are_the_questions(marks):
@@ -385,37 +365,6 @@ def test_items_of_a_list_are_the_questions(marks):
     assert parse_questions(text) == questions
     assert parse_questions(f"Three questions:\n\n{text}\n\nHave fun!") == questions
     assert parse_questions(f"{text}\nWhat", cut=True) == questions
-
-
-@pytest.mark.parametrize(
-    ("items", "reason"),
-    [
-        ([FRIDGE, PIANO], "fewer than three questions"),
-        ([], "fewer than three questions"),
-        ([FRIDGE, PIANO, WISH, THINKS], "more than three questions"),
-        ([FRIDGE, PIANO, "Can Rex open the fridge?"], "yes-no question"),
-        ([FRIDGE, PIANO, "Didn't Anna say which?"], "yes-no question"),
-        ([FRIDGE, PIANO, "According to Ben, can Rex open it?"], "yes-no question"),
-        ([FRIDGE, PIANO, "Rex can open the fridge."], "an item is no question"),
-        ([FRIDGE, PIANO, f"{WISH} (Tom)"], "an item is no question"),
-        ([FRIDGE, PIANO, "?"], "an item is no question"),
-        ([FRIDGE, PIANO, FRIDGE.upper()], "a question stands twice"),
-    ],
-)
-def test_list_of_questions_that_cannot_be_used_has_its_reason(items, reason):
-    text = "\n".join(f"{i}. {item}" for i, item in enumerate(items, start=1))
-    assert parse_questions(text) == Unparsed(reason)
-
-
-@pytest.mark.parametrize(
-    ("text", "cut", "reason"),
-    [
-        (f"1. {FRIDGE}\n2. {PIANO}\n3. What", True, "cut off"),
-        ("I can't help with that.", False, "refused"),
-    ],
-)
-def test_questions_cut_off_or_refused(text, cut, reason):
-    assert parse_questions(text, cut=cut) == Unparsed(reason)
 
 
 @pytest.mark.parametrize(
@@ -433,39 +382,55 @@ def test_answer_is_the_first_paragraph(text, cut, answer):
     assert parse_answer(text, cut=cut) == answer
 
 
-@pytest.mark.parametrize(
-    ("text", "cut", "reason"),
-    [
-        ("", False, "no answer"),
-        ("Answer: -", False, "no answer"),
-        ("The", True, "cut off"),
-        ("the  Fridge.", False, "same as the other answer"),
-    ],
-)
-def test_answer_that_is_none_has_its_reason(text, cut, reason):
-    assert parse_answer(text, "The fridge.", cut=cut) == Unparsed(reason)
-
-
 def test_belief_question_is_the_first_question_in_the_answer():
     text = f"Here it is:\n\n**{CYCLIC}**\n\nIs that all right?"
     assert parse_belief_question(text, ["Ben", "Gina"], FRIDGE) == CYCLIC
 
 
+def listed(*questions):
+    return "\n".join(f"{i}. {question}" for i, question in enumerate(questions, start=1))
+
+
+answer_to = partial(parse_answer, other="The fridge.")
+belief_question = partial(parse_belief_question, names=["Ben", "Gina"], fact_question=FRIDGE)
+
+
 @pytest.mark.parametrize(
-    ("text", "cut", "reason"),
+    ("parse", "text", "reason"),
     [
-        ("Gina believes it is the fridge.", False, "no question"),
-        ("What does Gina", True, "cut off"),
-        ("I'm sorry, I can't.", False, "refused"),
-        (f"Question: {FRIDGE}", False, "the fact question again"),
-        ("What does Gina believe?", False, "a name is missing"),
-        ("What does Benno think that Gina believes?", False, "a name is missing"),
-        ("What can Ben open for Gina?", False, "asks for no belief"),
+        (parse_summary, "", "no summary"),
+        (parse_summary, " ... ", "no summary"),
+        (partial(parse_summary, cut=True), "Ben told that", "cut off"),
+        (parse_summary, "Nothing new.", "nothing was missed"),
+        (parse_summary, "No information was missed.", "nothing was missed"),
+        (parse_summary, "I'm sorry, I cannot help.", "refused"),
+        (parse_questions, listed(FRIDGE, PIANO), "fewer than three questions"),
+        (parse_questions, "", "fewer than three questions"),
+        (parse_questions, listed(FRIDGE, PIANO, WISH, THINKS), "more than three questions"),
+        (parse_questions, listed(FRIDGE, PIANO, "Can Rex open the fridge?"), "yes-no question"),
+        (parse_questions, listed(FRIDGE, PIANO, "Didn't Anna say which?"), "yes-no question"),
+        (parse_questions, listed(FRIDGE, PIANO, "For Ben, can Rex open it?"), "yes-no question"),
+        (parse_questions, listed(FRIDGE, PIANO, "Rex can open it."), "an item is no question"),
+        (parse_questions, listed(FRIDGE, PIANO, f"{WISH} (Tom)"), "an item is no question"),
+        (parse_questions, listed(FRIDGE, PIANO, "?"), "an item is no question"),
+        (parse_questions, listed(FRIDGE, PIANO, FRIDGE.upper()), "a question stands twice"),
+        (partial(parse_questions, cut=True), listed(FRIDGE, PIANO, "What"), "cut off"),
+        (parse_questions, "I can't help with that.", "refused"),
+        (answer_to, "", "no answer"),
+        (answer_to, "Answer: -", "no answer"),
+        (partial(answer_to, cut=True), "The", "cut off"),
+        (answer_to, "the  Fridge.", "same as the other answer"),
+        (belief_question, "Gina believes it is the fridge.", "no question"),
+        (partial(belief_question, cut=True), "What does Gina", "cut off"),
+        (belief_question, "I'm sorry, I can't.", "refused"),
+        (belief_question, f"Question: {FRIDGE}", "the fact question again"),
+        (belief_question, "What does Gina believe?", "a name is missing"),
+        (belief_question, "What does Benno think that Gina believes?", "a name is missing"),
+        (belief_question, "What can Ben open for Gina?", "asks for no belief"),
     ],
 )
-def test_belief_question_that_is_none_has_its_reason(text, cut, reason):
-    found = parse_belief_question(text, ["Ben", "Gina"], FRIDGE, cut=cut)
-    assert found == Unparsed(reason)
+def test_answer_that_cannot_be_used_has_its_reason(parse, text, reason):
+    assert parse(text) == Unparsed(reason)
 
 
 WORDS = st.sampled_from(
@@ -513,15 +478,6 @@ def test_what_was_missed_is_asked_with_the_joining_marked(talk):
     missing = TRICKS.partition("Gina: See you.\n")[2]
     assert content(first).startswith(f"{missing}\n[Gina joined the conversation]\nGina: {FOOD}\n\n")
     assert content(second).startswith(f"Gina: {FOOD}\n[Dora joined the conversation]\nDora: {TOYS}")
-
-
-def test_full_answer_is_from_what_was_missed_and_limited_from_what_was_not(part):
-    asked = [replace(part, fact_question=FRIDGE)]
-    [full] = requests("full-answer", asked)
-    [limited] = requests("limited-answer", asked)
-    assert content(full).startswith("Anna: Can your dog")
-    assert content(limited).startswith("Gina: Hey, I'm back!")
-    assert content(full).endswith(f"Question: {FRIDGE}\n\nAnswer:")
 
 
 def test_questions_about_a_part_share_the_conversation(part):

@@ -12,12 +12,11 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from tomlab import params
-from tomlab.errors import InputError, refuse
+from tomlab.errors import refuse
 from tomlab.records import files
-from tomlab.records.files import complaint, field_at, shown
 
 SEGMENTS = 4  # subtopics of one conversation
 CAST = 5  # people of one conversation, at most as many at once (App. A.1)
@@ -41,28 +40,22 @@ def _text(*names: str, pattern: str = "", expected: str = "") -> Any:
     return Annotated[str, AfterValidator(check)]
 
 
+def _once(texts: list[str]) -> list[str]:
+    doubled = [text for text, count in Counter(map(str.lower, texts)).items() if count > 1]
+    if doubled:
+        raise ValueError(f"expected each once, but {doubled[0]!r} stands twice")
+    return texts
+
+
 def _lines(kind: Any, least: int) -> Any:
-    def check(texts: list[str]) -> list[str]:
-        if doubled := _twice("expected each once, but", texts):
-            raise ValueError(doubled[0])
-        return texts
-
-    return Annotated[list[kind], Field(min_length=least), AfterValidator(check)]
-
-
-def _twice(what: str, texts: Iterable[str]) -> list[str]:
-    counts = Counter(text.lower() for text in texts)
-    doubled = sorted(text for text, count in counts.items() if count > 1)
-    return [f"{what} {text!r} stands twice" for text in doubled]
+    return Annotated[list[kind], Field(min_length=least), AfterValidator(_once)]
 
 
 Plain = _text()
 Name = _text(pattern=r"^[A-Z][a-z]{2,}$", expected="one word of 3+ letters, the first a capital")
 
 
-class _Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class _Checked(BaseModel, extra="forbid", frozen=True, strict=True):
     def said(self) -> Iterator[tuple[str, str]]:
         """Field and text of all that can get into a conversation or a question."""
         for field, found in self:
@@ -99,9 +92,14 @@ class Subtopic(_Checked):
     facts: Annotated[list[TopicFact], Field(min_length=3)]
 
 
+def _facts_apart(subtopics: list[Subtopic]) -> list[Subtopic]:
+    _once([fact.id for part in subtopics for fact in part.facts])
+    return subtopics
+
+
 class Topic(_Checked):
     topic: Plain
-    subtopics: Annotated[list[Subtopic], Field(min_length=SEGMENTS)]
+    subtopics: Annotated[list[Subtopic], Field(min_length=SEGMENTS), AfterValidator(_facts_apart)]
 
 
 class Leaving(_Checked):
@@ -126,19 +124,12 @@ class Cast(_Checked):
 def read_topics(path: Path | str) -> list[Topic]:
     """The topics of a YAML file.
 
-    Errors: `InputError` with topic and field of all that is missing, malformed or double, and of
-    values that other lines of their subtopic give away.
+    Errors: `InputError` with the field of all that is missing, malformed or double, and of values
+    that other lines of their subtopic give away.
     """
-    content = _read_yaml(path, list, "a list of topics")
-    topics, problems = [], []
-    for number, entry in enumerate(content, start=1):
-        try:
-            topics.append(Topic.model_validate(entry))
-        except ValidationError as error:
-            problems += _complaints(error, f"topic {number}, ")
-        else:
-            problems += [f"topic {topics[-1].topic!r}, {what}" for what in _faults(topics[-1])]
-    refuse(problems + _twice("topic", (topic.topic for topic in topics)), str(path))
+    topics = _read(path, Annotated[list[Topic], Field(min_length=1)])
+    parts = ((topic, part) for topic in topics for part in topic.subtopics)
+    refuse([f"topic {t.topic!r}, {what}" for t, part in parts for what in _leaks(part)], str(path))
     return topics
 
 
@@ -148,22 +139,24 @@ def read_cast(path: Path | str) -> Cast:
     Errors: `InputError` with the field of all that is missing, malformed or double, and of names
     that another name or a line of the file contains.
     """
-    content = _read_yaml(path, dict, "the sections of a cast")
-    try:
-        cast = Cast.model_validate(content)
-    except ValidationError as error:
-        refuse(_complaints(error), str(path))
-        raise
+    cast = _read(path, Cast)
     problems = [
         f"field names: found {one!r} within {other!r}, expected names apart"
         for one, other in permutations(cast.names, 2)
         if one.lower() in other.lower()
     ]
-    for said in ("reason", "line"):
-        problems += _twice("field leaving:", (getattr(entry, said) for entry in cast.leaving))
     lines = (line for _, line in cast.said())
     refuse(problems + name_problems(cast.names, lines), str(path))
     return cast
+
+
+def _read(path: Path | str, kind: Any) -> Any:
+    content = params.parsed(files.read_text(path), path)
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        problems = [files.field_at(e["loc"]) + files.complaint(e) for e in error.errors()]
+    return refuse(problems, str(path))
 
 
 def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
@@ -181,16 +174,6 @@ def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     ]
 
 
-def _faults(topic: Topic) -> list[str]:
-    """What no single field shows: what stands twice in the topic, and values given away."""
-    parts = topic.subtopics
-    found = _twice("subtopic", (part.name for part in parts))
-    found += _twice("fact", (fact.id for part in parts for fact in part.facts))
-    # No line stands twice within one subtopic, where the field's own check would have said so.
-    found += _twice("field fillers:", (line for part in parts for line in part.fillers))
-    return found + [f"subtopic {part.name!r}, {what}" for part in parts for what in _leaks(part)]
-
-
 def _leaks(subtopic: Subtopic) -> Iterator[str]:
     """Values that stand in a line which does not tell them."""
     values = [(fact.id, value) for fact in subtopic.facts for value in fact.values]
@@ -198,17 +181,5 @@ def _leaks(subtopic: Subtopic) -> Iterator[str]:
     for (fact, value), (field, line) in product(values, lines):
         core = re.escape(re.sub(r"^(an?|the)\s+", "", value, flags=re.IGNORECASE))
         if re.search(rf"(?<!\w){core}(?!\w)", line, re.IGNORECASE):
-            found = f"found {value!r} in {field} {line!r}"
-            yield f"fact {fact!r}, field values: {found}, expected it in what the owner tells alone"
-
-
-def _read_yaml(path: Path | str, kind: type, expected: str) -> Any:
-    content = params.parsed(files.read_text(path), path)
-    if not isinstance(content, kind) or content == []:
-        raise InputError(f"{path}: found {shown(content)}, expected {expected}")
-    return content
-
-
-def _complaints(error: ValidationError, place: str = "") -> list[str]:
-    """Each complaint of pydantic's as a sentence: where, what was found, what was expected."""
-    return [place + field_at(case["loc"]) + complaint(case) for case in error.errors()]
+            found = f"found {value!r} in {field} {line!r}, expected it in `tell` alone"
+            yield f"subtopic {subtopic.name!r}, fact {fact!r}, field values: {found}"

@@ -148,9 +148,9 @@ class QuestionSet(_Record):
 def read_sets(path: Path | str) -> list[dict]:
     """The records of a file in the released format, as they stand there.
 
-    path: a `.json` file (a list of records, or JSON Lines), the released `.tar.gz`, read without
-    unpacking it to disk, or a folder with `fantom_v1.json`. `missed_info_accessibility` of a belief
-    is filled in from its `question_type` where a file leaves it out. Nothing else is changed.
+    path: a `.json` file, the released `.tar.gz`, read without unpacking it to disk, or a folder
+    with `fantom_v1.json`. `missed_info_accessibility` of a belief is filled in from its
+    `question_type` where a file leaves it out. Nothing else is changed.
     Errors: `InputError` with file, record, set_id and field of everything at fault.
     """
     path = Path(path)
@@ -161,17 +161,23 @@ def read_sets(path: Path | str) -> list[dict]:
         raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
     if file.name.endswith((".tar.gz", ".tgz")):
         content = _unpacked(content, file)
-    (found, problems), first = _records(content, file), {}
-    for place, record in found:
+    text = files.decoded(content, file)
+    try:
+        records = files.parsed(text)
+        problems = [*files.unfit(records)]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON ({error})") from None
+    if not isinstance(records, list) or not records:
+        raise InputError(f"{file}: found {files.shown(records)}, expected a list of question sets")
+    first = {}
+    for number, record in enumerate(records, start=1):
         set_id = record.get("set_id") if isinstance(record, dict) else None
-        where = f"{place} ({set_id})" if isinstance(set_id, str) else place
+        where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
         problems += [f"{where}, {what}" for what in _complaints(record)]
-        if isinstance(set_id, str) and first.setdefault(set_id, place) != place:
-            problems.append(f"{where}, field set_id: stands in {first[set_id]} too")
+        if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
+            problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
     refuse(problems, str(file))
-    if not found:
-        raise InputError(f"{file}: no question set in it")
-    return [record for _, record in found]
+    return records
 
 
 def _unpacked(archive: bytes, path: Path) -> bytes:
@@ -183,21 +189,6 @@ def _unpacked(archive: bytes, path: Path) -> bytes:
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         [member] = [one for one in tar if Path(one.name).name == RELEASED_FILE]
         return tar.extractfile(member).read()
-
-
-def _records(content: bytes, file: Path) -> tuple[list[tuple[str, Any]], list[str]]:
-    """The values of a JSON list, or of JSON Lines, each with its place in the file, and what is
-    wrong with others.
-    """
-    text = files.decoded(content, file)
-    if not text.lstrip().startswith("["):
-        found, problems = files.json_lines(text)
-        return [(f"line {number}", value) for number, value in found], problems
-    try:
-        values = [(f"record {n}", value) for n, value in enumerate(files.parsed(text), start=1)]
-        return values, [f"{n}, {what}" for n, value in values for what in files.unfit(value)]
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not JSON ({error})") from None
 
 
 def _complaints(record: Any) -> list[str]:

@@ -22,7 +22,6 @@ from tomlab.asking.attempts import Answer, Unparsed
 from tomlab.benchmarks.fantom.items import formats, sets
 from tomlab.benchmarks.fantom.items.outlines import Outline
 from tomlab.benchmarks.fantom.items.sets import Line, written
-from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 
 # One row an answer. step: one of `KINDS`; status: parsed, unparsed (reason says why) or failed
@@ -63,12 +62,6 @@ class Draft:
     def is_open(self) -> bool:
         """Whether a segment is still to be written."""
         return len(self.segments) < len(self.outline.subtopics)
-
-    @property
-    def next_kind(self) -> str:
-        """The kind of the next segment: conversation, leave or join."""
-        change = self.outline.change(len(self.segments))
-        return change.kind if change else "conversation"
 
     def lines(self, first: int = 0, end: int | None = None) -> list[Line]:
         """The utterances of the segments from `first` on, up to before `end`."""
@@ -163,13 +156,11 @@ def records(beliefs: Sequence[Draft], model: str) -> list[dict]:
     by_set, found = defaultdict(list), []
     for one in beliefs:
         by_set[f"{one.number}-{one.part}-{one.fact}"].append(one)
-    for set_id, (one, *more) in by_set.items():
-        asked = [
-            sets.belief_question(
-                each.belief_question, each.centric, each.omniscient, each.tom_type, "inaccessible"
-            )
-            for each in (one, *more)
-        ]
+    for set_id, drafts in by_set.items():
+        one, asked = drafts[0], []
+        for each in drafts:
+            told = each.belief_question, each.centric, each.omniscient, each.tom_type
+            asked.append(sets.belief_question(*told, "inaccessible"))
         contexts, fact = (one.short, one.lines()), (one.fact_question, one.full, one.limited)
         source = f"llm:{model}"
         found.append(sets.question_set(set_id, contexts, fact, asked, one.aware, source))
@@ -251,8 +242,6 @@ def requests(
     """One request a draft. options: `sample`, `seed` and `max_tokens` of a `Request` (0 or None:
     those of the step). The temperature is 0.
     """
-    if step not in STEPS:
-        raise InputError(f"step: found {step!r}, expected one of {', '.join(STEPS)}")
     asked, made = STEPS[step], []
     options["max_tokens"] = options.get("max_tokens") or asked.max_tokens
     for draft in drafts:
@@ -264,7 +253,11 @@ def requests(
 
 
 def _kind(step: str, draft: Draft) -> str:
-    return draft.next_kind if step == "segment" else step
+    """One of `KINDS`: the step, or what the next segment begins with."""
+    if step != "segment":
+        return step
+    change = draft.outline.change(len(draft.segments))
+    return change.kind if change else "conversation"
 
 
 def read(
