@@ -15,7 +15,7 @@ from markupsafe import Markup
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
 from tomlab.reporting.numbers import ABSENT
-from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
+from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, say, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end
 SCROLLS = 240  # characters from which a text may scroll in its place, so that keys have to reach it
@@ -86,7 +86,7 @@ def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
 
 def _shown(cards: list[dict], messages: list[tuple[str, str]]) -> Shown:
     if not cards and not messages:
-        return Shown(f"<p>{NAMES['nothing']}</p>\n", NAMES["nothing"])
+        return say(NAMES["nothing"])
     html = _PAGE.render(cards=cards, messages=messages, long=_long)
     lines = [
         "\n".join([card["title"], *(f"  {k}: {v}" for k, v in card["fields"].items())])
