@@ -1,7 +1,6 @@
 """One person's answers in a CSV that filtering and calibration read; each is saved at once."""
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -11,31 +10,6 @@ from filelock import FileLock
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records import files
-
-
-@contextmanager
-def changing() -> Iterator[None]:
-    """Nobody else changes a form meanwhile. The lock lies outside of `forms`, which git keeps."""
-    RESPONSE_STORE.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(RESPONSE_STORE.with_name("forms.lock"), timeout=10):
-        yield
-
-
-def read(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
-    """All columns of a form that fits its schema, as texts. Errors: `InputError`."""
-    files.read_form(path, schema)
-    (_, header), *rows = files.csv_rows(path)
-    return pd.DataFrame([cells for _, cells in rows], columns=header, dtype=str)
-
-
-def replace(path: Path, table: pd.DataFrame) -> None:
-    """Write a form whole or not at all. Errors: `InputError`."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        table.to_csv(part, index=False, lineterminator="\n")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 class Sheet:
@@ -132,7 +106,9 @@ class Sheet:
 
     def _look(self) -> pd.DataFrame:
         """Read the file, take in this person's answers and return their rows about the tasks."""
-        there = read(self.path, self.schema)
+        files.read_form(self.path, self.schema)
+        (_, header), *rows = files.csv_rows(self.path)
+        there = pd.DataFrame([cells for _, cells in rows], columns=header, dtype=str)
         self.content = self.path.read_bytes()
         new = [n for n in self.rows if n in self.schema.columns and n not in there]
         there = there.reindex(columns=[*there.columns, *new], fill_value="")
@@ -156,7 +132,9 @@ class Sheet:
 
     def _save(self, place: tuple[int, str], value: str) -> None:
         """Write the file with one answer changed, beside all that others wrote meanwhile."""
-        with changing():
+        # The lock lies outside of `forms`, which git keeps.
+        RESPONSE_STORE.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(RESPONSE_STORE.with_name("forms.lock"), timeout=10):
             if not self.path.exists() or self.path.read_bytes() != self.content:
                 before = self.rows[self.asked].copy()
                 self._look()
@@ -169,5 +147,10 @@ class Sheet:
             if self.whole:
                 said = said.groupby([new[name] for name in self.whole]).transform("any")
             mine = new[said].reindex(columns=self.others.columns, fill_value="")
-            replace(self.path, pd.concat([self.others, mine], ignore_index=True))
+            part = self.path.with_name(f".{self.path.name}.part")
+            try:
+                pd.concat([self.others, mine]).to_csv(part, index=False, lineterminator="\n")
+                part.replace(self.path)
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
             self.rows, self.content = new, self.path.read_bytes()

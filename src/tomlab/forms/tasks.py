@@ -113,10 +113,8 @@ def matches(path: Path) -> pd.DataFrame:
     for row in table.itertuples():
         side = {"gold": "prediction", "prediction": "gold"}[row.table]
         others = tables.get((row.story_id, row.system, side), table[:0])
-        others = [
-            (one.actor != row.actor, f"{one.actor}: {one.belief}") for one in others.itertuples()
-        ]
-        lines = "\n".join(line for _, line in sorted(others, key=lambda other: other[0]))
+        own_first = sorted(others.itertuples(), key=lambda one: one.actor != row.actor)
+        lines = "\n".join(f"{one.actor}: {one.belief}" for one in own_first)
         own = f"Row of the {row.table} table", f"{row.actor}: {row.belief}"
         shown.append([own, (f"The {side} table", lines)])
         allowed.append([str(n) for n in range(min(len(others), MOST) + 1)])

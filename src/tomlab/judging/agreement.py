@@ -37,10 +37,11 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         agreed = (said["decision"] == said["truth"]).groupby(said["group"]).mean()
         in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
         cells = _cells(units)
+        yes, true = cells["tp"] + cells["fp"], cells["tp"] + cells["fn"]
         values = {
             "agreement": _mean(agreed),
-            "precision": _hits_of(cells, "fp"),
-            "recall": _hits_of(cells, "fn"),
+            "precision": _interval(cells[["tp"]].assign(of=yes), ratio),
+            "recall": _interval(cells[["tp"]].assign(of=true), ratio),
             "kappa": _interval(cells, kappa, DIFFERENCE),
             "agreement_all": _mean(in_all),
         }
@@ -63,7 +64,7 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     """How much judge `best` agrees more than each other judge, over the units that both decided:
     `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, in pairs.
     """
-    known = _known(decisions, best)
+    known = _known(decisions)
     right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)
     wide = known.assign(right=right).pivot(index=["group", "unit"], columns="judge", values="right")
     rows = []
@@ -82,8 +83,7 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
     `n_groups`, the lowest first. Of true units that is sensitivity, of others specificity;
     undefined decisions are wrong.
     """
-    known = _known(decisions, judge)
-    own = known[known["judge"] == judge]
+    own = _known(decisions).query("judge == @judge")
     own = own.assign(kind=own["unit"].map(kinds), right=own["decision"] == own["truth"])
     rows = []
     for (kind, truth), units in own.groupby(["kind", "truth"]):
@@ -98,8 +98,7 @@ def correlation(decisions: pd.DataFrame, judge: str) -> float:
     """How a judge's defined decisions go with the truth (phi), for `planner.plan`; 0 where either
     is all alike.
     """
-    known = _known(decisions, judge)
-    total = _cells(known[known["judge"] == judge]).sum()
+    total = _cells(_known(decisions).query("judge == @judge")).sum()
     tp, fp, fn, tn = (float(total[name]) for name in ("tp", "fp", "fn", "tn"))
     product = (tp + fp) * (fn + tn) * (tp + fn) * (fp + tn)
     return (tp * tn - fp * fn) / product**0.5 if product else 0.0
@@ -122,20 +121,14 @@ def kappa(cells: np.ndarray) -> np.ndarray:
         return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
 
 
-def _known(decisions: pd.DataFrame, judge: str | None = None) -> pd.DataFrame:
-    """The units with a truth, truth and decision as 1, 0 and nan; `judge` has to be among them."""
+def _known(decisions: pd.DataFrame) -> pd.DataFrame:
+    """The units with a truth, each once by judge, with truth and decision as 1, 0 and nan."""
     keys = ["judge", "group", "unit"]
-    if missing := [name for name in (*keys, "truth", "decision") if name not in decisions]:
-        raise InputError(f"decisions: missing columns {', '.join(missing)}")
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
     numbers = {name: as_numbers(decisions[name]) for name in ("truth", "decision")}
-    known = decisions[keys].assign(**numbers).dropna(subset="truth", ignore_index=True)
-    if judge is not None and judge not in set(known["judge"]):
-        judges = ", ".join(map(str, known["judge"].unique()))
-        raise InputError(f"decisions: found no judge {judge!r}; there are: {judges}")
-    return known
+    return decisions[keys].assign(**numbers).dropna(subset="truth", ignore_index=True)
 
 
 def as_numbers(values: pd.Series) -> np.ndarray:
@@ -149,12 +142,6 @@ def _mean(by_group: pd.Series, bounds: Bounds = SHARE) -> tuple:
         return (np.nan,) * 3
     found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds)
     return found.value, found.ci_low, found.ci_high
-
-
-def _hits_of(cells: pd.DataFrame, misses: str) -> np.ndarray:
-    """The share of true positives among them and `misses`, and its interval."""
-    counts = cells[["tp"]].assign(of=cells["tp"] + cells[misses])
-    return _interval(counts, ratio)
 
 
 def _interval(counts: pd.DataFrame, statistic: Callable, bounds: Bounds = SHARE) -> np.ndarray:

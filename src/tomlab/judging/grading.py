@@ -69,9 +69,6 @@ def grades(
     """
     if judge == "exact":
         return [exact_grade(row.text, row.choices) for row in _with_items(table, items)]
-    if judge not in margins:
-        known = ", ".join(["exact", *margins])
-        raise InputError(f"grading: found judge {judge!r}, expected one of {known}")
     alike = iter(likeness(table[table["text"] != ""], items, judge, embedder))
     return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
 
@@ -195,11 +192,17 @@ _RESPONSE = ["item_id", "model", "method", "sample"]
 _MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
 
 
-def unparsed_answers(
-    scores: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame
+def regraded(
+    scores: pd.DataFrame,
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    margins: Mapping[str, float],
+    embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """The answers that name no option: `unit, group, item_id, model, method, sample`, and `text`,
-    what is seen of it from "Answer:" on. Errors: `InputError` for a score without its response.
+    """The answers that name no option: `unit, group, item_id, model, method, sample`, `text` (what
+    is seen of it from "Answer:" on), a grader's `grade` (see `grades`), and what the answer
+    `becomes`: correct, wrong or, as before, unparsed.
     """
     answered = pairs(items, responses, responses["method"].unique())
     said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
@@ -209,27 +212,13 @@ def unparsed_answers(
             raise InputError(f"grading: found no response for the score of {tuple(key)}")
         text = _MARKER.split(visible(said[tuple(key)])[0], maxsplit=1)[-1].strip()
         rows.append(("/".join(map(str, key)), group, *key, text))
-    return pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
-
-
-def regraded(
-    scores: pd.DataFrame,
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    margins: Mapping[str, float],
-    embedder: ModelSpec | None = None,
-) -> pd.DataFrame:
-    """The `unparsed_answers` of a run with a grader's `grade` (see `grades`) and what the answer
-    `becomes`: correct, wrong or, as before, unparsed.
-    """
-    found = unparsed_answers(scores, items, responses)
-    said = grades(found, items, judge, margins, embedder)
+    found = pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
+    graded = grades(found, items, judge, margins, embedder)
     becomes = [
         "unparsed" if grade == NONE else "correct" if grade == right else "wrong"
-        for grade, (right, _) in zip(said, _keys(found, items), strict=True)
+        for grade, (right, _) in zip(graded, _keys(found, items), strict=True)
     ]
-    return found.assign(grade=said, becomes=becomes)
+    return found.assign(grade=graded, becomes=becomes)
 
 
 def judged_answers(scores: pd.DataFrame, regraded: pd.DataFrame) -> pd.DataFrame:

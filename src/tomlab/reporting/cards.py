@@ -4,7 +4,7 @@ Texts of models and people are shown as they are, never as markup.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from markupsafe import Markup
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
 from tomlab.reporting.numbers import ABSENT
-from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, text
+from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, say, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end
 SCROLLS = 240  # characters from which a text may scroll in its place, so that keys have to reach it
@@ -35,19 +35,15 @@ def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
 
     `verdict` and `rule` are one field: what was decided, and by which rule.
     """
-    shown = [_card(key, row, table.index.names, wording) for key, row in _rows(table)]
-    return _shown(shown, [])
+    keys = table.index.to_frame().to_dict("records")
+    rows = zip(keys, table.to_dict("records"), strict=True)
+    return _shown([_card(key, row, wording) for key, row in rows], [])
 
 
-def _rows(table: pd.DataFrame) -> Iterable[tuple[tuple, dict]]:
-    keys = table.index.to_frame().itertuples(index=False, name=None)
-    return zip(keys, table.to_dict("records"), strict=True)
-
-
-def _card(key: tuple, row: dict, levels: Iterable[str | None], wording: Wording) -> dict:
-    # An item's name begins with its group's.
-    named = [(n, str(k)) for n, k in zip(levels, key, strict=True) if n and n != "group"]
-    titled = [name(value, level, wording) for level, value in named]
+def _card(key: dict, row: dict, wording: Wording) -> dict:
+    # An item's name begins with its group's; an index without a name says nothing.
+    levels = [level for level in key if isinstance(level, str) and level != "group"]
+    titled = [name(str(key[level]), level, wording) for level in levels]
     fields = {str(column): _said(value, str(column), wording) for column, value in row.items()}
     if "verdict" in fields:
         decided = name(fields.pop("verdict"), "outcome", wording)
@@ -90,7 +86,7 @@ def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
 
 def _shown(cards: list[dict], messages: list[tuple[str, str]]) -> Shown:
     if not cards and not messages:
-        return Shown(f"<p>{NAMES['nothing']}</p>\n", NAMES["nothing"])
+        return say(NAMES["nothing"])
     html = _PAGE.render(cards=cards, messages=messages, long=_long)
     lines = [
         "\n".join([card["title"], *(f"  {k}: {v}" for k, v in card["fields"].items())])

@@ -83,38 +83,31 @@ def disagreements(
     Of the first pair in `found` (of `paired.differences`) that differs in `scores`, which may be
     those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
-    texts = items.set_index("item_id")[["question", "answer"]]
+    rows, texts = [], items.set_index("item_id")[["question", "answer"]]
     for _, pair in found.drop_duplicates(_KEYS).iterrows():
+        sides = paired.sides(pair)
         one, other = (
             scores[scores["model"].eq(model) & scores["method"].eq(method)]
-            for model, method in paired.sides(pair)
+            for model, method in sides
         )
         both = one.merge(other, on=["item_id", "sample"], suffixes=("_a", "_b"))
         both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(n)
-        if not both.empty:
-            return _both_answers(both, texts, responses, pair)
-    return pd.DataFrame(columns=["group", "item", "question", "gold"]).set_index(["group", "item"])
-
-
-def _both_answers(
-    both: pd.DataFrame, texts: pd.DataFrame, responses: pd.DataFrame, pair: pd.Series
-) -> pd.DataFrame:
-    answers = responses.set_index(readings.KEY)
-    rows = []
-    for row in both.to_dict("records"):
-        item = texts.loc[row["item_id"]]
-        told = {
-            "group": row["group_id_a"],
-            "item": row["item_id"],
-            "question": readings.shortened(item["question"]),
-            "gold": readings.shortened(str(item["answer"])),
-        }
-        for side, (model, method) in zip("ab", paired.sides(pair), strict=True):
-            answer = answers.loc[(row["item_id"], model, method, row["sample"])]
-            told[f"{model}, {method}"] = readings.said(answer)
-            told[f"verdict on {pair[side]}"] = row[f"outcome_{side}"]
-        rows.append(told)
-    return pd.DataFrame(rows).set_index(["group", "item"])
+        if both.empty:
+            continue
+        answers = responses.set_index(readings.KEY)
+        for row in both.to_dict("records"):
+            question, gold = texts.loc[row["item_id"]]
+            told = {"group": row["group_id_a"], "item": row["item_id"]}
+            told |= {"question": readings.shortened(question)}
+            told |= {"gold": readings.shortened(str(gold))}
+            for side, (model, method) in zip("ab", sides, strict=True):
+                answer = answers.loc[(row["item_id"], model, method, row["sample"])]
+                told[f"{model}, {method}"] = readings.said(answer)
+                told[f"verdict on {pair[side]}"] = row[f"outcome_{side}"]
+            rows.append(told)
+        break
+    columns = None if rows else ["group", "item", "question", "gold"]
+    return pd.DataFrame(rows, columns=columns).set_index(["group", "item"])
 
 
 def of_headlines(found: pd.DataFrame, named: Named) -> pd.DataFrame:

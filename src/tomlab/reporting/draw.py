@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tomlab import paths
-from tomlab.reporting.numbers import RUN, few, number
+from tomlab.reporting.numbers import few, number
 
 # Each has a contrast of at least 3:1 to white; those that share a figure stay apart for all eyes.
 COLOURS = {
@@ -109,11 +109,12 @@ def dots(
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
     # A grid hands over empty columns where a panel has no numbers.
     data = data[data["value"].notna() & data[rows].isin(places)]
+    data = data.assign(is_few=few(data))
     gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
     for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS, strict=False):
         own = data[data[hue] == level] if hue else data
         for row, row_name in zip(own.itertuples(), own[rows], strict=True):
-            colour_of_row = COLOURS["grey"] if is_few(row) else colour
+            colour_of_row = COLOURS["grey"] if row.is_few else colour
             height, low = places[row_name] + gap, getattr(row, "ci_low", np.nan)
             is_hollow = pd.isna(low)
             if not is_hollow:
@@ -130,11 +131,6 @@ def dots(
     axes.xaxis.set_major_formatter(lambda tick, _: _tick(tick))
     for place in range(0, len(places), 2):
         axes.axhspan(place - 0.5, place + 0.5, color="#f4f4f4", linewidth=0, zorder=0)
-
-
-def is_few(row) -> bool:
-    """Is a number of this run from fewer groups than a finding takes? row: of `itertuples`."""
-    return bool(few(pd.DataFrame([{"source": RUN} | row._asdict()])).iloc[0])
 
 
 def share_axis(axes: Axes, least: float = 0.0, most: float = 1.0) -> None:

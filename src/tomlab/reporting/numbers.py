@@ -33,9 +33,7 @@ def number(value: Any) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
 
 
-def cell(
-    value: float, low: float = float("nan"), high: float = float("nan"), mark: str = ""
-) -> str:
+def cell(value: float, low: float = NAN, high: float = NAN, mark: str = "") -> str:
     """A number, its interval if it has one, and its mark: ".52 [.31, .72]", ".61*"."""
     interval = "" if pd.isna(low) or pd.isna(value) else f" [{number(low)}, {number(high)}]"
     return f"{number(value)}{interval}{mark}"
@@ -51,10 +49,9 @@ def written(rows: pd.DataFrame) -> list[str]:
 def span(counts: pd.Series) -> str:
     """Whole numbers as a range, "18–25", or as the one they all are; missing ones are left out."""
     known = counts.dropna().astype(int)
-    ends = (
-        dict.fromkeys(f"{end:,}" for end in (known.min(), known.max())) if len(known) else [ABSENT]
-    )
-    return "–".join(ends)
+    if known.empty:
+        return ABSENT
+    return "–".join(dict.fromkeys(f"{end:,}" for end in (known.min(), known.max())))
 
 
 def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
@@ -62,8 +59,7 @@ def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
     own = rows[rows["source"] == RUN] if "source" in rows else rows
     if own["n"].isna().all():
         return f"no {units} of this run"
-    told = f"{units} from {span(own['n_groups'])} {groups}"
-    return f"n = {span(own['n'])} {told}"
+    return f"n = {span(own['n'])} {units} from {span(own['n_groups'])} {groups}"
 
 
 def few(rows: pd.DataFrame) -> pd.Series:

@@ -12,6 +12,7 @@ from tomlab.reporting.tables import PLAIN, Shown
 from tomlab.scoring.answers import as_shown, failed
 
 KEY = ["item_id", "model", "method", "sample"]
+_COLUMNS = ["item", "method", "story", "question", "options", "gold", "answer", "verdict", "rule"]
 
 
 def readings(
@@ -34,19 +35,13 @@ def readings(
     answers = responses.merge(scores[added], on=KEY).to_dict("records")
     answers = [a | {"rule": benchmark.rule(by_id[a["item_id"]], a)} for a in answers]
     chosen = _of_kinds(answers, n, seed)
-    rows = [_row(benchmark, by_id[answer["item_id"]], answer) for answer in chosen]
-    columns = [
-        "item",
-        "method",
-        "story",
-        "question",
-        "options",
-        "gold",
-        "answer",
-        "verdict",
-        "rule",
-    ]
-    return pd.DataFrame(rows, columns=columns).set_index(["item", "method"])
+    rows = []
+    for answer in chosen:
+        item = as_shown({**by_id[answer["item_id"]]}, answer.get("asked_as", ""))
+        verdict = {"verdict": answer["outcome"], "rule": answer["rule"]}
+        told = {"method": answer["method"], "answer": said(answer)} | verdict
+        rows.append(asked(benchmark, item) | told)
+    return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])
 
 
 def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
@@ -65,12 +60,6 @@ def _of_kinds(answers: Sequence[Mapping], n: int, seed: int) -> list[Mapping]:
     more = [answer for answer in drawn if not any(answer is one for one in found)]
     found += more[: n - len(found)]
     return sorted(found, key=lambda answer: (answer["outcome"], answer["rule"], answer["method"]))
-
-
-def _row(benchmark: Benchmark, item: Mapping, answer: Mapping) -> dict:
-    shown = asked(benchmark, as_shown({**item}, answer.get("asked_as", "")))
-    verdict = {"verdict": answer["outcome"], "rule": answer["rule"]}
-    return shown | {"method": answer["method"], "answer": said(answer)} | verdict
 
 
 def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:

@@ -54,9 +54,7 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
 
 
 def embed(
-    texts: Sequence[str],
-    model: ModelSpec,
-    cut: Mapping[str, Sequence[int]] | None = None,
+    texts: Sequence[str], model: ModelSpec, cut: Mapping[str, Sequence[int]] | None = None
 ) -> np.ndarray:
     """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once; an
     embedded encoder's vectors are kept (`VECTORS`).

@@ -32,8 +32,7 @@ def similarity(
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
     kind: exact (equal as `plain`: 1 or 0), token_f1 (of the words, with repeats), embedding (cosine
-    of `vectors`, of length 1, by text). Errors: `InputError` for another kind or a text without a
-    vector.
+    of `vectors`, of length 1, by text). Errors: `InputError` for another kind.
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
@@ -41,7 +40,7 @@ def similarity(
     if not all(map(len, both)):
         return np.zeros((len(predicted_texts), len(gold_texts)))
     if kind == "embedding":
-        left, right = (_vectors(texts, vectors or {}) for texts in both)
+        left, right = (np.array([vectors[text] for text in texts]) for texts in both)
         return left @ right.T
     left, right = ([plain(text) for text in texts] for texts in both)
     if kind == "exact":
@@ -49,13 +48,6 @@ def similarity(
     left, right = ([Counter(text.split()) for text in texts] for texts in (left, right))
     shares = [[2 * (a & b).total() / max(a.total() + b.total(), 1) for b in right] for a in left]
     return np.array(shares)
-
-
-def _vectors(texts: Sequence[str], vectors: Mapping[str, np.ndarray]) -> np.ndarray:
-    if missing := [text for text in texts if text not in vectors]:
-        more = f"{len(missing) - 1} more texts; expected one for each of `texts_to_embed`"
-        raise InputError(f"alignment: no vector for {missing[0]!r} and {more}")
-    return np.array([vectors[text] for text in texts])
 
 
 def shared(left: str, right: str) -> float:

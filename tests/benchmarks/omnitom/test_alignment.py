@@ -94,12 +94,17 @@ def test_exact_looks_past_case_and_token_f1_is_twice_the_shared_words_over_all()
     assert found == pytest.approx(2 * 2 / (5 + 2))
 
 
-def test_unknown_kind_and_missing_vectors_are_named():
+def test_embedding_is_the_cosine():
+    vectors = {"a": np.array([1.0, 0.0]), "b": np.array([0.6, 0.8])}
+    assert similarity("embedding", ["a", "b"], ["b"], vectors) == pytest.approx(
+        np.array([[0.6], [1]])
+    )
+
+
+def test_unknown_kind_is_named():
     rows_ = table("Ana: It rains")
     with pytest.raises(InputError, match="kind 'bleu', expected one of exact, token_f1, embedding"):
         align(rows_, rows_, "bleu", 0.5)
-    with pytest.raises(InputError, match="no vector for 'It rains'"):
-        align(rows_, rows_, "embedding", 0.5, {})
 
 
 @pytest.mark.parametrize(
