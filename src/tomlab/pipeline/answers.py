@@ -138,9 +138,7 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, 1 with one clear message, 3 where other answers were found."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.pipeline.answers", description=__doc__.split("\n", 1)[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, does in (("keep", "from the store into files"), ("show", "what files hold")):
         commands.add_parser(name, help=does).add_argument("folder", type=Path, nargs="?")

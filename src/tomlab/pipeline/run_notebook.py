@@ -47,10 +47,8 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     output.unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
-    # Sets of strings print in one order, whatever the run.
-    os.environ["PYTHONHASHSEED"] = "0"
-    # So that it writes where the pipeline looks, see `paths`.
-    os.environ["TOMLAB_STAGE"] = str(source)
+    # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
+    os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
     try:
         papermill.execute_notebook(
             source,
@@ -75,9 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tomlab.pipeline.run_notebook", description=__doc__.split("\n", 1)[0]
     )
-    parser.add_argument("source", type=Path, help="the notebook, without outputs")
-    parser.add_argument("output", type=Path, help="where the executed copy goes")
-    parser.add_argument("settings", type=Path, help="a JSON file with its parameters")
+    for name in ("source", "output", "settings"):
+        parser.add_argument(name, type=Path)
     args = parser.parse_args(arguments)
     try:
         for path in (args.source, args.settings):
