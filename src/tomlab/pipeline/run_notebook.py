@@ -23,7 +23,9 @@ from tomlab.pipeline.check_notebooks import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
-_KERNEL_ARGUMENTS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
+_QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
+_KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
+_KERNEL["progress_bar"] = False
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -50,16 +52,7 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
     try:
-        papermill.execute_notebook(
-            source,
-            failed,
-            values,
-            cwd=ROOT,
-            progress_bar=False,
-            kernel_name="python3",
-            language="python",
-            extra_arguments=_KERNEL_ARGUMENTS,
-        )
+        papermill.execute_notebook(source, failed, values, cwd=ROOT, **_KERNEL)
     except PapermillExecutionError as error:
         if error.ename == "InputError":
             raise InputError(error.evalue) from None
@@ -70,9 +63,7 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 if the notebook ran, 1 with one clear message if not."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.pipeline.run_notebook", description=__doc__.split("\n", 1)[0]
-    )
+    parser = argparse.ArgumentParser("python -m tomlab.pipeline.run_notebook", description=__doc__)
     for name in ("source", "output", "settings"):
         parser.add_argument(name, type=Path)
     args = parser.parse_args(arguments)
