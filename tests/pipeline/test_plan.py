@@ -116,7 +116,7 @@ def test_cost_of_the_plan_is_what_is_booked(made):
 def test_last_line_says_all_in_a_sentence(made):
     n = len(made.again.asked) - len(made.first.asked)
     assert "Without omnitom: no items yet; `dvc repro filtering@omnitom`" in made.again.said
-    told = f"In all: {2 * n:,} requests, {n:,} kept, about ${n * 0.032:.2f}, 0 minutes"
+    told = f"In all: {2 * n:,} requests, {n:,} kept; cost: about ${n * 0.032:.2f}; time: about 0 m"
     assert told in made.again.said
 
 

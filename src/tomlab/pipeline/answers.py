@@ -138,31 +138,28 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, 1 with one clear message, 3 where other answers were found."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.pipeline.answers", description=__doc__.split("\n", 1)[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, does in (("keep", "from the store into files"), ("show", "what files hold")):
-        commands.add_parser(name, help=does).add_argument("folder", type=Path, nargs="?")
-    into = commands.add_parser("take", help="from files into the store")
-    into.add_argument("files", type=Path, nargs="+")
+    for name in ("keep", "show"):
+        commands.add_parser(name).add_argument("folder", type=Path, nargs="?")
+    commands.add_parser("take").add_argument("files", type=Path, nargs="+")
     args = parser.parse_args(arguments)
     try:
         content = params.load()
+        named = getattr(args, "folder", None) or next(
+            iter(content["run"]["answers"]), params.ANSWERS
+        )
+        folder = from_root(named)
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
-        else:
-            named = args.folder or next(iter(content["run"]["answers"]), params.ANSWERS)
-            folder = from_root(named)
-            if args.command == "keep":
-                # A new list would vouch for what was changed.
-                problems = changed(answers.files([folder]), new=True)
-                refuse(problems, "not those of their list; a row taken out of it vouches anew")
-                found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
-                models = content["models"].items()
-                describe(folder, {name: entry.get("licence", "") for name, entry in models})
-            else:
-                found = show(folder)
+        elif args.command == "show":
+            found = show(folder)
+        else:  # a new list would vouch for what was changed
+            problems = changed(answers.files([folder]), new=True)
+            refuse(problems, "not those of their list; a row taken out of it vouches anew")
+            found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
+            models = content["models"].items()
+            describe(folder, {name: entry.get("licence", "") for name, entry in models})
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

@@ -42,14 +42,11 @@ def declared(source: Path) -> dict[str, Any]:
 
 def problems(path: Path) -> list[str]:
     """What is wrong with one source notebook, a sentence each."""
-    notebook = nbformat.read(path, as_version=4)
     found = []
-    for number, cell in enumerate(notebook.cells):
-        if cell.cell_type != "code":
-            continue
-        if cell.outputs or cell.execution_count:
+    for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
+        if cell.get("outputs") or cell.get("execution_count"):
             found.append(f"{path}: cell {number} carries outputs; clear them before committing")
-        if len(cell.source.splitlines()) > LONGEST_CELL:
+        if cell.cell_type == "code" and len(cell.source.splitlines()) > LONGEST_CELL:
             found.append(f"{path}: cell {number} is longer than {LONGEST_CELL} lines")
     try:
         declared(path)

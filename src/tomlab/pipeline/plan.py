@@ -227,8 +227,10 @@ def main(arguments: list[str] | None = None) -> int:
     print(shown.to_string(index=False, na_rep="?"), LEGEND, sep="\n")
     if limit is not None and spent + table["usd"].sum() > limit:
         print(f"limits.max_cost_usd = {limit} stops that on the way: ${spent:.2f} are spent here.")
-    n, kept, usd, minutes = table[["requests", "kept", "usd", "min"]].sum()
-    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept, about ${usd:,.2f}, {minutes:,.0f} minutes")
+    n, kept, usd, minutes = table[["requests", "kept", "usd", "min"]].sum(min_count=1)
+    time = "unknown" if math.isnan(minutes) else f"about {minutes:,.0f} minutes"
+    cost = "no price declared" if math.isnan(usd) else f"about ${usd:,.2f}"
+    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept; cost: {cost}; time: {time}")
     return 0
 
 

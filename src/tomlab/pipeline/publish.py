@@ -78,9 +78,7 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         shutil.rmtree(DOCS / kind, ignore_errors=True)
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
-    for source, name, path in _chapters(copies):
-        notebook = nbformat.read(path, as_version=4)
-        book.relinked(notebook, f"notebooks/{source}", f"docs/notebooks/{name}", pages)
+    for _, name, notebook in _chapters(copies, "docs/notebooks", pages):
         _write(notebook, DOCS / "notebooks" / name)
     documents = [*ROOT.glob("README.md"), *DOCS.glob("*.md")]
     texts = [path.read_text(encoding="utf-8") for path in documents]
@@ -110,13 +108,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         text = path.read_text(encoding="utf-8")
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
-        is_card = "/" in name and not name.endswith("README.md")  # the list of cards links to it
-        text = f"---\norphan: true\n---\n{text}" if is_card else text
         (folder / name).write_text(text, encoding="utf-8")
     parts: dict[str, list[str]] = {}
-    for source, name, path in _chapters(copies):
-        notebook = nbformat.read(path, as_version=4)
-        book.relinked(notebook, f"notebooks/{source}", f"results/book/{name}", pages)
+    for source, name, notebook in _chapters(copies, "results/book", pages):
         notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
         if "/" in source:
             of, shown = book.title(notebook)
@@ -145,11 +139,16 @@ def _page(name: str, suffix: str = ".html") -> str:
     return Path(name).with_suffix(suffix).as_posix()
 
 
-def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Path]]:
-    """Source, name and file of each executed notebook."""
+def _chapters(
+    copies: dict[str, list[str]], place: str, pages: Mapping[str, str]
+) -> Iterator[tuple[str, str, NotebookNode]]:
+    """Source, name and content of each executed notebook, with links as they are in `place`."""
     for source, names in copies.items():
-        home = RESULTS / "notebooks" if "/" in source else FRONT
-        yield from ((source, name, home / name) for name in names)
+        for name in names:
+            path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
+            notebook = nbformat.read(path, as_version=4)
+            book.relinked(notebook, f"notebooks/{source}", f"{place}/{name}", pages)
+            yield source, name, notebook
 
 
 def _write(notebook: NotebookNode, path: Path) -> None:
@@ -158,9 +157,7 @@ def _write(notebook: NotebookNode, path: Path) -> None:
 
 
 def main() -> int:
-    """Publish what `params.yaml` names; 1 with a message if something is missing, 130 if
-    stopped.
-    """
+    """Publish what `params.yaml` names; 1 with a message if something is missing, 130 on Ctrl-C."""
     try:
         run = params.load()["run"]
         benchmarks, models = list(run["benchmarks"]), run["models"]

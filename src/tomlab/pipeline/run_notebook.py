@@ -23,7 +23,9 @@ from tomlab.pipeline.check_notebooks import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
-_KERNEL_ARGUMENTS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
+_QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
+_KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
+_KERNEL["progress_bar"] = False
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -47,21 +49,10 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     output.unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
-    # Sets of strings print in one order, whatever the run.
-    os.environ["PYTHONHASHSEED"] = "0"
-    # So that it writes where the pipeline looks, see `paths`.
-    os.environ["TOMLAB_STAGE"] = str(source)
+    # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
+    os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
     try:
-        papermill.execute_notebook(
-            source,
-            failed,
-            values,
-            cwd=ROOT,
-            progress_bar=False,
-            kernel_name="python3",
-            language="python",
-            extra_arguments=_KERNEL_ARGUMENTS,
-        )
+        papermill.execute_notebook(source, failed, values, cwd=ROOT, **_KERNEL)
     except PapermillExecutionError as error:
         if error.ename == "InputError":
             raise InputError(error.evalue) from None
@@ -72,12 +63,9 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 if the notebook ran, 1 with one clear message if not."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.pipeline.run_notebook", description=__doc__.split("\n", 1)[0]
-    )
-    parser.add_argument("source", type=Path, help="the notebook, without outputs")
-    parser.add_argument("output", type=Path, help="where the executed copy goes")
-    parser.add_argument("settings", type=Path, help="a JSON file with its parameters")
+    parser = argparse.ArgumentParser("python -m tomlab.pipeline.run_notebook", description=__doc__)
+    for name in ("source", "output", "settings"):
+        parser.add_argument(name, type=Path)
     args = parser.parse_args(arguments)
     try:
         for path in (args.source, args.settings):

@@ -35,8 +35,8 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     told(params.checked, specs.Limits.model_validate, limits, "limits")
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        found = f"models: found {params.shown(registry)}, expected entries by name"
-        refuse([*problems, found], str(path))
+        problems.append(f"models: found {params.shown(registry)}, expected entries by name")
+        refuse(problems, str(path))
     models = {name: told(specs.model_spec, name, registry) for name in registry}
     benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
     known = ["run", "limits", "models", *benchmarks]
@@ -81,25 +81,23 @@ def _strange_methods(
 
 def _strange_wordings(folders: list[str], benchmarks: list[str]) -> list[str]:
     """Wordings that share a name or bear one that is taken, and what is wrong in them."""
-    names = [Path(folder).name for folder in folders]
-    problems = [
-        f"run.wordings: {folder}: found the name {name!r}, expected one that is not taken"
-        for folder, name in zip(folders, names, strict=True)
-        if names.count(name) > 1 or name in ("", REVERSED)
-    ]
+    names, problems = ["", REVERSED], []
     for folder in folders:
+        if (name := Path(folder).name) in names:
+            problems.append(f"{folder}: found the name {name!r}, expected one that is not taken")
+        names.append(name)
         inside = sorted(from_root(folder).glob("*"))
-        problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
+        problems += [] if inside else [f"{folder}: found nothing in it"]
         for path in inside:
-            if path.name in benchmarks:
-                try:
-                    prompts.wording(path)
-                except InputError as error:
-                    problems.append(f"run.wordings: {error}")
-            else:
+            if path.name not in benchmarks:
                 known = ", ".join(benchmarks)
-                problems.append(f"run.wordings: {path}: no such benchmark; there are: {known}")
-    return problems
+                problems.append(f"{path}: no such benchmark; there are: {known}")
+                continue
+            try:
+                prompts.wording(path)
+            except InputError as error:
+                problems.append(str(error))
+    return [f"run.wordings: {problem}" for problem in problems]
 
 
 def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> list[str]:

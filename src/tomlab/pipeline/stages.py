@@ -6,6 +6,7 @@ So a change runs the stages that read it, and no others. The whole file is check
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest, sha256
@@ -40,17 +41,17 @@ def parameters(
     given: Mapping[str, Any],
 ) -> dict[str, Any]:
     """A value for each name, from `given` or else from exactly one of the sections of `content`."""
-    found = {name: params.section(content, name) for name in sections}
-    values = {}
-    for name in names:
+    found = {section: params.section(content, section) for section in sections}
+    values = dict(given)
+    for name in (name for name in names if name not in given):
         places = [section for section in sections if name in found[section]]
-        if name not in given and len(places) != 1:
+        if len(places) != 1:
             raise InputError(
                 f"parameter {name!r}: expected in one of the sections {', '.join(sections)} of "
                 f"params.yaml, found in {' and '.join(places) or 'none'}"
             )
-        values[name] = given[name] if name in given else found[places[0]][name]
-    return values
+        values[name] = found[places[0]][name]
+    return {name: values[name] for name in names}
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -71,12 +72,10 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
-    if "prompts" in values:
-        # Those of a benchmark, and of the methods and judges that all have.
+    if "prompts" in values:  # a benchmark's own, and those of the methods and judges that all have
         whose = (f"{benchmark}/", "techniques/", "judges/")
         values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
     if "wordings" in values:
-        # Of each folder what is for this benchmark.
         own = (f"{folder}/{benchmark}" for folder in values["wordings"])
         values["wordings"] = [folder for folder in own if there(folder)]
     named = _texts([values.get(name, []) for name in _MODELS])
@@ -115,13 +114,11 @@ def main() -> int:
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
+    shutil.rmtree(SETTINGS, ignore_errors=True)
     for name, read in found.items():
         path = SETTINGS / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(read, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for path in SETTINGS.rglob("*.json"):
-        if path.relative_to(SETTINGS).with_suffix("").as_posix() not in found:
-            path.unlink()
     print("params.yaml is right.")
     return 0
 

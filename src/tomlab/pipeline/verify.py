@@ -81,7 +81,7 @@ def report(found: pd.DataFrame) -> str:
     lines = [pd.crosstab(names.rename("answers of"), found["outcome"]).to_string()]
     for row in found[found["outcome"] == "another"].head(5).itertuples():
         lines.append(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
-        lines += [f"  was: {row.text[:200]!r}", f"  now: {row.now[:200]!r}"]
+        lines.append(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
     share = (found["outcome"] == "identical").mean()
     return "\n".join([*lines, f"\n{share:.1%} of {len(found)} answers are identical to the byte."])
 
@@ -98,22 +98,18 @@ def verify(n: int, seed: int) -> int:
     entries = {name: spec for name, spec in entries.items() if spec.provider == "embedded"}
     if others := sorted({path.stem for path in files} - {*entries}):
         print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
+    sample = drawn([path for path in files if path.stem in entries], n, seed)
+    if sample.empty:
+        return int(bool(problems))
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    sample, found = drawn([path for path in files if path.stem in entries], n, seed), []
-    for name, rows in sample.groupby("model") if len(sample) else ():
-        minutes = rows["seconds"].sum() / entries[name].max_concurrency / 60
-        print(f"{name}: {len(rows)} answers, about {minutes:.1f} minutes", flush=True)
-        found.append(again(rows, entries[name], alone))
-    if found:
-        print(f"\n{report(pd.concat(found))}")
-    return int(bool(problems) or any(each["against"].any() for each in found))
+    found = [again(rows, entries[name], alone) for name, rows in sample.groupby("model")]
+    print(f"\n{report(found := pd.concat(found))}")
+    return int(bool(problems) or found["against"].any())
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 if nothing speaks against the kept answers, else 1."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tomlab.pipeline.verify", description=__doc__.split("\n", 1)[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.verify", description=__doc__)
     parser.add_argument("--answers", type=int, default=150, help="how many are asked again")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     args = parser.parse_args(arguments)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -16,9 +17,6 @@ from tomlab.scoring.answers import as_shown
 
 WORDS = yaml_beside(__file__, "words.yaml")
 KEY = ["item_id", "model", "method", "sample"]
-# What stands in a row behind the numbers of its facets' values.
-COLUMNS = ("item", "sample", "score", "prompt", "answer", "error", "rule", "details", "table")
-COLUMNS = (*COLUMNS, "judged", "judged_table")
 _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
@@ -30,12 +28,8 @@ class Numbers(dict):
         return None if _missing(thing) else self.setdefault(thing, len(self))
 
 
-class Kept:
-    """What stands in the data once; items by id, tables as JSON."""
-
-    def __init__(self) -> None:
-        self.items, self.texts, self.prompts = Numbers(), Numbers(), Numbers()
-        self.details, self.tables = Numbers(), Numbers()
+# By kind what stands in the data once: items (by id), texts, prompts, details, tables (as JSON).
+Kept = Mapping[str, Numbers]
 
 
 def data(
@@ -50,10 +44,10 @@ def data(
 
     judged: scores by the judge that a calibration chose. `facets` are what rows are filtered by,
     each with the raw and the shown names of its values; `columns`: the rows, an answer each, by
-    facet the number of its value, then `COLUMNS`, where all are alike one value for all; `prompts`:
-    of each message its role and the texts that it is made of.
+    facet the number of its value, then what `_row` tells, where all are alike one value for all;
+    `prompts`: of each message its role and the texts that it is made of.
     """
-    words, kept = WORDS.get(benchmark.NAME, {}), Kept()
+    words, kept = WORDS.get(benchmark.NAME, {}), defaultdict(Numbers)
     shown = WORDS["facets"] | words.get("facets", {})
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     # A first call of two has no score: its outcome is "", its conditions are those of its item.
@@ -71,11 +65,10 @@ def data(
     for answer in answers.to_dict("records"):
         item = as_shown(by_id[answer["item_id"]], answer["asked_as"])
         rule = benchmark.rule(item, answer) if answer["outcome"] else None
-        own = [facet["keys"].index(str(answer[facet["name"]])) for facet in facets]
+        own = {f["name"]: f["keys"].index(str(answer[f["name"]])) for f in facets}
         judge = by_judge.get(tuple(answer[name] for name in KEY), {})
-        told = _row(item, answer, judge, words, kept) | {"rule": kept.texts.of(rule)}
-        rows.append([*own, *(told[name] for name in COLUMNS)])
-    columns = dict(zip([*shown, *COLUMNS], zip(*rows, strict=True), strict=True))
+        rows.append(own | _row(item, answer, judge, words, kept) | {"rule": kept["texts"].of(rule)})
+    columns = {name: tuple(row[name] for row in rows) for name in rows[0]}
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in OUTCOMES}
     colours |= {SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]}
     return {
@@ -85,11 +78,11 @@ def data(
         "colours": colours,
         "letters": words.get("letters", "upper-alpha"),
         "judge": words.get("judge", ""),
-        "items": [_item(by_id[name], words, kept) for name in kept.items],
-        "prompts": [*kept.prompts],
-        "details": [*kept.details],
-        "tables": [_numbered(_short(json.loads(table)), kept.texts) for table in kept.tables],
-        "texts": [*kept.texts],
+        "items": [_item(by_id[name], words, kept) for name in kept["items"]],
+        "prompts": [*kept["prompts"]],
+        "details": [*kept["details"]],
+        "tables": [_numbered(_short(json.loads(table)), kept["texts"]) for table in kept["tables"]],
+        "texts": [*kept["texts"]],
     }
 
 
@@ -105,20 +98,20 @@ def _facet(name: str, label: str, values: pd.Series, wording: Wording) -> dict[s
 
 
 def _row(item: Mapping, answer: Mapping, judge: Mapping, words: Mapping, kept: Kept) -> dict:
-    """One answer by `COLUMNS`, but for its rule. judge: its row of a judge's scores, if any."""
+    """One answer, but for its rule. judge: its row of a judge's scores, if any."""
     labels = WORDS["details"] | words.get("details", {})
     score = None if _missing(answer["score"]) else round(answer["score"], 2)
     return {
-        "item": kept.items.of(answer["item_id"]),
+        "item": kept["items"].of(answer["item_id"]),
         "sample": answer["sample"],
         "score": int(score) if score in (0, 1) else score,
-        "prompt": kept.prompts.of(_prompt(answer["messages"], item, words, kept.texts)),
-        "answer": kept.texts.of(answer["response"]),
-        "error": kept.texts.of(answer["error"]),
-        "details": kept.details.of(_told(answer, labels, kept.texts)),
-        "table": kept.tables.of(answer.get("detail")),
-        "judged": kept.details.of(_told(judge, words.get("judged", {}), kept.texts)),
-        "judged_table": kept.tables.of(judge.get("detail")),
+        "prompt": kept["prompts"].of(_prompt(answer["messages"], item, words, kept["texts"])),
+        "answer": kept["texts"].of(answer["response"]),
+        "error": kept["texts"].of(answer["error"]),
+        "details": kept["details"].of(_told(answer, labels, kept["texts"])),
+        "table": kept["tables"].of(answer.get("detail")),
+        "judged": kept["details"].of(_told(judge, words.get("judged", {}), kept["texts"])),
+        "judged_table": kept["tables"].of(judge.get("detail")),
     }
 
 
@@ -181,7 +174,7 @@ def _numbered(table: Any, texts: Numbers) -> Any:
 
 def _item(item: Mapping, words: Mapping, kept: Kept) -> dict[str, Any]:
     """What a page shows of an item, as numbers of texts; of a gold table that of the table."""
-    number, gold = kept.texts.of, item["answer"]
+    number, gold = kept["texts"].of, item["answer"]
     more = {label: item[name] for name, label in words.get("items", {}).items()}
     is_table = words.get("gold") == "table" and not len(item["choices"])
     return {
@@ -190,6 +183,6 @@ def _item(item: Mapping, words: Mapping, kept: Kept) -> dict[str, Any]:
         "question": number(item["question"]),
         "choices": [number(choice) for choice in item["choices"]],
         "gold": None if is_table else number(gold if isinstance(gold, str) else ", ".join(gold)),
-        "gold_table": kept.tables.of(gold) if is_table else None,
+        "gold_table": kept["tables"].of(gold) if is_table else None,
         "more": [(number(label), number(text)) for label, text in more.items() if text],
     }
