@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from tomlab.records.published import Wording
-from tomlab.reporting.outcomes import chart, counts, two_rules
+from tomlab.reporting.outcomes import chart, counts
 
 WORDING = Wording("Demo", {"plain": "plain", "cot": "CoT"})
 
@@ -42,13 +42,3 @@ def test_baselines_are_shown_where_nothing_else_was_asked():
 def test_counts_are_in_words_and_leave_out_what_no_answer_has():
     table = pd.DataFrame({"truncated": [2], "correct": [1], "error": [0]}, index=["plain"])
     assert counts(table).to_dict("records") == [{"Right": 1, "Wrong": 0, "Cut off": 2}]
-
-
-def test_two_readings_are_compared_on_enough_groups_only():
-    rows = [
-        {"method": method, "metric": metric, "value": value, "n_groups": n}
-        for method, n, ours in (("plain", 40, 0.25), ("cot", 9, 0.0))
-        for metric, value in (("outcome_rate", ours), ("released_rule", 0.5))
-    ]
-    both = two_rules(pd.DataFrame(rows))
-    assert [one.to_dict() for one in both] == [{"plain": 0.25}, {"plain": 0.5}]

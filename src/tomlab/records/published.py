@@ -17,7 +17,6 @@ from tomlab.records import files
 FRACTION = "fraction"
 PERCENT = "percent"
 COUNT = "count"
-CREDIT = "Only an answer scored correct earns credit"
 
 
 class Origin(NamedTuple):
@@ -85,21 +84,14 @@ class Standard(NamedTuple):
 
 @dataclass(frozen=True)
 class Wording:
-    """How a benchmark's caption tells its outcomes."""
+    """What a benchmark calls its methods, its units and its outcomes."""
 
     name: str  # of the benchmark, in lower case that of its rows
     methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
     unit: str = "answer"  # what is counted
     groups: str = "groups"  # what the units are of, on which intervals cluster
-    # What the outcomes stand for.
-    kinds: str = f"{CREDIT}. unparsed = names no option; truncated = cut off at the length limit"
-    notes: Mapping[str, str] = field(default_factory=dict)  # by method that was asked; "": always
-    tells_unscored: bool = False  # also the shares without a verdict, by model
-    credit: str = CREDIT
-    # Outcomes under other names, where a table may be right in part; then how much of it is, as
-    # the value of a metric's condition "all", by the metric's name in print.
+    # Outcomes under other names, where a table may be right in part.
     outcomes: Mapping[str, str] = field(default_factory=dict)
-    scores: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:

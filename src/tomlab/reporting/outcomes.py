@@ -7,7 +7,7 @@ import pandas as pd
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
 from tomlab.reporting import draw, tables
-from tomlab.reporting.numbers import BASELINES, few
+from tomlab.reporting.numbers import BASELINES
 
 
 def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
@@ -47,12 +47,3 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     counted = table.reindex(columns=kept, fill_value=0).astype(int)
     heads = {outcome: tables.name(outcome, "outcome").capitalize() for outcome in kept}
     return counted.rename(columns=heads).rename_axis(columns=None)
-
-
-def two_rules(rates: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """By method the share correct by this project's rule and by the released one, of as many groups
-    as a finding takes.
-    """
-    wide = rates[~few(rates)].pivot(index="method", columns="metric", values="value")
-    wide = wide.reindex(columns=["outcome_rate", "released_rule"])
-    return wide["outcome_rate"], wide["released_rule"]

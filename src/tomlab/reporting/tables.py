@@ -21,10 +21,9 @@ from tomlab.paths import PACKAGE
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import Wording
 from tomlab.reporting import latex
-from tomlab.reporting.numbers import ABSENT, number
+from tomlab.reporting.numbers import ABSENT, NUMBER, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
-NUMBER = ["value", "ci_low", "ci_high", "n", "n_groups"]
 PLAIN = Wording("", {})
 PROSE = 45  # characters from which a cell is prose, which breaks into lines
 # What a reader of a table needs not: how an interval was made is told in the prose.
@@ -179,7 +178,7 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
     own = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
-    own["cell"] = [_cell(number(v), *ends) for v, *ends in frame[NUMBER[:3]].values]
+    own["cell"] = [_cell(number(v), *ends) for v, *ends in frame[[*NUMBER[:3]]].values]
     own["n"] = [counted(*both, wording.groups) for both in frame[["n", "n_groups"]].values]
     order = own[rows].drop_duplicates().set_index(rows).index
     spread = own.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)

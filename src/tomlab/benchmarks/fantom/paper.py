@@ -43,12 +43,7 @@ METRIC_NAMES = {  # the twelve columns of Table 9, in its order
 }
 # Scores by words, which baselines copy from the reference answers.
 COPIED = ("belief_f1", "fact_f1")
-WORDING = Wording(
-    "FANToM",
-    METHOD_NAMES,
-    groups="conversations",
-    notes={"": "Questions about facts earn a token F1 and no verdict; they are left out."},
-)
+WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
 
 # What the published tables call otherwise than the metrics of a run.
 _PRINTED_AS = {

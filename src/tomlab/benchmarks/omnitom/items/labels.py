@@ -9,8 +9,6 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
 _NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
-# The same in running text: "Truth status".
-DIMENSION_NAMES = {key: HEADS[key].replace("-", " ").capitalize() for key in DIMENSIONS}
 
 
 def column(name: str) -> str | None:
