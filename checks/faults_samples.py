@@ -247,20 +247,6 @@ def samples() -> dict[str, Sample]:
             },
             needs_rows=False,
         ),
-        "qualification_key.csv": one(
-            "qualification_key.csv",
-            simpletom_filtering.read_key,
-            table(
-                {"story_id": "s1", "question": "unlikely_noticed", "acceptable": "yes|possibly"},
-                {"story_id": "s2", "question": "unlikely_noticed", "acceptable": "no"},
-            ),
-            wrong={
-                "story_id": [""],
-                "question": ["", "odd"],
-                "acceptable": ["", "true", "yes|", "yes,no", "perhaps"],
-            },
-            needs_rows=False,
-        ),
         "published table": Sample(
             "bigtom/table9_percept_to_belief.csv",
             lambda folder: published.read("bigtom", "table9_percept_to_belief", folder),
@@ -294,10 +280,8 @@ def samples() -> dict[str, Sample]:
         ),
         "cast.yaml": one("cast.yaml", cast.read_cast, (DATA / "fantom/cast.yaml").read_bytes()),
         "prompt": one(
-            "harmfulness.txt",
-            lambda path: prompts.load(
-                "simpletom/harmfulness", {"simpletom/harmfulness": str(path)}
-            ),
-            prompts.load("simpletom/harmfulness").encode(),
+            "labels.txt",
+            lambda path: prompts.load("bigtom/labels", {"bigtom/labels": str(path)}),
+            prompts.load("bigtom/labels").encode(),
         ),
     }

@@ -1,4 +1,4 @@
-"""Annotations: reading them, the strict filter of App. D.4, qualification and agreement."""
+"""Annotations: reading them, the strict filter of App. D.4, and agreement."""
 
 import itertools
 
@@ -14,9 +14,7 @@ from tomlab.benchmarks.simpletom.items.filtering import (
     QUESTIONS,
     agreement_report,
     of_kind,
-    qualification,
     read_annotations,
-    read_key,
     valid,
 )
 from tomlab.errors import InputError
@@ -191,69 +189,6 @@ def test_every_story_has_a_verdict_in_its_place():
     assert table["story_id"].tolist() == ["s1", "s2", "s3"]
     assert table["status"].tolist() == ["unannotated", "valid", "unannotated"]
     assert valid(stories({})[:0], annotated()).empty
-
-
-# Qualification
-
-
-def key(*rows):
-    return pd.DataFrame(rows, columns=["story_id", "question", "acceptable"])
-
-
-KEY = key(
-    ("s1", "different_from_commonsense", "yes|possibly"),
-    ("s1", "action_aware", "yes"),
-    ("s2", "action_aware", "no"),
-)
-
-
-def test_annotator_with_acceptable_answers_to_all_passes():
-    table = qualification(
-        annotated(answers("s1", "w1", "possibly no no yes"), answers("s2", "w1", "yes yes yes no")),
-        KEY,
-    )
-    assert table.values.tolist() == [["w1", "human", True, ""]]
-
-
-def test_what_was_missed_is_told():
-    table = qualification(
-        annotated(answers("s1", "w1", "no yes yes yes"), answers("s1", "w2", kind="llm:x")), KEY
-    )
-    assert table["passed"].tolist() == [False, False]
-    assert table["missed"].tolist() == [
-        "s1 different_from_commonsense: no, not yes|possibly; s2 action_aware: nothing, not no",
-        "s2 action_aware: nothing, not no",
-    ]
-    assert table["annotator_kind"].tolist() == ["human", "llm:x"]
-
-
-def test_key_file_is_read_as_it_stands(tmp_path):
-    path = tmp_path / "key.csv"
-    KEY.to_csv(path, index=False)
-    assert read_key(path).to_numpy().tolist() == KEY.to_numpy().tolist()
-    path.write_text("story_id,question,acceptable\n")
-    assert read_key(path).empty
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (KEY.drop(columns="acceptable"), "row 1: missing columns acceptable"),
-        (key(("s1", "funny", "yes")), "row 2, field question: found 'funny'"),
-        (
-            key(("s1", "action_aware", "yes|possibly")),
-            "row 2, field acceptable: found 'yes|possibly', expected some of no, yes",
-        ),
-        (key(("s1", "action_aware", "")), "row 2, field acceptable: found nothing"),
-        (pd.concat([KEY, KEY[:1]]), "row 5: story_id 's1', question 'different_from_commonsense'"),
-    ],
-)
-def test_faulty_key_is_named_with_row_and_field(wrong, said, tmp_path):
-    path = tmp_path / "key.csv"
-    wrong.to_csv(path, index=False)
-    with pytest.raises(InputError, match=r"key\.csv") as caught:
-        read_key(path)
-    assert said in str(caught.value)
 
 
 # Agreement
