@@ -136,7 +136,7 @@ def samples() -> dict[str, Sample]:
     answer |= {"question": "unlikely_noticed", "answer": "yes"}
     known = [{"story_id": 1, "beliefs": [{}, {}]}, {"story_id": 2, "beliefs": [{}, {}]}]
     lines = (DATA / "omnitom/stories.jsonl").read_text(encoding="utf-8").splitlines()[:3]
-    authored = {name: [""] for name in templates.AUTHORED_HEADER}
+    authored = {name: [""] for name in (*templates.HEADER, *templates.LABELS)}
     told = dict.fromkeys(c for c in stories.COLUMNS if c not in ("source", *stories.OPTIONAL))
     two = [*map(str, range(2))]
     question_sets = _question_sets()
@@ -146,7 +146,11 @@ def samples() -> dict[str, Sample]:
 
     return {
         "templates.csv": one(
-            "templates.csv", bigtom.read_released, _head("bigtom/templates.csv", 3), wrong=authored
+            "templates.csv",
+            bigtom.read_released,
+            _head("bigtom/templates.csv", 3),
+            wrong=authored,
+            spare=templates.LABELS,
         ),
         "bigtom.csv": one("bigtom.csv", bigtom.read_released, _released_templates()),
         "stories.csv": one(

@@ -7,13 +7,13 @@ import pytest
 from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.items.filtering import (
     diversity,
-    kept,
     rating_report,
     read_ratings,
     screen,
 )
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.errors import InputError
+from tomlab.scoring.kept import survives
 
 
 def templates(*changes):
@@ -34,6 +34,10 @@ def apart(table):
 def faults(table, vectors=None, threshold=0.9):
     vectors = apart(table) if vectors is None else np.array(vectors, float)
     return screen(table, vectors, threshold)
+
+
+def kept(table, found):
+    return table[survives(table, found, ["template_id"])]
 
 
 def rows(found):
@@ -63,8 +67,8 @@ def test_each_fault_has_a_row_and_the_template_is_dropped_once():
     table = templates({"belief": "", "action_question": "Go."}, {})
     found = faults(table)
     assert rows(found) == [
-        ["t1", "structure", "action_question: not a question"],
         ["t1", "structure", "belief: empty"],
+        ["t1", "structure", "action_question: not a question"],
     ]
     assert kept(table, found)["template_id"].tolist() == ["t2"]
 
