@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 import replies
 from replies import sorted_rows
-from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
 from tomlab.benchmarks.simpletom.items.compose import KEYS, QUESTIONS, WORDINGS
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
-from tomlab.models.specs import model_spec
 from tomlab.records import tidy
 from tomlab.scoring.answers import first_methods
 from tomlab.scoring.choices import key_of
@@ -786,31 +784,6 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
     }
 
 
-def test_score_survives_being_written_and_read(items, tmp_path):
-    items = items[items["group_id"].isin(TWELVE[:4])]
-    responses = of_baseline(items, "random")
-    tidy.write(items, "items", tmp_path / "items.parquet")
-    scores = simpletom.score(tidy.read("items", tmp_path / "items.parquet"), responses)
-    assert scores.equals(simpletom.score(items, responses))
-    tidy.write(scores, "scores", tmp_path / "scores.parquet")
-    stored = tidy.read("scores", tmp_path / "scores.parquet")
-    assert simpletom.metrics(stored).equals(simpletom.metrics(scores))
-
-
-def test_responses_from_elsewhere_need_but_four_columns(mary):
-    items = pd.DataFrame([mary["behavior", "main"]])
-    given_ = answered(items, "(A)")[["item_id", "model", "method", "response"]]
-    [score] = simpletom.score(items, given_).to_dict("records")
-    assert (score["sample"], score["completion_tokens"]) == (0, 0)
-    assert score["outcome"] in ("correct", "wrong")
-
-
-def test_response_to_an_unknown_item_is_named(items):
-    responses = answered(items[:1], "(A)").assign(item_id="nobody_sev1/behavior")
-    with pytest.raises(InputError, match="no item 'nobody_sev1/behavior'"):
-        simpletom.score(items, responses)
-
-
 # Baselines
 
 
@@ -1006,33 +979,6 @@ def test_order_of_options_changes_no_metric(items, draw):
         scores = simpletom.score(table, chosen.assign(method="none"))
         metrics.append(simpletom.metrics(scores))
     assert metrics[0].equals(metrics[1])
-
-
-# What part of the stories is asked
-
-
-def drawn(items, methods, **options):
-    """The stories that a model is asked about, by method."""
-    entry = {"provider": "baseline", "model": "gold", "groups": {"simpletom": methods}}
-    questions = plan(simpletom, items, model_spec("m", {"m": entry}), list(methods), **options)
-    stories = {method: set() for method in methods}
-    for question in questions:
-        stories[question.method].add(question.item["story_id"])
-    return stories
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_stories_are_drawn_from_all_scenarios_in_turn(items, seed):
-    scenario = items.drop_duplicates("story_id").set_index("story_id")["scenario"]
-    smaller = set()
-    for n in range(1, 13):
-        stories = drawn(items, {"none": n}, seed=seed)["none"]
-        counts = Counter(scenario[list(stories)])
-        assert len(stories) == n
-        assert len(counts) == min(n, 4)
-        assert max(counts.values()) - min(counts.values()) <= (n % 4 > 0 and n > 4)
-        assert smaller < stories
-        smaller = stories
 
 
 # The rule that decided
