@@ -1,4 +1,4 @@
-"""SimpleToM's released questions: a folder in the layout of the hub's `allenai/SimpleToM`.
+"""SimpleToM's released questions, from the hub or from a folder in its layout.
 
 Three configs, each `<config>/test.jsonl`, with rows `{id, story, question, scenario_name,
 choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|judge>`.
@@ -6,17 +6,19 @@ choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|j
 
 import re
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
+from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
-from tomlab.errors import refuse
+from tomlab.errors import InputError, refuse
 from tomlab.params import fits
 from tomlab.records import files
 from tomlab.records.tidy import check
 
+HUB_ID = "allenai/SimpleToM"
 CONFIGS = ("mental-state-qa", "behavior-qa", "judgment-qa")
 # What is asked, by the end of an id.
 QUESTIONS = {"aware": "mental_state", "action": "behavior", "judge": "judgment"}
@@ -43,15 +45,16 @@ class _Question(BaseModel, strict=True):
         return self
 
 
-def read_released(folder: Path | str) -> pd.DataFrame:
+def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> pd.DataFrame:
     """The released questions as an items table, with the columns of `simpletom.compose`.
 
-    Errors: `InputError` that names file, row and field of everything at fault.
+    source: a folder in the hub's layout, or a hub id; `revision` pins its commit. Errors:
+    `InputError` that names file, row and field of everything at fault.
     """
     rows, problems, first = [], [], {}
     for config in CONFIGS:
         where = f"{config}/test.jsonl"
-        loaded, odd = files.json_lines(files.read_text(Path(folder) / where))
+        loaded, odd = _lines(source, config, revision)
         problems += [f"{where}, {what}" for what in odd]
         problems += [] if loaded or odd else [f"{where}: no row in it"]
         for number, value in loaded:
@@ -64,13 +67,29 @@ def read_released(folder: Path | str) -> pd.DataFrame:
                 continue
             if (earlier := first.setdefault(row.id, at)) != at:
                 problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")
-            rows.append(_item(row, f"released:{Path(folder).resolve().name}"))
-    refuse(problems, str(folder))
+            rows.append(_item(row, f"released:{Path(source).resolve().name}"))
+    refuse(problems, str(source))
     items = pd.DataFrame(rows)
     asked = items.groupby("story_id", sort=False)["question_type"].nunique()
     lone = asked.index[asked < len(QUESTIONS)]
-    refuse([f"story {name!r}: expected all three questions on it" for name in lone], str(folder))
-    return check(items, "items", str(folder))
+    refuse([f"story {name!r}: expected all three questions on it" for name in lone], str(source))
+    return check(items, "items", str(source))
+
+
+def _lines(
+    source: Path | str, config: str, revision: str | None
+) -> tuple[list[tuple[int, Any]], list[str]]:
+    """The rows of a config by their number, and what is wrong with lines that are none."""
+    if paths.kind(source) == "folder":
+        return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
+    import datasets  # takes seconds
+
+    try:
+        rows = datasets.load_dataset(str(source), config, split="test", revision=revision)
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        what = f"neither a folder nor to be had from the hub ({' '.join(str(error).split())[:200]})"
+        raise InputError(f"{source}, {config}: {what}") from None
+    return [*enumerate(rows, start=1)], []
 
 
 def _item(row: _Question, source: str) -> dict:
