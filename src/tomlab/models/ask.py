@@ -60,34 +60,30 @@ async def ask(
     if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
         replies = [await adapter.send(request) for request in requests]
         return [Response(*said) for said in zip(keys, replies, strict=True)]
+    asked = dict(zip(keys, requests, strict=True))
     with Store(store) as kept:
-        run = _Run(model, limits, adapter, kept, len(set(keys)), kept.replies(keys))
-        run.cached |= answers.look_up(limits.answers, set(keys) - set(run.cached))
-        asked = zip(keys, requests, strict=True)
-        missing = {key: request for key, request in asked if key not in run.cached}
-        if missing:
-            _check(model, limits, missing.values(), run.total)
+        found = kept.replies(keys)
+        found |= answers.look_up(limits.answers, asked.keys() - found.keys())
+        done = {key: Response(key, reply, cached=True) for key, reply in found.items()}
+        run = _Run(model, limits, adapter, kept, len(asked), done)
+        if missing := {key: request for key, request in asked.items() if key not in done}:
+            _check(run, missing.values())
             kept.check_writable()
             await run.ask(missing, progress)
         purposes = zip(keys, (request.purpose for request in requests), strict=True)
         kept.used(purposes, stage())
-    return [
-        Response(key, run.cached[key], cached=True)
-        if key in run.cached
-        else Response(key, run.replies.get(key), run.errors.get(key), filtered=key in run.filtered)
-        for key in keys
-    ]
+    return [done[key] for key in keys]
 
 
-def _check(model: ModelSpec, limits: Limits, missing: Collection[Request], of: int) -> None:
+def _check(run: "_Run", missing: Collection[Request]) -> None:
     """Errors: `InputError` where the limits forbid to ask for what is missing."""
-    where = f"models.{model.name}"
+    where, limits = f"models.{run.model.name}", run.limits
     if limits.ask == "never":
         purposes = Counter(request.purpose or "asked" for request in missing)
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
-        said = f"{len(missing)} of {of} answers are not kept ({told}), and limits.ask is never"
-        raise InputError(f"{stage()} {where}: {said}; `missing` asks for them".lstrip())
-    if limits.max_cost_usd is not None and is_paid(model) and model.price is None:
+        said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
+        raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
+    if limits.max_cost_usd is not None and is_paid(run.model) and run.model.price is None:
         told = "limits.max_cost_usd is set, but the model declares no price"
         expected = "`price: {input: …, output: …}` in US dollars for a million tokens"
         raise InputError(f"{where}: {told}; expected {expected}")
@@ -95,20 +91,18 @@ def _check(model: ModelSpec, limits: Limits, missing: Collection[Request], of: i
 
 @dataclass
 class _Run:
-    """The state of one call of `ask`: what was kept, what came back, what failed, what it cost."""
+    """The state of one call of `ask`. done: the responses so far, by key."""
 
     model: ModelSpec
     limits: Limits
     adapter: Any
     store: Store
     total: int
-    cached: dict[str, Reply]  # by this process or another
-    replies: dict[str, Reply] = field(default_factory=dict)
-    errors: dict[str, str] = field(default_factory=dict)
-    filtered: set[str] = field(default_factory=set)
+    done: dict[str, Response]
     claimed: dict[str, Request] = field(default_factory=dict)  # by other processes
     spent: float = 0.0
     tokens: int = 0
+    failed: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
 
@@ -123,7 +117,7 @@ class _Run:
             await self.adapter.check()
             with tqdm(
                 total=self.total,
-                initial=len(self.cached),
+                initial=len(self.done),
                 desc=self.model.name,
                 unit="answer",
                 file=stream,
@@ -144,7 +138,7 @@ class _Run:
     def _end(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
         unsaved = len(self.store.unsaved)
-        kept = len(self.cached) + len(self.replies) - unsaved
+        kept = sum(response.reply is not None for response in self.done.values())
         told = f"models.{self.model.name}: {self.stopped}. {kept} of {self.total} answers are kept"
         told, again = f"{told} ({self.spent_so_far()})", "running again asks only for the rest"
         if not unsaved:
@@ -163,16 +157,30 @@ class _Run:
             f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
-    def keep(
-        self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float, by: str = ""
-    ) -> None:
-        """Store and book one answer. worst: what was reserved for it, in the name of `by`. Errors:
-        `StoreError`.
+    def whole(self, request: Request) -> dict:
+        """All that is sent for a request."""
+        return whole(self.adapter, self.model, request)
+
+    def read(self, said: Any) -> Reply:
+        """The reply in what came for a request by a batch. Errors: what came in its place."""
+        if isinstance(said, Exception):
+            raise said
+        return without_key(self.adapter.read(said), self.adapter.secret)
+
+    def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
+        """Store and book one answer. worst: the most that it might cost, of which nothing is
+        reserved any more. Errors: `StoreError`.
         """
-        self.replies[key] = reply
-        cost = self._book(reply, worst)
-        answer = row(key, self.model.name, sent, reply, cost, seconds)
-        self.replies[key] = self.store.put(answer, worst, by)
+        answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
+        return Response(key, self.store.put(answer, worst))
+
+    def fail(self, key: str, error: Exception, worst: float) -> Response:
+        """Note that a request brought no answer, which is paid for if the vendor filtered it."""
+        filtered = isinstance(error, FilteredError)
+        paid = self._book(error.reply, worst) if filtered else None
+        self.store.settle(worst, paid or 0.0)
+        self.failed += 1
+        return Response(key, None, self.describe(error), filtered=filtered)
 
     def _book(self, reply: Reply, worst: float) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
@@ -181,14 +189,6 @@ class _Run:
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         return cost
-
-    def fail(self, key: str, error: Exception, worst: float) -> float:
-        """Note that one request brought no answer; US dollars that it cost all the same."""
-        self.errors[key] = self.describe(error)
-        if not isinstance(error, FilteredError):
-            return 0.0
-        self.filtered.add(key)
-        return self._book(error.reply, worst) or 0.0
 
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
@@ -199,7 +199,7 @@ class _Run:
 
     def spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
-        failed = f", {len(self.errors)} failed" if self.errors else ""
+        failed = f", {self.failed} failed" if self.failed else ""
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
@@ -259,7 +259,7 @@ async def _work(run: _Run, queue: Iterator, bar: tqdm, limiters: list[tuple]) ->
                 run.claimed[key] = request
                 continue
             if isinstance(claimed, Reply):
-                run.cached[key] = claimed
+                run.done[key] = Response(key, claimed, cached=True)
             else:
                 for limiter, weigh in limiters:
                     await limiter.acquire(weigh(request))
@@ -280,7 +280,7 @@ async def _affords(run: _Run, cost: float) -> bool:
     here and in other processes, is reckoned at its worst, so near the limit this waits for it to
     come in cheaper.
     """
-    while cost and not run.stopped and not run.store.reserve(cost, run.limits.max_cost_usd):
+    while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
         if found.under_way:
             await asyncio.sleep(LOOK)
@@ -291,24 +291,18 @@ async def _affords(run: _Run, cost: float) -> bool:
 
 async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     """Ask for one answer and keep it. Errors: `StoreError`."""
-    start, paid = time.monotonic(), 0.0
+    start = time.monotonic()
     try:
         reply = without_key(await run.adapter.send(request), run.adapter.secret)
-    except run.adapter.fatal as error:
-        said = run.describe(error)
-        run.stopped = f"turned away with {said}; check its base_url, model and key"
-    except FilteredError as error:  # no fault of the server's
-        paid = run.fail(key, error, worst)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
-        run.fail(key, error, worst)
-        run.failures_in_a_row += 1
-        if run.failures_in_a_row >= run.limits.give_up_after:
+        run.done[key] = failed = run.fail(key, error, worst)
+        run.store.let_go(key)
+        run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
+        if isinstance(error, run.adapter.fatal):
+            run.stopped = f"turned away with {failed.error}; check its base_url, model and key"
+        elif run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
-            run.stopped = f"{in_a_row}, the last with {run.errors[key]}"
+            run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:
-        sent = whole(run.adapter, run.model, request)
-        run.keep(key, sent, reply, time.monotonic() - start, worst)
-        return
-    run.store.let_go(key)
-    if worst:
-        run.store.settle(worst, paid=paid)
+        seconds = time.monotonic() - start
+        run.done[key] = run.keep(key, run.whole(request), reply, seconds, worst)

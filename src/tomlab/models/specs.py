@@ -147,6 +147,7 @@ class Batch(params.Section):
     poll: float = Field(30, gt=0)  # seconds between two looks
     # Most requests of a batch or file; the vendor's limit where there is none.
     requests: params.Size | None = None
+    at_once: params.Size | None = None  # most batches under way, where the vendor's queue is short
     completion_window: str = "24h"
 
 

@@ -11,17 +11,21 @@ import os
 import sqlite3
 import tempfile
 import time
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
+from filelock import FileLock
+
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
-VERSION = 3  # of the schema; 2 had no spending
+VERSION = 3  # of the schema
 RESERVED = 30.0  # seconds for which a reservation is known to be under way unless it is held
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
@@ -91,20 +95,20 @@ class Store:
         Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
         """
         self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{path}: its folder can't be made ({error})") from None
         with self._told():
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            self._check_form()
-            self._log_ahead()
-            self._db.execute("PRAGMA main.synchronous=NORMAL")
-            for name, columns in _TABLES.items():
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
-        if not self.all("SELECT usd FROM spent"):
-            self.all("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
-            self.check_writable()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # One at a time: what another that opens it holds for moments fails at once in SQLite,
+            # whatever timeout the connection has.
+            with FileLock(f"{path}.lock"):
+                self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+                self._check_form()
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA main.synchronous=NORMAL")
+                for name, columns in _TABLES.items():
+                    self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+                if not self.all("SELECT usd FROM spent"):
+                    self.all("INSERT INTO spent VALUES (1, 0)")
+                    self.check_writable()
         self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
         for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.jsonl"):
             if file.stat().st_uid == os.getuid():  # the folder is everybody's
@@ -126,13 +130,16 @@ class Store:
         """Faults of the file as one sentence."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             todo = "see that it is a whole response store, writable, on a disk with space"
             raise StoreError(f"{self.path}: {error}: {todo}") from error
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """The database, for changes of which all or none are made."""
+        if self._db.in_transaction:  # they are part of a larger one
+            yield self._db
+            return
         with self._told(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
@@ -142,26 +149,12 @@ class Store:
         with self._told():
             return self._db.execute(command, values).fetchall()
 
-    def _log_ahead(self) -> None:
-        # Another that opens it holds it for moments, in which SQLite fails at once, whatever
-        # timeout the connection has.
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-            time.sleep(0.01)
-
     def _check_form(self) -> None:
         [[version]] = self.all("PRAGMA user_version")
         if version > VERSION:
             found = f"found schema {version} of the response store, expected {VERSION}"
             raise StoreError(f"{self.path}: {found}: made by a newer tomlab; update this one")
         tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
-        # Read after that: another process may be making the tables.
         columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
         if tables and columns != [*_NAMES]:
             found = f"not a response store: found {', '.join(columns or tables)}"
@@ -179,12 +172,12 @@ class Store:
         query += " WHERE key IN (SELECT value FROM json_each(?))"
         return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
-    def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
+    def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
         """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
         that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
         among those to `rescue` then.
         """
-        answer = {**row, "reserved": reserved, "owner": by or self._owner}
+        answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
             self._insert([answer])
         except StoreError:
@@ -290,29 +283,33 @@ class Store:
 
     # Money
 
-    def reserve(self, usd: float, limit: float | None, by: str = "") -> bool:
-        """Whether a request that may cost so much may be asked: what was spent and what is reserved
-        here, by whomever, stay within `limit` with it (None: any).
+    def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
+        """How many of these requests may be asked, one after the other: with them, what was spent
+        and what is reserved here, by whomever, stays within `limit` (None: any).
 
-        by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
+        costs: the most that each may cost; by: who asks, such as a batch that outlives its process;
+        "": this one, which has to `hold`.
         """
         until = math.inf if by else time.time() + RESERVED
         with self.changing() as db:
-            if limit is not None and sum(self.spending()) + usd > limit + _ROUNDING:
-                return False
-            db.execute(
-                "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
-                " SET usd = usd + excluded.usd, until = excluded.until",
-                [by or self._owner, usd, until],
-            )
-        return True
+            is_free = limit is None or not any(costs)
+            room = math.inf if is_free else limit + _ROUNDING - sum(self.spending())
+            count = bisect([*accumulate(costs)], room)
+            if usd := sum(costs[:count]):
+                db.execute(
+                    "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
+                    " SET usd = usd + excluded.usd, until = excluded.until",
+                    [by or self._owner, usd, until],
+                )
+        return count
 
-    def settle(self, usd: float, by: str = "", paid: float = 0.0) -> None:
-        """So much of a reservation is over: its request brought no answer, though it may have been
-        `paid`. `put` does it for an answer.
+    def settle(self, usd: float, paid: float = 0.0) -> None:
+        """So much of our reservation is over: its request brought no answer, though it may have
+        been `paid`. `put` does it for an answer.
         """
-        with self.changing():
-            self._book(paid, usd, by or self._owner)
+        if usd or paid:
+            with self.changing():
+                self._book(paid, usd, self._owner)
 
     def _book(self, paid: float, reserved: float, owner: str) -> None:
         self._db.execute("UPDATE spent SET usd = usd + ?", [paid])
