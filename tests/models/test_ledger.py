@@ -23,7 +23,7 @@ ASKER = """
 import sys
 from tomlab.models import ask, store as stores
 from toy_models import answers, question, toy
-ask.CLAIM = stores.RESERVED = 1.0
+ask.HELD = stores.HELD = 1.0
 url, path, name, limit = sys.argv[1:]
 spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
 answers([question(f"{name} {n}?") for n in range(40)], spec, path, max_cost_usd=float(limit))
@@ -96,13 +96,14 @@ def test_what_nobody_waits_for_any_more_is_lost_and_counts(tmp_path):
 
 
 def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(stores, "RESERVED", 0.05)
+    monkeypatch.setattr(stores, "HELD", 0.05)
     with Store(tmp_path / "store.sqlite") as one:
         one.reserve([2.0], limit=None)
         one.reserve([4.0], limit=None, by="batch-1")
         time.sleep(0.1)
         assert one.spending() == (0, 2, 4)
-        one.hold(30)
+        monkeypatch.setattr(stores, "HELD", 30)
+        one.hold()
         assert one.spending() == (0, 0, 6)
     with Store(tmp_path / "store.sqlite") as other:
         assert other.spending() == (0, 2, 4)

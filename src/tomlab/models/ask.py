@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,13 @@ from tqdm import tqdm
 from tomlab.errors import InputError
 from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
-from tomlab.models.providers import by_prefix, provider, whole
+from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted, without_key
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
-from tomlab.models.store import Spending, Store, StoreError, request_key, row
+from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
-# Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
-# look for what other requests under way have brought.
-CLAIM, HOLD, LOOK = 30.0, 10.0, 0.5
+LOOK = 0.5  # seconds after which we look what other requests under way have brought
 
 
 async def ask(
@@ -43,20 +41,18 @@ async def ask(
     """Answer `requests` by `model`, in their order.
 
     Answers come from the store where the very same request was answered before, then from the kept
-    ones in `limits.answers`; identical requests within one call are asked once. The others are
-    asked with the concurrency and rates that the model declares and stored one by one; what another
-    process asks at the same store is waited for. A request that fails after the client's retries,
-    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored,
-    so that it is asked again next time.
+    ones in `limits.answers`; the others are asked once each, with the concurrency and rates that
+    the model declares, and stored one by one. What another process asks at the same store is waited
+    for. A request that fails, or whose answer the vendor filters, becomes a `Response` with an
+    `error`, which is not stored: it is asked again next time.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
-    missing, for a missing key, an unknown model or a server out of reach; and in mid-run
-    when the cost limit is reached, the server turns us away for good, or `limits.give_up_after`
-    requests fail in a row: what is under way then is waited for, as it is paid. `StoreError` where
-    the store can't be written.
+    missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
+    limit is reached, the server turns us away for good, or `limits.give_up_after` requests fail in
+    a row; what is under way then is waited for, as it is paid. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
-    keys = [request_key(whole(adapter, model, request)) for request in requests]
+    keys = [request_key(adapter.payload(request)) for request in requests]
     if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
         replies = [await adapter.send(request) for request in requests]
         return [Response(*said) for said in zip(keys, replies, strict=True)]
@@ -84,9 +80,8 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
     if limits.max_cost_usd is not None and is_paid(run.model) and run.model.price is None:
-        told = "limits.max_cost_usd is set, but the model declares no price"
-        expected = "`price: {input: …, output: …}` in US dollars for a million tokens"
-        raise InputError(f"{where}: {told}; expected {expected}")
+        expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
+        raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
 
 
 @dataclass
@@ -99,7 +94,6 @@ class _Run:
     store: Store
     total: int
     done: dict[str, Response]
-    claimed: dict[str, Request] = field(default_factory=dict)  # by other processes
     spent: float = 0.0
     tokens: int = 0
     failed: int = 0
@@ -157,10 +151,6 @@ class _Run:
             f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
-    def whole(self, request: Request) -> dict:
-        """All that is sent for a request."""
-        return whole(self.adapter, self.model, request)
-
     def read(self, said: Any) -> Reply:
         """The reply in what came for a request by a batch. Errors: what came in its place."""
         if isinstance(said, Exception):
@@ -168,9 +158,7 @@ class _Run:
         return without_key(self.adapter.read(said), self.adapter.secret)
 
     def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
-        """Store and book one answer. worst: the most that it might cost, of which nothing is
-        reserved any more. Errors: `StoreError`.
-        """
+        """Store and book one answer. worst: the most that it might cost. Errors: `StoreError`."""
         answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
         return Response(key, self.store.put(answer, worst))
 
@@ -205,26 +193,40 @@ class _Run:
 
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    limiters = _limiters(run.model, missing)
+    model, limiters = run.model, _limiters(run.model, missing)
+    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
-            queue = iter(_handed_out(missing, run.model))
+            ours = run.store.claim(missing)
+            for key, reply in run.store.replies(missing).items():  # by other processes
+                run.done[key] = Response(key, reply, cached=True)
+                bar.update()
+            missing = {key: request for key, request in missing.items() if key not in run.done}
+            asked = {key: request for key, request in missing.items() if key in ours}
+            # What shares a prefix goes to one worker if the prefix is then worked out once, by one
+            # engine or before the vendor's cache is asked for it.
+            groups = by_prefix(asked)
+            if not together:
+                groups = [[entry] for group in groups for entry in group]
+            handed = iter(groups)
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(getattr(run.model, "max_concurrency", 1), len(missing))):
-                    group.create_task(_work(run, queue, bar, limiters))
-            missing, run.claimed = run.claimed, {}
-            await asyncio.sleep(LOOK if missing else 0)
+                for _ in range(min(model.max_concurrency, len(asked))):
+                    group.create_task(_work(run, handed, bar, limiters))
+            missing = {key: request for key, request in missing.items() if key not in ours}
+            if missing and not run.stopped:
+                run.store.let_go()  # what failed here may be asked by others
+                await asyncio.sleep(LOOK)
     finally:
         holding.cancel()
 
 
 async def _hold(store: Store) -> None:
-    """Keep our claims while their requests are under way, however long those take."""
+    """Keep what is ours while requests are under way, however long those take."""
     while True:
-        await asyncio.sleep(HOLD)
+        await asyncio.sleep(HELD / 3)
         with suppress(StoreError):  # the next answer will tell
-            store.hold(CLAIM)
+            store.hold()
 
 
 def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
@@ -239,33 +241,14 @@ def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
     return limiters
 
 
-def _handed_out(
-    missing: Mapping[str, Request], model: ModelSpec
-) -> list[list[tuple[str, Request]]]:
-    """The requests as workers take them: what shares a prefix goes to one worker if the prefix is
-    then worked out once, by one engine or before the vendor's cache is asked for it.
-    """
-    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
-    groups = by_prefix(missing)
-    return groups if together else [[entry] for group in groups for entry in group]
-
-
-async def _work(run: _Run, queue: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
-    """Ask what is next in the queue, until it is empty or the run stops."""
+async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
+    """Ask what is handed out, until there is nothing left or the run stops."""
     try:
-        for key, request in chain.from_iterable(queue):
-            claimed = run.store.claim(key, CLAIM)
-            if not claimed:  # another process asks it
-                run.claimed[key] = request
-                continue
-            if isinstance(claimed, Reply):
-                run.done[key] = Response(key, claimed, cached=True)
-            else:
-                for limiter, weigh in limiters:
-                    await limiter.acquire(weigh(request))
-                worst = worst_case(run.model, request)
-                if not await _affords(run, worst):
-                    return
+        for key, request in chain.from_iterable(handed):
+            for limiter, weigh in limiters:
+                await limiter.acquire(weigh(request))
+            worst = worst_case(run.model, request)
+            if await _affords(run, worst):
                 await _one(run, key, request, worst)
             if run.stopped:
                 return
@@ -277,8 +260,8 @@ async def _work(run: _Run, queue: Iterator, bar: tqdm, limiters: list[tuple]) ->
 
 async def _affords(run: _Run, cost: float) -> bool:
     """Whether the cost limit admits one more request, which is reserved then. What is under way,
-    here and in other processes, is reckoned at its worst, so near the limit this waits for it to
-    come in cheaper.
+    here and elsewhere, is reckoned at its worst: near the limit this waits for it to come in
+    cheaper.
     """
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
@@ -296,7 +279,6 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
         reply = without_key(await run.adapter.send(request), run.adapter.secret)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
-        run.store.let_go(key)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
         if isinstance(error, run.adapter.fatal):
             run.stopped = f"turned away with {failed.error}; check its base_url, model and key"
@@ -305,4 +287,4 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
             run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:
         seconds = time.monotonic() - start
-        run.done[key] = run.keep(key, run.whole(request), reply, seconds, worst)
+        run.done[key] = run.keep(key, run.adapter.payload(request), reply, seconds, worst)

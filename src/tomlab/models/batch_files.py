@@ -1,7 +1,6 @@
-"""Batch files: what is missing as OpenAI's batch input, for whatever answers such files.
-
-They lie beside the store, `batches/<model>/<stage>-<hash>.in.jsonl`, the hash that of their
-requests; answers are looked for in every `*.out.jsonl` there.
+"""Batch files: what is missing as OpenAI's batch input, for whatever answers such files, at
+`batches/<model>/<stage>-<hash>.in.jsonl` beside the store; answers are looked for in every
+`*.out.jsonl` there.
 """
 
 import json
@@ -19,9 +18,7 @@ from tomlab.paths import stage
 
 
 def ask(run: Any, missing: Mapping[str, Request]) -> None:
-    """Take in what was answered since; write the rest. Errors: `InputError` where anything is left,
-    with the files and what to do.
-    """
+    """Take in what was answered since; write the rest. Errors: `InputError` where any is left."""
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
     vendor, folder = OpenAIBatches(run.adapter), run.store.path.parent / "batches" / run.model.name
@@ -57,7 +54,7 @@ def _take_in(
             except Exception as error:  # noqa: BLE001 - one line must not lose the others
                 failed.append(f"{path.name}, line {number}: {run.describe(error)}")
             else:
-                worst, sent = worst_case(run.model, missing[key]), run.whole(missing[key])
+                worst, sent = worst_case(run.model, missing[key]), run.adapter.payload(missing[key])
                 run.done[key] = run.keep(key, sent, reply, 0.0, worst)
     return failed
 

@@ -27,23 +27,23 @@ class LineError(Exception):
 
 
 class Batches:
-    """What the vendors' batches are alike in. most, most_bytes: the limits of one batch.
+    """What the vendors' batches are alike in. Each adds `most` and `most_bytes`, the limits of one
+    batch, and what follows from its client's types.
 
     entry: the part of a batch that asks one request, as the client would ask it by itself; create:
-    makes a batch and gives its id, without retries, which might make a second one; look: None while
-    a batch is under way, then "" or why it was ended; find: the id of a batch of which nobody heard
-    whether it was made, None if it is not there, "" while that can't be told.
+    makes a batch and gives its id, without retries, which might make a second one.
     """
-
-    most: int
-    most_bytes: int
 
     def __init__(self, adapter: Remote):
         self.adapter = adapter
 
+    async def look(self, batch: str) -> str | None:
+        """None while a batch is under way, then "" or why it was ended."""
+        return self.ended(await self.batches.retrieve(batch))
+
     async def results(self, batch: str) -> AsyncIterator[tuple[str, Any]]:
         """Of a batch that is over, each key with the answer or the error in its place."""
-        for file in await self.files(batch):
+        for file in self.files(await self.batches.retrieve(batch)):
             async with file as content:
                 rest = b""
                 async for chunk in content.iter_bytes():
@@ -61,6 +61,29 @@ class Batches:
         except (ValueError, TypeError, AttributeError):
             return "", LineError("a broken line among a batch's results")
 
+    async def find(self, keys: Collection[str], since: float, known: Collection[str]) -> str | None:
+        """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
+        while that can't be told. since: when its making began; known: ids of others.
+
+        The key of any of its results proves a batch to be ours or rules it out. Until one that may
+        be ours has results nothing is asked again: waiting costs time alone.
+        """
+        told = None
+        async for found in self.batches.list(limit=100):  # the newest first
+            if self.made(found) < since - SKEW:
+                break
+            if found.id in known:
+                continue
+            if self.ended(found) is None:
+                told = ""
+                continue
+            async for key, _ in self.results(found.id):
+                if key in keys:
+                    return found.id
+                if key:
+                    break
+        return told
+
 
 class OpenAIBatches(Batches):
     """Files of requests, which a batch turns into a file of answers and one of errors."""
@@ -68,33 +91,33 @@ class OpenAIBatches(Batches):
     most, most_bytes = 50_000, 200_000_000
 
     @property
-    def url(self) -> str:
-        return f"/v1{self.adapter.path}"
+    def batches(self) -> Any:
+        return self.adapter.client.batches
 
     def entry(self, key: str, request: Request) -> Payload:
-        body = self.adapter.wire(request)
-        return {"custom_id": key, "method": "POST", "url": self.url, "body": body}
+        url, body = f"/v1{self.adapter.path}", self.adapter.wire(request)
+        return {"custom_id": key, "method": "POST", "url": url, "body": body}
 
-    async def create(self, local: str, entries: Collection[Payload]) -> str:
+    async def create(self, entries: Collection[Payload]) -> str:
         client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
         uploaded = await client.files.create(file=file, purpose="batch")
         made = await client.with_options(max_retries=0).batches.create(
-            endpoint=self.url,
-            completion_window=self.adapter.spec.batch.completion_window,
+            endpoint=f"/v1{self.adapter.path}",
+            completion_window="24h",
             input_file_id=uploaded.id,
-            metadata={"tomlab": local},
         )
         return made.id
 
-    async def look(self, batch: str) -> str | None:
-        found = await self.adapter.client.batches.retrieve(batch)
+    def made(self, found: Any) -> float:
+        return found.created_at
+
+    def ended(self, found: Any) -> str | None:
         if found.status == "failed":
             errors = (found.errors and found.errors.data) or []
             return "failed: " + "; ".join(str(error.message or error.code) for error in errors[:3])
         return {"completed": "", "expired": "", "cancelled": CANCELLED}.get(found.status)
 
-    async def files(self, batch: str) -> list[Any]:
-        found = await self.adapter.client.batches.retrieve(batch)
+    def files(self, found: Any) -> list[Any]:
         streamed = self.adapter.client.files.with_streaming_response
         ids = filter(None, (found.output_file_id, found.error_file_id))
         return [streamed.content(file) for file in ids]
@@ -109,17 +132,6 @@ class OpenAIBatches(Batches):
             return FilteredError(said)
         return LineError(f"{status}: {said}" if status else said, passes(status))
 
-    async def find(
-        self, local: str, keys: Collection[str], since: float, known: Collection[str]
-    ) -> str | None:
-        # It bears our own name of it, and the list has the newest first.
-        async for found in self.adapter.client.batches.list(limit=100):
-            if (found.metadata or {}).get("tomlab") == local:
-                return found.id
-            if found.created_at < since - SKEW:
-                break
-        return None
-
 
 class AnthropicBatches(Batches):
     """The same of batches that carry their requests and give one list of results."""
@@ -127,24 +139,26 @@ class AnthropicBatches(Batches):
     most, most_bytes = 100_000, 256_000_000
 
     @property
-    def _batches(self) -> Any:
+    def batches(self) -> Any:
         return self.adapter.client.messages.batches
 
     def entry(self, key: str, request: Request) -> Payload:
         return {"custom_id": key, "params": self.adapter.wire(request)}
 
-    async def create(self, local: str, entries: Collection[Payload]) -> str:
+    async def create(self, entries: Collection[Payload]) -> str:
         once = self.adapter.client.with_options(max_retries=0).messages.batches
         return (await once.create(requests=entries)).id
 
-    async def look(self, batch: str) -> str | None:
-        found = await self._batches.retrieve(batch)
+    def made(self, found: Any) -> float:
+        return found.created_at.timestamp()
+
+    def ended(self, found: Any) -> str | None:
         if found.processing_status != "ended":
             return None
         return CANCELLED if found.cancel_initiated_at else ""
 
-    async def files(self, batch: str) -> list[Any]:
-        return [self._batches.with_streaming_response.results(batch)]
+    def files(self, found: Any) -> list[Any]:
+        return [self.batches.with_streaming_response.results(found.id)]
 
     def answer(self, told: Any) -> Any:
         result = told.result
@@ -152,30 +166,6 @@ class AnthropicBatches(Batches):
             return result.message
         error = (result.error or Told()).error or Told()
         return LineError(_said(error) or result.type, error.type != "invalid_request_error")
-
-    async def find(
-        self, local: str, keys: Collection[str], since: float, known: Collection[str]
-    ) -> str | None:
-        # No batch bears a name of ours. What was made since then, is not known by its id and has as
-        # many requests as ours may be ours: the `custom_id` of any of its results proves it or
-        # rules it out, and those are there once it has ended. Until then nothing is asked again:
-        # waiting costs time alone.
-        told = None
-        async for found in self._batches.list(limit=100):
-            if found.created_at.timestamp() < since - SKEW:
-                break
-            counts = found.request_counts.to_dict().values()
-            if found.id in known or found.archived_at or sum(counts) != len(keys):
-                continue
-            if found.processing_status != "ended":
-                told = ""
-                continue
-            async for key, _ in self.results(found.id):
-                if key in keys:
-                    return found.id
-                if key:
-                    break
-        return told
 
 
 def parts(

@@ -41,8 +41,7 @@ _LEDGER = {
 @dataclass
 class Batch:
     """A batch under way. local: our own name of it; usd: the most it may cost, which the store has
-    reserved under that name; sent: when its making began; id: the vendor's, once that is known;
-    keys: its requests.
+    reserved under that name; sent: when its making began; id: the vendor's; keys: its requests.
     """
 
     local: str
@@ -61,7 +60,6 @@ class Ledger:
         store.all("ATTACH ? AS ledger", str(self.path))
         for name, columns in _LEDGER.items():
             store.all(f"CREATE TABLE IF NOT EXISTS ledger.{name} ({columns})")
-        store.all("CREATE INDEX IF NOT EXISTS ledger.of ON requests (local)")
 
     def begin(
         self, requests: Mapping[str, Mapping], costs: Sequence[float], limit: float | None
@@ -80,10 +78,6 @@ class Ledger:
             db.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
         return Batch(local, usd, sent, None, {*admitted})
 
-    def note(self, batch: Batch, id: str) -> None:
-        """What the vendor calls a batch: it is made."""
-        self.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
-
     def end(self, batch: Batch) -> None:
         """A batch is over, or was never made: its requests may be in another."""
         with self.store.changing() as db:
@@ -94,21 +88,12 @@ class Ledger:
     def under_way(self, keys: Collection[str]) -> list[Batch]:
         """The batches with any of these requests, the first one first."""
         found = self.store.all(
-            "SELECT local, usd, ifnull(sent, 0), id, json_group_array(key)"
+            "SELECT local, usd, sent, id, json_group_array(key)"
             " FROM batches JOIN requests USING (local) WHERE local IN (SELECT local FROM requests"
             " WHERE key IN (SELECT value FROM json_each(?))) GROUP BY local ORDER BY sent",
             json.dumps([*keys]),
         )
         return [Batch(*about, set(json.loads(requests))) for *about, requests in found]
-
-    def request(self, key: str) -> dict:
-        """What was sent for a key."""
-        [[request]] = self.store.all("SELECT request FROM requests WHERE key = ?", key)
-        return json.loads(request)
-
-    def ids(self) -> set[str]:
-        """The vendors' ids of all batches."""
-        return {id for (id,) in self.store.all("SELECT id FROM batches WHERE id IS NOT NULL")}
 
 
 async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
@@ -151,11 +136,9 @@ class _Asking:
 
     def left(self) -> str:
         """What goes on without us."""
-        if not self.open:
-            return ""
         count = sum(len(batch.keys) for batch in self.open)
         goes_on = f"; {count:,} requests in {len(self.open)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up"
+        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if count else ""
 
     async def step(self) -> str:
         """Store what came back, and send what waits and is in no batch; why the run has to stop.
@@ -197,7 +180,7 @@ class _Asking:
         """
         run, limit = self.run, self.run.limits.max_cost_usd
         costs = [worst_case(run.model, self.waiting[key]) for key in part]
-        sent = {key: run.whole(self.waiting[key]) for key in part}
+        sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
         batch = self.ledger.begin(sent, costs, limit)
         if batch is None:
             if not (found := run.store.spending()).under_way:
@@ -207,14 +190,18 @@ class _Asking:
         self.open.append(batch)
         entries = [entry for key, entry in part.items() if key in batch.keys]
         try:
-            made = await self.vendor.create(batch.local, entries)
+            made = await self.vendor.create(entries)
         except Exception as error:
             status = getattr(error, "status_code", None)
             if status is not None and status < 500:  # it was not made
                 self._end(batch)
             raise
-        self.ledger.note(batch, made)
+        self._note(batch, made)
         return len(entries) == len(part)
+
+    def _note(self, batch: Batch, id: str) -> None:
+        """What the vendor calls a batch: it is made."""
+        self.run.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
 
     def _end(self, batch: Batch) -> None:
         self.ledger.end(batch)
@@ -229,14 +216,14 @@ class _Asking:
     async def _is_over(self, batch: Batch) -> bool:
         """Whether a batch is over, and its results are stored, or was never made."""
         if batch.id is None:
-            known = self.ledger.ids()
-            found = await self.vendor.find(batch.local, batch.keys, batch.sent, known)
+            ids = self.run.store.all("SELECT id FROM batches WHERE id IS NOT NULL")
+            found = await self.vendor.find(batch.keys, batch.sent, {id for (id,) in ids})
             if found:
-                self.ledger.note(batch, found)
-            missed_before = batch.local in self.missed
-            if found is None:
-                self.missed.add(batch.local)
-            return found is None and missed_before
+                self._note(batch, found)
+            if found is not None or batch.local in self.missed:
+                return found is None
+            self.missed.add(batch.local)
+            return False
         ended = await self.vendor.look(batch.id)
         if ended is None:
             return False
@@ -262,5 +249,6 @@ class _Asking:
             if key in self.waiting and not (again and self.failed[key] < ROUNDS):
                 self._over(run.fail(key, error, worst))
         else:
-            sent = self.ledger.request(key)
-            self._over(run.keep(key, sent, reply, time.time() - batch.sent, worst))
+            [[sent]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
+            seconds = time.time() - batch.sent
+            self._over(run.keep(key, json.loads(sent), reply, seconds, worst))

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -42,18 +43,26 @@ def from_json(text: str) -> Any:
     return json.loads(text, object_hook=lambda fields: Told(**fields))
 
 
+@contextmanager
+def form_of(answer: Any) -> Iterator[None]:
+    """While a reply is read. Errors: `MalformedReplyError` where it is of another form."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError):
+        found = f"what the protocol tells is not in the reply: {str(answer)!r}"
+        raise MalformedReplyError(found) from None
+
+
 def reply(
     text: Any,
     finish: Any,
     finishes: Mapping[str, str],
-    prompt_tokens: Any,
-    completion_tokens: Any,
+    counts: Iterable[Any],
     origin: Mapping[str, Any],
-    cached: Any = 0,
-    written: Any = 0,
 ) -> Reply:
-    """A checked reply. finishes: a protocol's reasons by our names; others are "other". origin: of
-    which what is a text is kept. cached, written: of the prompt's tokens.
+    """A checked reply. finishes: a protocol's reasons by our names; others are "other". counts: the
+    tokens of the prompt and of the answer; of the prompt, those read from the vendor's cache and
+    written there. origin: of which what is a text is kept.
 
     Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
     `FilteredError` where the reason is "filtered".
@@ -65,12 +74,15 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
-    texts = {name: value for name, value in origin.items() if isinstance(value, str)}
     # None of it is the answer; what can't be written as UTF-8 may go.
-    told = {name: value.encode(errors="replace").decode() for name, value in texts.items()}
-    prompt, completion = count(prompt_tokens), count(completion_tokens)
-    read = min(count(cached), prompt)
-    found = Reply(text, reason, prompt, completion, told, read, min(count(written), prompt - read))
+    told = {
+        name: value.encode(errors="replace").decode()
+        for name, value in origin.items()
+        if isinstance(value, str)
+    }
+    prompt, completion, cached, written = map(count, counts)
+    cached = min(cached, prompt)
+    found = Reply(text, reason, prompt, completion, told, cached, min(written, prompt - cached))
     if reason == FILTERED:
         raise FilteredError(f"after {completion:,} tokens", found)
     return found
@@ -78,9 +90,8 @@ def reply(
 
 def thinking(*parts: Any) -> dict[str, str]:
     """What a model thought, each part once, for an origin; nothing where it told nothing."""
-    texts = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
-    told = "\n\n".join(texts)
-    return {"thinking": told} if told else {}
+    told = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
+    return {"thinking": "\n\n".join(told)} if told else {}
 
 
 def count(tokens: Any) -> int:
@@ -100,7 +111,6 @@ def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
     """
     if not key or len(key) < SHORTEST_KEY:
         return text
-    text = text.replace(key, "…")
     parts = [key[start : start + most + 1] for start in range(len(key) - most)]
     if any(part in text for part in parts):
         # From where a part begins to the end of the last one that begins next to another.

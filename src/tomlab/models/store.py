@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 import time
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import accumulate
@@ -26,7 +26,7 @@ from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
 VERSION = 3  # of the schema
-RESERVED = 30.0  # seconds for which a reservation is known to be under way unless it is held
+HELD = 30.0  # seconds for which claims and reservations are ours unless we `hold` them
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
@@ -97,11 +97,13 @@ class Store:
         self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # One at a time: what another that opens it holds for moments fails at once in SQLite,
-            # whatever timeout the connection has.
+            # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
             with FileLock(f"{path}.lock"):
                 self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-                self._check_form()
+                [[version]] = self.all("PRAGMA user_version")
+                if version > VERSION:
+                    found = f"found schema {version} of the response store, expected {VERSION}"
+                    raise StoreError(f"{path}: {found}: made by a newer tomlab; update this one")
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA main.synchronous=NORMAL")
                 for name, columns in _TABLES.items():
@@ -119,10 +121,10 @@ class Store:
         return self
 
     def __exit__(self, *_) -> None:
-        with suppress(sqlite3.Error):
-            self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+        with suppress(StoreError):
+            self.let_go()
             # Nobody waits for what is under way now.
-            self._db.execute("UPDATE reserved SET until = 0 WHERE owner = ?", [self._owner])
+            self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
 
     @contextmanager
@@ -148,17 +150,6 @@ class Store:
         """The rows that a command gives."""
         with self._told():
             return self._db.execute(command, values).fetchall()
-
-    def _check_form(self) -> None:
-        [[version]] = self.all("PRAGMA user_version")
-        if version > VERSION:
-            found = f"found schema {version} of the response store, expected {VERSION}"
-            raise StoreError(f"{self.path}: {found}: made by a newer tomlab; update this one")
-        tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
-        columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
-        if tables and columns != [*_NAMES]:
-            found = f"not a response store: found {', '.join(columns or tables)}"
-            raise StoreError(f"{self.path}: {found}, expected {', '.join(_NAMES)}")
 
     def check_writable(self) -> None:
         """Write to the store without changing it. Errors: `StoreError` if that fails."""
@@ -186,14 +177,11 @@ class Store:
         return self.replies([row["key"]])[row["key"]]
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere; the keys of those that differ here, which stay as here.
-
-        rows: as of `kept`. They cost nothing here.
+        """Store answers from elsewhere, rows as of `kept`, which cost nothing here; the keys of
+        those that differ here, which stay as they are.
         """
         self._insert(rows, paid=False)
-        uses = [
-            (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
-        ]
+        uses = [(r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines()]
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
         there = self.replies(row["key"] for row in rows)
@@ -203,15 +191,13 @@ class Store:
         command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
         with self.changing() as db:
             db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
-            db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
             for row in rows if paid else ():
                 if row["cost"] or row["reserved"]:
                     self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
 
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
-        """Note by which stage, such as `3_evaluation/bigtom`, answers were asked.
-
-        purposes: of each the key and what it was asked for.
+        """Note by which stage, such as `3_evaluation/bigtom`, answers were asked, and of each key
+        what for.
         """
         rows = sorted({(key, stage, purpose) for key, purpose in purposes})
         with self.changing() as db:
@@ -236,61 +222,46 @@ class Store:
         return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
 
     def measured(self, stage: str) -> list[tuple]:
-        """What answers asked for by a stage took, by model and method: how many, sums of their
-        tokens, of the characters of their messages as JSON and of their seconds.
-        """
-        texts = " + ".join(
-            f"ifnull(length(json_extract(request, '$.{name}')), 0)"
-            for name in ("messages", "input", "system")
-        )
+        """How many answers a stage asked for by model and method, and their seconds in all."""
         return self.all(
-            "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
-            f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
+            "SELECT model, method, COUNT(*), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
             " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
             " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method",
             stage,
         )
 
-    # Claims
+    # What is under way
 
-    def claim(self, key: str, seconds: float) -> Reply | bool:
-        """Whether a request is now ours to ask, for so many seconds; the reply if there is one.
-
-        False while another process has claimed it and its time is not over.
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """Those of the requests that are now ours to ask: no other process has claimed them, or it
+        is gone. It stores a reply before it lets go: look for replies after this.
         """
-        now = time.time()
-        claimed = self.all(
-            "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
-            " SET owner = excluded.owner, until = excluded.until"
-            " WHERE until < ? OR owner = excluded.owner RETURNING 1",
-            *(key, self._owner, now + seconds, now),
-        )
-        # Looked up after the claim: the other process stores a reply before it lets go.
-        if reply := self.replies([key]).get(key):
-            self.let_go(key)
-            return reply
-        return bool(claimed)
+        with self.changing() as db:
+            db.executemany(
+                "INSERT INTO claims VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
+                " SET owner = ?2, until = ?3 WHERE until < ?4",
+                [(key, self._owner, time.time() + HELD, time.time()) for key in keys],
+            )
+            ours = db.execute("SELECT key FROM claims WHERE owner = ?", [self._owner])
+            return {key for (key,) in ours}
 
-    def hold(self, seconds: float) -> None:
-        """Prolong all our claims and our reservation to so many seconds from now."""
+    def let_go(self) -> None:
+        """Give up all our claims."""
+        self.all("DELETE FROM claims WHERE owner = ?", self._owner)
+
+    def hold(self) -> None:
+        """Keep all our claims and our reservation."""
         for table in ("claims", "reserved"):
             command = f"UPDATE {table} SET until = ? WHERE owner = ?"
-            self.all(command, time.time() + seconds, self._owner)
-
-    def let_go(self, key: str) -> None:
-        """Give up a claim."""
-        self.all("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
-
-    # Money
+            self.all(command, time.time() + HELD, self._owner)
 
     def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
-        """How many of these requests may be asked, one after the other: with them, what was spent
-        and what is reserved here, by whomever, stays within `limit` (None: any).
+        """How many of these requests may be asked, one after the other, at the most that each may
+        cost: with what was spent and is reserved here, by whomever, they stay within `limit`.
 
-        costs: the most that each may cost; by: who asks, such as a batch that outlives its process;
-        "": this one, which has to `hold`.
+        by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
         """
-        until = math.inf if by else time.time() + RESERVED
+        until = math.inf if by else time.time() + HELD
         with self.changing() as db:
             is_free = limit is None or not any(costs)
             room = math.inf if is_free else limit + _ROUNDING - sum(self.spending())
@@ -304,9 +275,7 @@ class Store:
         return count
 
     def settle(self, usd: float, paid: float = 0.0) -> None:
-        """So much of our reservation is over: its request brought no answer, though it may have
-        been `paid`. `put` does it for an answer.
-        """
+        """So much of our reservation is over: its request brought no answer, paid or not."""
         if usd or paid:
             with self.changing():
                 self._book(paid, usd, self._owner)
@@ -327,8 +296,7 @@ class Store:
 
     def spent(self) -> float:
         """US dollars spent here, with what is lost."""
-        found = self.spending()
-        return found.answers + found.lost
+        return sum(self.spending()[:2])
 
     def rescue(self) -> Path:
         """Write the answers that the store did not take to another disk; where. The next one who
