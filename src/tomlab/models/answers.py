@@ -49,9 +49,7 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
 
 
 def read(path: Path) -> Iterator[list[dict[str, Any]]]:
-    """The answers of a file, some thousand at a time. Errors: `InputError` for a request that its
-    key does not fit, with the row.
-    """
+    """The answers of a file, some thousand at a time. Errors: `InputError` for a wrong key."""
     before = 0
     for batch in opened(path).iter_batches(AT_ONCE):
         rows = batch.to_pylist()

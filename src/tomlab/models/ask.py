@@ -23,7 +23,7 @@ from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
@@ -79,7 +79,8 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    if limits.max_cost_usd is not None and is_paid(run.model) and run.model.price is None:
+    is_vendors = run.model.provider != "embedded" and run.model.base_url is None
+    if limits.max_cost_usd is not None and is_vendors and run.model.price is None:
         expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
         raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
 
@@ -109,16 +110,9 @@ class _Run:
         stream = sys.__stderr__ or sys.stderr
         try:
             await self.adapter.check()
-            with tqdm(
-                total=self.total,
-                initial=len(self.done),
-                desc=self.model.name,
-                unit="answer",
-                file=stream,
-                disable=not progress,
-                mininterval=0.5 if stream.isatty() else 15,
-                dynamic_ncols=True,
-            ) as bar:
+            shown = {"file": stream, "mininterval": 0.5 if stream.isatty() else 15}
+            shown |= {"disable": not progress, "desc": self.model.name, "unit": "answer"}
+            with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
                 await (batches.ask if batch else _one_by_one)(self, missing, bar)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
             self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
@@ -234,8 +228,7 @@ def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
     limiters = []
     for option, weigh in {"requests": lambda _: 1, "tokens": tokens_a_minute}.items():
         if rate := getattr(model, f"{option}_per_minute", None):
-            # Room for the largest request, not for a minute's worth, which would go out at once
-            # and the next one's within the same minute.
+            # Room for the largest request: a minute's worth would go out at once.
             room = max(map(weigh, missing.values()))
             limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
     return limiters

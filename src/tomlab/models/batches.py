@@ -97,9 +97,8 @@ class Ledger:
 
 
 async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
-    """Ask for all that is missing in batches, until every request has an answer or an error.
-
-    run: the call of `ask` that this is part of; it is told what came and why it stops.
+    """Ask for all that is missing in batches, until every request has an answer or an error. run:
+    the call of `ask` that this is part of, which is told what came and why it stops.
     """
     asking, poll = _Asking(run, missing, bar), run.model.batch.poll
     lock = AsyncFileLock(
@@ -141,9 +140,8 @@ class _Asking:
         return f"{goes_on} ({self.ledger.path}); the next run takes them up" if count else ""
 
     async def step(self) -> str:
-        """Store what came back, and send what waits and is in no batch; why the run has to stop.
-
-        A fault that passes is borne `limits.give_up_after` times in a row.
+        """Store what came back, and send what waits and is in no batch; why the run has to stop. A
+        fault that passes is borne `limits.give_up_after` times in a row.
         """
         try:
             await self._step()

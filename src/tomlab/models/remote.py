@@ -70,9 +70,7 @@ class Remote:
         return sent | sent.pop("extra_body")
 
     async def send(self, request: Request) -> Reply:
-        """One answer. Errors: those of `read` and of the client; `FilteredError`, too, where the
-        question is filtered.
-        """
+        """One answer. Errors: those of `read` and of the client."""
         sdk = self.sdk
         try:
             # Not by the method of its name, which goes through the types of all that is sent and
@@ -99,9 +97,8 @@ class Remote:
         return request.temperature if declared == PROTOCOL else declared
 
     async def check(self) -> None:
-        """Ask for the list of models, which costs nothing: is the server there, the key good, the
-        model known? A server without such a list, and an entry that says `listed: false`, is taken
-        on trust. A name that isn't listed may be an alias, which the server tells on asking.
+        """By the list of models, which costs nothing: is the server there, the key good, the model
+        known, be it as an alias? A server without a list is taken on trust.
         """
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)

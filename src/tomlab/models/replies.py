@@ -21,9 +21,8 @@ class MalformedReplyError(ValueError):
 
 
 class FilteredError(Exception):
-    """The vendor's content filter took the question or the answer: that is no word of the model's.
-
-    reply: with the tokens that were counted all the same.
+    """The vendor's content filter took the question or the answer. reply: with the tokens that were
+    counted all the same.
     """
 
     def __init__(self, said: str, reply: Reply | None = None):
@@ -54,17 +53,11 @@ def form_of(answer: Any) -> Iterator[None]:
 
 
 def reply(
-    text: Any,
-    finish: Any,
-    finishes: Mapping[str, str],
-    counts: Iterable[Any],
-    origin: Mapping[str, Any],
+    text: Any, finish: Any, finishes: Mapping[str, str], counts: Iterable[Any], origin: Mapping
 ) -> Reply:
     """A checked reply. finishes: a protocol's reasons by our names; others are "other". counts: the
-    tokens of the prompt and of the answer; of the prompt, those read from the vendor's cache and
-    written there. origin: of which what is a text is kept.
-
-    Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
+    tokens of the prompt, of the answer, and of the prompt read from the vendor's cache and written
+    there. Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
     `FilteredError` where the reason is "filtered".
     """
     if not isinstance(text, str):
@@ -74,12 +67,9 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
+    texts = {name: value for name, value in origin.items() if isinstance(value, str)}
     # None of it is the answer; what can't be written as UTF-8 may go.
-    told = {
-        name: value.encode(errors="replace").decode()
-        for name, value in origin.items()
-        if isinstance(value, str)
-    }
+    told = {name: value.encode(errors="replace").decode() for name, value in texts.items()}
     prompt, completion, cached, written = map(count, counts)
     cached = min(cached, prompt)
     found = Reply(text, reason, prompt, completion, told, cached, min(written, prompt - cached))
@@ -106,9 +96,7 @@ def without_key(answer: Reply, key: str | None) -> Reply:
 
 
 def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
-    """An error's text without the key, nor more than `most` characters of it in a row: some servers
-    repeat a part, and what is quoted may be cut.
-    """
+    """A text with at most so many characters of the key in a row: servers repeat a part of it."""
     if not key or len(key) < SHORTEST_KEY:
         return text
     parts = [key[start : start + most + 1] for start in range(len(key) - most)]

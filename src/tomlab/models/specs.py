@@ -91,10 +91,8 @@ class Reply:
 
 @dataclass(frozen=True)
 class Response:
-    """A reply with the key of its request, or the error that stands in its place.
-
-    cached: it came from the response store, so nothing was spent now. filtered: the error is that
-    the vendor's content filter took the answer away.
+    """A reply with the key of its request, or the error in its place. cached: nothing was spent on
+    it now; filtered: the vendor's content filter took the answer away.
     """
 
     request_key: str
@@ -164,14 +162,12 @@ class _Spec(params.Section):
     licence: str = ""  # under which its answers may be shared, for the list of kept answers
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
-        """What of the entry bears on answers; of a benchmark: its groups and limits and the price,
-        which its evaluation shows, too.
-        """
+        """What of the entry bears on answers, of a benchmark with its groups, limits and price."""
         entry = self.model_dump(exclude=_REACH)
         parts = ("groups", "variants", "answer_tokens")
         own = {name: entry.pop(name).get(benchmark, {}) for name in parts}
-        price = {"price": entry.pop("price")}
-        return entry | own | price if benchmark else entry
+        own["price"] = entry.pop("price")
+        return entry | own if benchmark else entry
 
 
 class EmbeddedModel(_Spec):
@@ -236,30 +232,21 @@ _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
-def is_paid(spec: ModelSpec) -> bool:
-    """Whether asking costs: a price is declared, or a vendor is asked at its own address."""
-    vendors = spec.provider in ("openai", "anthropic") and spec.base_url is None
-    return spec.price is not None or vendors
-
-
 def is_sampled(spec: ModelSpec) -> bool:
-    """Whether chance has a part in its answers: asked at a declared temperature above 0, or at one
-    of its own (null). All benchmarks' protocols ask at 0.
-    """
+    """Whether chance has a part in its answers; all benchmarks' protocols ask at temperature 0."""
     return getattr(spec, "temperature", PROTOCOL) not in (0, PROTOCOL)
 
 
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
-    # missing: what is not kept is asked; never: it is an error, so that nothing is spent.
+    # What is not kept is asked, or is an error, so that nothing is spent.
     ask: Literal["missing", "never"] = "missing"
     # What may be spent in all at one response store, by whatever asks there.
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)
-    # Folders of kept answers, see `models.answers`; written as `run.answers`.
-    answers: tuple[Path, ...] = ()
+    answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
 
 
 def model(name: str, path: Path | str = PARAMS) -> ModelSpec:

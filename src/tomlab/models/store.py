@@ -54,8 +54,8 @@ class StoreError(InputError):
 
 
 class Spending(NamedTuple):
-    """What was spent at a store, in US dollars: on answers, on what was `lost` (under way when its
-    process was killed, at the most it may have cost), and at most on what is under way.
+    """US dollars spent at a store on answers, at most `lost` on what was under way when its process
+    was killed, and at most spent on what is under way.
     """
 
     answers: float
@@ -64,9 +64,7 @@ class Spending(NamedTuple):
 
 
 def canonical(request: Mapping) -> str:
-    """`request` as JSON in one spelling, its fields in the order in which they are sent: that of a
-    schema's properties is the order in which a model held to it answers.
-    """
+    """`request` as JSON in one spelling. Its order stays: in that of a schema a model answers."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -84,15 +82,13 @@ class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
     Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all. Without a flush to disk per commit: killing the process
-    loses nothing; a power cut may lose the last moments. What a killed process had reserved still
-    counts as spent.
+    each may still spend counts for all, even after it was killed. Killing a process loses nothing;
+    a power cut may lose the last moments, as commits are not flushed to disk.
     """
 
     def __init__(self, path: Path | str):
-        """Open or make a store, and take in what a run before could not store.
-
-        Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
+        """Open or make a store, and take in what a run before could not store. Errors: `StoreError`
+        for no store, a damaged or newer one, which is left alone.
         """
         self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
         with self._told():
@@ -164,9 +160,8 @@ class Store:
         return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
-        """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
-        that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
-        among those to `rescue` then.
+        """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
+        kept, an earlier one if there was one. Errors: `StoreError`; the answer is `unsaved` then.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
@@ -196,17 +191,13 @@ class Store:
                     self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
 
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
-        """Note by which stage, such as `3_evaluation/bigtom`, answers were asked, and of each key
-        what for.
-        """
+        """Note by which stage, such as `3_evaluation/bigtom`, and what for each key was asked."""
         rows = sorted({(key, stage, purpose) for key, purpose in purposes})
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
-        """The answers that stages of a benchmark asked for, as `row` makes them, with their `uses`:
-        lines of stage and purpose.
-        """
+        """The answers that a benchmark's stages asked for, as `row`, with `uses` in lines."""
         query = (
             f"SELECT {', '.join(f'r.{name}' for name in _NAMES)}, u.uses FROM responses r JOIN"
             " (SELECT key, group_concat(stage || ' ' || purpose, char(10)) uses FROM uses"
@@ -233,8 +224,8 @@ class Store:
     # What is under way
 
     def claim(self, keys: Collection[str]) -> set[str]:
-        """Those of the requests that are now ours to ask: no other process has claimed them, or it
-        is gone. It stores a reply before it lets go: look for replies after this.
+        """Those of the requests that no other process has claimed and that are ours to ask now. It
+        stores replies before it lets go: look for them after this.
         """
         with self.changing() as db:
             db.executemany(
@@ -299,9 +290,7 @@ class Store:
         return sum(self.spending()[:2])
 
     def rescue(self) -> Path:
-        """Write the answers that the store did not take to another disk; where. The next one who
-        opens the store takes them in. Errors: `OSError`.
-        """
+        """Write what is unsaved to another disk, for the next one who opens the store; where."""
         path = Path(tempfile.gettempdir()) / f"{self._rescued}-{self._owner}.jsonl"
         partial = path.with_suffix(".partial")
         partial.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
