@@ -73,15 +73,6 @@ def test_a_request_in_a_batch_is_the_one_that_is_asked_by_itself(client, server,
     assert server.asked[0].body["top_k"] == 5
 
 
-@CLIENTS
-def test_an_answer_bought_in_a_batch_is_found_when_asking_without(client, server, store):
-    answers(questions(6), batched(client, server), store)
-    responses = answers(questions(6), toy(client, server.url), store)
-    assert texts(responses) == GOOD
-    assert all(response.cached for response in responses)
-    assert not server.asked
-
-
 def test_parts_keep_to_both_limits(server, monkeypatch):
     vendor = OpenAIBatches(OpenAI(batched("openai", server)))
     sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}

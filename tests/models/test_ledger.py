@@ -1,10 +1,6 @@
 """What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
 
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +11,7 @@ from tomlab.models import store as stores
 from tomlab.models.costs import cost_of, worst_case
 from tomlab.models.specs import Price, Reply
 from tomlab.models.store import Store, StoreError, row
-from toy_models import answers, question, questions, toy
+from toy_models import answers, question, questions, run_in_a_process, toy
 
 # Ten tokens at most for a question, seven in fact, a dollar each.
 DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
@@ -28,13 +24,6 @@ url, path, name, limit = sys.argv[1:]
 spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
 answers([question(f"{name} {n}?") for n in range(40)], spec, path, max_cost_usd=float(limit))
 """
-
-
-def ask_in_a_process(url: str, store: Path, name: str, limit: float) -> subprocess.Popen:
-    helpers = Path(__file__).parents[1] / "helpers"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(helpers), *sys.path])}
-    command = [sys.executable, "-c", ASKER, url, str(store), name, str(limit)]
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
 
 
 def paid(key: str, cost: float | None = 0.5) -> dict:
@@ -147,7 +136,7 @@ def test_failed_request_costs_nothing(faulty_server, store):
 
 def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
-    both = [ask_in_a_process(faulty_server.url, store, name, 100) for name in ("a", "b")]
+    both = [run_in_a_process(ASKER, faulty_server.url, store, name, 100) for name in ("a", "b")]
     told = [process.communicate(timeout=60)[1] for process in both]
     assert all("max_cost_usd = 100" in one for one in told)
     assert len(faulty_server.asked) == 13  # $91; a fourteenth might have made it $101
@@ -157,7 +146,7 @@ def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
 
 def test_limit_holds_over_a_kill_and_what_was_under_way_counts_as_spent(faulty_server, store):
     faulty_server.script, faulty_server.default = [GOOD] * 4, Act(wait=60)
-    process = ask_in_a_process(faulty_server.url, store, "a", 100)
+    process = run_in_a_process(ASKER, faulty_server.url, store, "a", 100)
     while len(faulty_server.asked) < 6:
         assert process.poll() is None
         time.sleep(0.02)

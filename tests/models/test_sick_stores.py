@@ -3,8 +3,6 @@
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,26 +19,14 @@ from tomlab.models import store as stores
 from tomlab.models.batches import Ledger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
-from toy_models import answers, question, questions, texts, toy
+from toy_models import answers, question, questions, run_in_a_process, texts, toy
 
 ASKER = """
-import asyncio, json, sys
-from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, Request, model_spec
+import sys
+from toy_models import answers, questions, texts, toy
 url, store, count = sys.argv[1:]
-entry = {"provider": "openai", "model": "toy", "base_url": url + "/v1", "max_retries": 0}
-requests = [Request(({"role": "user", "content": f"Question {n}?"},), 10) for n in range(int(count))]
-spec = model_spec("toy", {"toy": entry})
-responses = asyncio.run(ask(requests, spec, store=store, limits=Limits(), progress=False))
-print(json.dumps([response.reply.text for response in responses]))
+print(texts(answers(questions(int(count)), toy("openai", url, max_retries=0), store)))
 """
-
-
-def ask_in_a_process(url: str, store: Path, count: int, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", ASKER, url, str(store), str(count)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=env, **streams, **options)
 
 
 def answer(key: str, text: str = "In the attic.") -> dict:
@@ -111,11 +97,21 @@ def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
 
 def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
-    both = [ask_in_a_process(faulty_server.url, store, 120) for _ in range(2)]
+    both = [run_in_a_process(ASKER, faulty_server.url, store, 120) for _ in range(2)]
     said = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     assert said[0][0] == said[1][0]
     assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 120
+
+
+def test_what_failed_in_one_process_is_asked_by_the_other(faulty_server, store):
+    faulty_server.default = Act(status=400, wait=0.2)
+    spec = toy("openai", faulty_server.url)
+    with ThreadPoolExecutor(2) as pool:
+        parts = [questions(4)[:3], questions(4)[1:]]
+        jobs = [pool.submit(answers, part, spec, store) for part in parts]
+        assert all(response.error for job in jobs for response in job.result())
+    assert len(faulty_server.asked) == 6
 
 
 def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
@@ -164,7 +160,7 @@ def test_store_of_a_later_schema_is_refused_and_left_alone(store):
 def test_ctrl_c_says_in_one_line_what_is_kept(faulty_server, store):
     faulty_server.script = [Act()] * 20
     faulty_server.default = Act(wait=60)
-    process = ask_in_a_process(faulty_server.url, store, 100)
+    process = run_in_a_process(ASKER, faulty_server.url, store, 100)
     while len(faulty_server.asked) < 28:
         time.sleep(0.05)
     time.sleep(0.3)
