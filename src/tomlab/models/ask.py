@@ -125,17 +125,9 @@ class _Run:
 
     def _end(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
-        unsaved = len(self.store.unsaved)
         kept = sum(response.reply is not None for response in self.done.values())
         told = f"models.{self.model.name}: {self.stopped}. {kept} of {self.total} answers are kept"
-        told, again = f"{told} ({self.spent_so_far()})", "running again asks only for the rest"
-        if not unsaved:
-            return InputError(f"{told}; {again}")
-        told += f"; {unsaved} more that came back could not be stored"
-        try:
-            return StoreError(f"{told} and are in {self.store.rescue()}, for the next run; {again}")
-        except OSError as error:
-            return StoreError(f"{told} and are lost: {error}")
+        return InputError(f"{told} ({self.spent_so_far()}); running again asks only for the rest")
 
     def no_more(self, cost: float, found: Spending) -> str:
         """Why the cost limit admits no other request."""

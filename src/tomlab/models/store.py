@@ -90,7 +90,7 @@ class Store:
         """Open or make a store, and take in what a run before could not store. Errors: `StoreError`
         for no store, a damaged or newer one, which is left alone.
         """
-        self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
+        self.path, self._owner = Path(path), uuid4().hex
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
@@ -108,9 +108,9 @@ class Store:
                     self.all("INSERT INTO spent VALUES (1, 0)")
                     self.check_writable()
         self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
-        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.jsonl"):
+        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.json"):
             if file.stat().st_uid == os.getuid():  # the folder is everybody's
-                self._insert([json.loads(line) for line in file.read_text().splitlines()])
+                self._insert([json.loads(file.read_text())])
                 file.unlink()
 
     def __enter__(self) -> Self:
@@ -161,14 +161,21 @@ class Store:
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
         """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
-        kept, an earlier one if there was one. Errors: `StoreError`; the answer is `unsaved` then.
+        kept, an earlier one if there was one. Errors: `StoreError`; the answer goes to another disk
+        then, for the next one who opens the store.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
             self._insert([answer])
-        except StoreError:
-            self.unsaved.append(answer)
-            raise
+        except StoreError as error:
+            path = Path(tempfile.gettempdir()) / f"{self._rescued}-{uuid4().hex}.json"
+            try:
+                path.with_suffix(".partial").write_text(json.dumps(answer))
+                path.with_suffix(".partial").replace(path)
+            except OSError as lost:
+                raise StoreError(f"{error}; an answer that came back is lost: {lost}") from None
+            kept = f"what came back is in {path.parent}, for the next run"
+            raise StoreError(f"{error}; {kept}") from None
         return self.replies([row["key"]])[row["key"]]
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -288,13 +295,6 @@ class Store:
     def spent(self) -> float:
         """US dollars spent here, with what is lost."""
         return sum(self.spending()[:2])
-
-    def rescue(self) -> Path:
-        """Write what is unsaved to another disk, for the next one who opens the store; where."""
-        path = Path(tempfile.gettempdir()) / f"{self._rescued}-{self._owner}.jsonl"
-        partial = path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
-        return partial.replace(path)
 
 
 def row(
