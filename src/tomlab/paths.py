@@ -1,6 +1,7 @@
 """Where everything is, relative to the repository's root or to the folder TOMLAB_ROOT names."""
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -9,25 +10,13 @@ from pathlib import Path
 
 from tomlab.errors import InputError
 
-_COPIES = (".dvc", "tmp", "exps")
-
-
-def _copy() -> Path | None:
-    """The copy of the repository in which DVC runs an experiment of its queue, if it does that."""
-    here = Path.cwd()
-    copies = [each for each in (here, *here.parents) if workspace(each) != each]
-    return next((each for each in copies if (each / ".dvc").is_dir()), None)
-
-
-def workspace(root: Path) -> Path:
-    """The repository of which `root` is a copy for an experiment; else `root` itself."""
-    places = (above for above in root.parents if above.parts[-3:] == _COPIES)
-    return next((above.parents[2] for above in places), root)
-
-
-ROOT = os.environ.get("TOMLAB_ROOT") or _copy() or Path(__file__).resolve().parents[2]
+# DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
+_COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
+copy = _COPY.match(str(Path.cwd()))
+ROOT = os.environ.get("TOMLAB_ROOT") or (copy and copy[0]) or Path(__file__).resolve().parents[2]
 ROOT = Path(ROOT).resolve()
-WORKSPACE = workspace(ROOT)
+copy = _COPY.match(str(ROOT))
+WORKSPACE = Path(copy["workspace"]) if copy else ROOT
 PARAMS = ROOT / "params.yaml"
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
@@ -40,15 +29,13 @@ if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
         shutil.copytree(RESULTS, SCRATCH, ignore=shutil.ignore_patterns("scratch"))
     RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
 PACKAGE = Path(__file__).resolve().parent
-# Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
-# Outside an experiment's copy, too, which goes when it ends.
+# Outside every stage's outputs, which DVC deletes before a stage runs, and outside an experiment's
+# copy: responses are paid for.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def kind(path: Path | str) -> str:
-    """What there is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be
-    told: above it is a folder that may not be entered, a link leads to itself.
-    """
+    """What is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be told."""
     try:
         return "folder" if stat.S_ISDIR(Path(path).stat().st_mode) else "file"
     except (FileNotFoundError, NotADirectoryError):
@@ -59,8 +46,8 @@ def kind(path: Path | str) -> str:
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a path of the user's leads: from the repository's root on, or from somebody's home. Out
-    of the repository it is the same in an experiment's copy.
+    """Where a user's path leads, from the repository's root or from a home; one out of the
+    repository leads to the same place in an experiment's copy.
     """
     return (WORKSPACE if ".." in Path(path).parts else ROOT) / Path(path).expanduser()
 

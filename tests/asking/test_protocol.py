@@ -8,7 +8,7 @@ import pytest
 
 from tomlab import benchmarks
 from tomlab.asking import prompts, protocol
-from tomlab.asking.protocol import Benchmark, Reminding, TwoCalls, no_schema
+from tomlab.asking.protocol import Benchmark, Building, no_schema
 
 NAMES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
 
@@ -77,12 +77,12 @@ def test_methods_of_two_calls_name_a_method_and_can_take_its_reasoning(benchmark
     first = {getattr(method, "first", None) for method in benchmark.METHODS.values()} - {None}
     assert first <= set(benchmark.METHODS)
     if first:
-        takes(benchmark.reasoning_of, TwoCalls.reasoning_of)
+        takes(benchmark.reasoning_of, Building.reasoning_of)
 
 
 def test_methods_with_a_reminder_come_with_what_makes_it(benchmark):
     if any(getattr(method, "reminder", False) for method in benchmark.METHODS.values()):
-        takes(benchmark.remind, Reminding.remind)
+        takes(benchmark.remind, Building.remind)
 
 
 def test_schema_of_every_method_is_a_json_schema_or_none(benchmark):
@@ -101,6 +101,6 @@ def test_face_exports_what_the_protocol_names(benchmark):
 
 
 def test_every_member_says_what_it_gives():
-    for declared in (Benchmark, TwoCalls, Reminding):
+    for declared in (Benchmark, Building):
         assert all(function.__doc__ for function in members(declared).values())
     assert protocol.__doc__

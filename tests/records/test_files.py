@@ -99,7 +99,7 @@ def test_all_faults_come_at_once_by_row(form):
     assert found.splitlines()[1:] == [
         "  row 3: found 1 fields, expected 5",
         "  row 2, field mark: found '9', expected 1 to 3",
-        "  row 4, field who_kind: found 'llm:m', expected 'human', which 'ann' is in row 2",
+        "  row 4, field who_kind: found 'llm:m', expected human",
         "  row 4: who 'ann', unit 'u1', aspect 'size' stands in row 2 too, expected once",
         "  row 5, field unit: found 'u9', expected the id of a unit that there is",
         "  row 5, field who: found nothing, expected some text",

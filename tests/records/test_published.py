@@ -73,11 +73,6 @@ def test_source_names_benchmark_authors_and_place():
     assert BIGTOM.source("table7_models") == "BigToM (Gandhi et al., 2023), Table 7"
 
 
-def test_unknown_table_is_named_with_those_there_are():
-    with pytest.raises(InputError, match=r"'table1' of bigtom.*table7_models"):
-        BIGTOM.read("table1")
-
-
 def test_missing_data_say_how_to_get_them(tmp_path):
     with pytest.raises(InputError, match="make data"):
         read("bigtom", "table7_models", tmp_path / "nowhere")
@@ -153,13 +148,6 @@ def test_a_note_quotes_what_a_check_demands_and_finds(audit):
 
 def test_a_check_has_one_name_in_its_table(audit):
     assert not audit.duplicated(["paper", "table", "name"]).any()
-
-
-def test_unknown_check_is_named_with_those_there_are():
-    with pytest.raises(InputError, match=r"'nested' of fantom/table9_all.*nested_scores"):
-        FANTOM.checked("table9_all", "nested")
-    with pytest.raises(InputError, match=r"bigtom/table12_diversity; there are: none"):
-        BIGTOM.checked("table12_diversity", "nested")
 
 
 def test_missing_marks_say_how_to_get_them(copy):

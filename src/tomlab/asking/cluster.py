@@ -35,15 +35,14 @@ def score(
 ) -> pd.DataFrame:
     """Score a file of answers on a cluster, `groups` whole groups a task; the metrics table.
 
-    Groups are what intervals cluster on. items, responses: Parquet files that all workers see, as
-    they see `folder`, which gets `scores/<part>.parquet`, without `FOR_READERS`, and
-    `metrics.parquet`. options: of the benchmark's `score`. The work of a worker that dies is done
-    by another one. Errors: `InputError` for tables that do not fit, and answers to unknown items.
+    items, responses: Parquet files that all workers see, as they see `folder`, which gets
+    `scores/<part>.parquet`, without `FOR_READERS`, and `metrics.parquet`. options: of the
+    benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
     items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
     module = import_module(f"tomlab.benchmarks.{benchmark}")
-    unit = next(iter(module.STRATA), module.UNIT)
-    names = _read(items, columns=[unit])[unit].unique().tolist()
+    unit = next(iter(module.STRATA), module.UNIT)  # what intervals cluster on
+    names = tidy.parquet(items, columns=[unit])[unit].unique().tolist()
     (folder / "scores").mkdir(parents=True, exist_ok=True)
     parts = [names[start : start + groups] for start in range(0, len(names), groups)]
     paths = [folder / "scores" / f"{number:06d}.parquet" for number in range(len(parts))]
@@ -72,9 +71,9 @@ def _score_part(
 ) -> int:
     """Score the answers to the items of some groups and write the scores; how many there are."""
     path.unlink(missing_ok=True)
-    items = tidy.check(_read(files[0], filters=[(unit, "in", names)]), "items", str(files[0]))
+    items = tidy.read("items", files[0], filters=[(unit, "in", names)])
     asked = [("item_id", "in", items["item_id"].tolist())]
-    responses = tidy.check(_read(files[1], filters=asked), "responses", str(files[1]))
+    responses = tidy.read("responses", files[1], filters=asked)
     if responses.empty:
         return 0
     scores = import_module(f"tomlab.benchmarks.{benchmark}").score(items, responses, **options)
@@ -83,10 +82,3 @@ def _score_part(
     scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(partial, index=False)
     partial.replace(path)
     return len(scores)
-
-
-def _read(path: Path, **options: Any) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path, **options)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: found no such Parquet table ({error})") from None

@@ -27,8 +27,8 @@ _PIECE = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.):])?\s*(\S.*?\[([^\]\n]*)\])\s*$"
 class TwoStep:
     """One call of a technique on top of a plain method, which says all that is not said here.
 
-    base: the plain method's name; first: the method of the first call, None where this is it;
-    keeps_story: the second call shows the story, too; also: further prompts of the first call.
+    first: the method of the first call, None where this is it; keeps_story: the second call shows
+    the story, too; also: further prompts of the first call.
     """
 
     technique: str
@@ -46,7 +46,6 @@ class TwoStep:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
         if self.first is None:
             return (*self.also, f"techniques/{self.technique}-first")
         return (*self.plain.prompts, f"techniques/{self.technique}-second")
@@ -54,9 +53,8 @@ class TwoStep:
     def messages(
         self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
     ) -> list[dict[str, str]]:
-        """The chat messages of the call. ask: the benchmark's `messages`, which puts the question
-        in its own form; asks: what is asked, "Question: …" at its end. Errors: `InputError` without
-        a first answer.
+        """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked,
+        "Question: …" at its end. Errors: `InputError` without a first answer.
         """
         if self.first is None:
             told = prompts.load(f"techniques/{self.technique}-first", replaced)
@@ -96,19 +94,13 @@ def perceived(said: str, question: str) -> str:
     """Of a text in pieces those that the person perceives whom the question names first; all of
     it where it is not in pieces, or names nobody who perceives any.
     """
-    pieces = [
-        (piece, [name.strip().casefold() for name in names.split(",")])
-        for piece, names in _PIECE.findall(said)
-    ]
-    asked = question.casefold()
-    named = {
-        found.start(): name
-        for name in {name for _, names in pieces for name in names if name}
-        if (found := re.search(rf"\b{re.escape(name)}\b", asked))
-    }
-    if not named:
+    found = _PIECE.findall(said)
+    pieces = [(piece, [n.strip().casefold() for n in names.split(",")]) for piece, names in found]
+    everyone = {name for _, names in pieces for name in names if name}
+    named = [re.search(rf"\b{re.escape(name)}\b", question.casefold()) for name in everyone]
+    if not any(named):
         return said
-    who = named[min(named)]
+    who = min((hit.start(), hit[0]) for hit in named if hit)[1]
     return "\n".join(piece for piece, names in pieces if who in names)
 
 
