@@ -61,17 +61,14 @@ def there(text: str) -> Path | None:
 
 def user_file(path: Path | str) -> Path:
     """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
-    full = from_root(path)
-    if kind(full) != "file":
-        raise InputError(f"{path}: no such file (looked at {full})")
-    return full
+    return user_path(path, "file")
 
 
-def user_path(path: Path | str) -> Path:
+def user_path(path: Path | str, *kinds: str) -> Path:
     """Like `user_file`, for what may be a folder too."""
-    full = from_root(path)
-    if not kind(full):
-        raise InputError(f"{path}: no such file or folder (looked at {full})")
+    full, wanted = from_root(path), kinds or ("file", "folder")
+    if kind(full) not in wanted:
+        raise InputError(f"{path}: no such {' or '.join(wanted)} (looked at {full})")
     return full
 
 

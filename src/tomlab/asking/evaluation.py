@@ -4,7 +4,6 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -174,61 +173,53 @@ async def evaluate(
     call. options: of `requested`. Errors: those of `models.ask`, and `InputError` when more than
     `limits.max_error_share` failed; what a content filter took away, as it always will, is none.
     """
-    where = f"{benchmark.NAME}, {model.name}"
+    where, limits = f"{benchmark.NAME}, {model.name}", limits or Limits()
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
-    asking = partial(_asked, benchmark, model, limits or Limits(), store, options)
+
+    async def answered(questions: Sequence[Question]) -> pd.DataFrame:
+        """The answers to one call of each question."""
+        requests = requested(benchmark, questions, model, **options)
+        responses = await ask(requests, model, store=store, limits=limits)
+        errors = [r.error for r in responses if r.error is not None and not r.filtered]
+        if len(errors) > limits.max_error_share * len(responses):
+            raise InputError(
+                f"{where}: {len(errors)} of {len(responses)} requests failed (the last: "
+                f"{errors[-1]}), more than limits.max_error_share = {limits.max_error_share}. "
+                "Other answers are kept: running again asks for these alone"
+            )
+        hashes, rows = {}, []
+        for (method, way), files in {(q.method, q.asked_as): q.prompts for q in questions}.items():
+            own = {**(options.get("replaced") or {}), **files}
+            texts = [prompts.load(name, own) for name in benchmark.METHODS[method].prompts]
+            hashes[method, way] = prompts.prompt_hash(*texts)
+        for q, put, response in zip(questions, requests, responses, strict=True):
+            reply = response.reply or Reply(None, FILTERED if response.filtered else None)
+            row = {
+                "item_id": q.item["item_id"],
+                "model": model.name,
+                "method": q.method,
+                "sample": q.number,
+                "asked_as": q.asked_as,
+                "messages": json.dumps([*put.messages], ensure_ascii=False),
+                "prompt_hash": hashes[q.method, q.asked_as],
+                "response": reply.text,
+                "finish_reason": reply.finish_reason,
+                "prompt_tokens": reply.prompt_tokens,
+                "completion_tokens": reply.completion_tokens,
+                "error": response.error,
+                "request_key": response.request_key,
+            }
+            rows.append(row)
+        return pd.DataFrame(rows)
+
     later = [q for q in questions if getattr(benchmark.METHODS[q.method], "first", None)]
     now = [q for q in questions if not getattr(benchmark.METHODS[q.method], "first", None)]
-    tables = [await asking([*now, *first_calls(benchmark, later)])]
+    tables = [await answered([*now, *first_calls(benchmark, later)])]
     if later:
         ready, lost = second_calls(benchmark, later, tables[0])
-        tables += [await asking(ready), lost] if ready else [lost]
+        tables += [await answered(ready), lost] if ready else [lost]
     return check(pd.concat(tables, ignore_index=True), "responses", where)
-
-
-async def _asked(
-    benchmark: Benchmark,
-    model: ModelSpec,
-    limits: Limits,
-    store: Path | str,
-    options: Mapping[str, Any],
-    questions: Sequence[Question],
-) -> pd.DataFrame:
-    """The answers to one call of each question."""
-    requests = requested(benchmark, questions, model, **options)
-    responses = await ask(requests, model, store=store, limits=limits)
-    errors = [r.error for r in responses if r.error is not None and not r.filtered]
-    if len(errors) > limits.max_error_share * len(responses):
-        raise InputError(
-            f"{benchmark.NAME}, {model.name}: {len(errors)} of {len(responses)} requests failed "
-            f"(the last: {errors[-1]}), more than limits.max_error_share = "
-            f"{limits.max_error_share}. Other answers are kept: running again asks for these alone"
-        )
-    replaced, hashes, rows = options.get("replaced") or {}, {}, []
-    for (method, way), files in {(q.method, q.asked_as): q.prompts for q in questions}.items():
-        own = {**replaced, **files}
-        texts = [prompts.load(name, own) for name in benchmark.METHODS[method].prompts]
-        hashes[method, way] = prompts.prompt_hash(*texts)
-    for q, put, response in zip(questions, requests, responses, strict=True):
-        reply = response.reply or Reply(None, FILTERED if response.filtered else None)
-        row = {
-            "item_id": q.item["item_id"],
-            "model": model.name,
-            "method": q.method,
-            "sample": q.number,
-            "asked_as": q.asked_as,
-            "messages": json.dumps([*put.messages], ensure_ascii=False),
-            "prompt_hash": hashes[q.method, q.asked_as],
-            "response": reply.text,
-            "finish_reason": reply.finish_reason,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "error": response.error,
-            "request_key": response.request_key,
-        }
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def first_calls(benchmark: Benchmark, questions: Sequence[Question]) -> list[Question]:

@@ -5,7 +5,6 @@ has its line and field.
 import csv
 import io
 import json
-import math
 import re
 import reprlib
 from collections import Counter
@@ -196,23 +195,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict:
     return dict(pairs)
 
 
-def unfit(value: Any, place: tuple[str | int, ...] = (), *, nan: bool = False) -> Iterator[str]:
-    """Numbers and texts in a parsed value that no JSON and no UTF-8 file can hold. nan: whether NaN
-    and the like may stand there.
+def unfit(value: Any, *, nan: bool = False) -> list[str]:
+    """Why no JSON file can hold a parsed value, if so: it has infinite numbers, or lone halves
+    of characters, which an escape may name. nan: whether NaN and the like may stand there.
     """
-    match value:
-        case dict():
-            for key, inner in value.items():
-                yield from unfit(key, place)
-                yield from unfit(inner, (*place, key), nan=nan)
-        case list():
-            for number, inner in enumerate(value):
-                yield from unfit(inner, (*place, number), nan=nan)
-        case float() if not nan and not math.isfinite(value):
-            yield f"{field_at(place)}found {value}, which is no JSON, expected a value"
-        # A lone half of a character, which an escape may name.
-        case str() if not value.isascii() and re.search("[\ud800-\udfff]", value):
-            yield f"{field_at(place)}found {shown(value)}, expected Unicode text"
+    try:
+        json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        return [f"not JSON ({error})"]
+    return []
 
 
 def is_text(value: Any) -> bool:
@@ -228,10 +219,10 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
         if line.strip():
             try:
                 value = parsed(line)
-                odd = [f"line {number}, {what}" for what in unfit(value, nan=nan)]
+                odd = unfit(value, nan=nan)
             except (ValueError, RecursionError) as error:
-                odd = [f"line {number}: not JSON ({error})"]
-            problems += odd
+                odd = [f"not JSON ({error})"]
+            problems += [f"line {number}: {what}" for what in odd]
             found += [] if odd else [(number, value)]
     return found, problems
 

@@ -164,16 +164,16 @@ def read_sets(path: Path | str) -> list[dict]:
     text = files.decoded(content, file)
     try:
         records = files.parsed(text)
-        problems = [*files.unfit(records)]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
         raise InputError(f"{file}: found {files.shown(records)}, expected a list of question sets")
-    first = {}
+    first, problems = {}, []
     for number, record in enumerate(records, start=1):
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
-        problems += [f"{where}, {what}" for what in _complaints(record)]
+        odd = [*files.unfit(record), *_complaints(record)]
+        problems += [f"{where}, {what}" for what in odd]
         if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
             problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
     refuse(problems, str(file))
