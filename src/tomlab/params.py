@@ -6,27 +6,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import pydantic
 import yaml
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, Field
 
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
 
 
-class Section(BaseModel):
+class Section(pydantic.BaseModel):
     """A section of the file: no other options than these, no text where a number belongs."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _suggest(cls, content: Any) -> Any:
         """A misspelt option is told with the one that was meant."""
@@ -54,7 +47,7 @@ def matches(pattern: str, expected: str) -> AfterValidator:
     return fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
 
 
-def _registered(name: str, info: ValidationInfo) -> str:
+def _registered(name: str, info: pydantic.ValidationInfo) -> str:
     """A name under `models`, which is the context of the validation where that is known."""
     if info.context is not None and name not in info.context:
         known = ", ".join(map(str, info.context))
@@ -182,9 +175,7 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def parsed(text: str, path: Path | str) -> Any:
-    """What a YAML text says. Errors: `InputError` with the line, of which nothing is quoted: a key
-    may have been pasted there.
-    """
+    """What a YAML text says. Errors: `InputError` with the line, unquoted: it may hold a key."""
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -197,7 +188,7 @@ def parsed(text: str, path: Path | str) -> Any:
 
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The section `name` of what `load` gave; dots lead into sections within sections."""
-    found: Any = content
+    found = content
     for part in name.split("."):
         found = found.get(part)
         if not isinstance(found, Mapping):
@@ -209,18 +200,18 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
     try:
         return validate(content)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         found = error.errors()
     # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
     return refuse([_said(case) for case in found], where)
 
 
 def _said(case: Mapping[str, Any]) -> str:
+    """One error of pydantic's in words, without a whole section or what may be a key."""
     message = case["msg"].removeprefix("Value error, ")
     if case["type"] == "union_tag_invalid":  # whose message quotes what was found
         tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
         message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
-    # A whole section is too long, and what is called a key may be one.
     untold = isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
     told = "" if untold else f", found {shown(case['input'])}"
     return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"

@@ -12,11 +12,11 @@ from tomlab.errors import InputError
 
 # DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
 _COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
-copy = _COPY.match(str(Path.cwd()))
-ROOT = os.environ.get("TOMLAB_ROOT") or (copy and copy[0]) or Path(__file__).resolve().parents[2]
+_here = _COPY.match(str(Path.cwd()))
+ROOT = os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or Path(__file__).resolve().parents[2]
 ROOT = Path(ROOT).resolve()
-copy = _COPY.match(str(ROOT))
-WORKSPACE = Path(copy["workspace"]) if copy else ROOT
+_copy = _COPY.match(str(ROOT))
+WORKSPACE = Path(_copy["workspace"]) if _copy else ROOT
 PARAMS = ROOT / "params.yaml"
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
@@ -86,8 +86,6 @@ def raw(benchmark: str, name: str) -> Path:
 
 
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:
-    """The Parquet file of a table between stages: `items`, or a model's `responses`,
-    `scores`, `metrics`.
-    """
+    """The Parquet file of a table: `items`, or a model's `responses`, `scores`, `metrics`."""
     name = benchmark if model is None else f"{benchmark}/{model}"
     return RESULTS / kind / f"{name}.parquet"

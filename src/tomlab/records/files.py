@@ -8,7 +8,7 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -140,13 +140,12 @@ def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
 def known(
     ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
 ) -> pa.Column:
-    """A column of ids of what there is, such as `what="story"`; of any if `ids` is None. The id has
-    to fit `pattern`, of which `expected` tells, before it is looked up.
+    """A column of ids of what there is, such as `what="story"`; of any that fit `pattern` if `ids`
+    is None.
     """
     column = text(pattern, expected)
     if ids is not None:
-        there = f"the id of a {what} that there is"
-        column.checks.append(pa.Check.isin([*ids], error=there))
+        column.checks.append(pa.Check.isin([*ids], error=f"the id of a {what} that there is"))
     return column
 
 
@@ -182,28 +181,19 @@ def _listed(allowed: Collection) -> str:
 # JSON and what pydantic says of it
 
 
-def parsed(text: str) -> Any:
-    """The value of a JSON text. Errors: `ValueError`, also for a key that stands twice in one
-    object, and `RecursionError`.
+def parsed(text: str, *, nan: bool = False) -> Any:
+    """The value of a JSON text. Errors: `RecursionError`, and `ValueError` also for a key twice in
+    one object, lone halves of characters and, unless `nan`, numbers that are not finite.
     """
-    return json.loads(text, object_pairs_hook=_object)
+    value = json.loads(text, object_pairs_hook=_object)
+    json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:
     if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
         raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
     return dict(pairs)
-
-
-def unfit(value: Any, *, nan: bool = False) -> list[str]:
-    """Why no JSON file can hold a parsed value, if so: it has infinite numbers, or lone halves
-    of characters, which an escape may name. nan: whether NaN and the like may stand there.
-    """
-    try:
-        json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        return [f"not JSON ({error})"]
-    return []
 
 
 def is_text(value: Any) -> bool:
@@ -218,19 +208,10 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                value = parsed(line)
-                odd = unfit(value, nan=nan)
+                found.append((number, parsed(line, nan=nan)))
             except (ValueError, RecursionError) as error:
-                odd = [f"not JSON ({error})"]
-            problems += [f"line {number}: {what}" for what in odd]
-            found += [] if odd else [(number, value)]
+                problems.append(f"line {number}: not JSON ({error})")
     return found, problems
-
-
-def field_at(place: Sequence[str | int]) -> str:
-    """Where pydantic found something, such as "field questions[0].answer: "; "" for the whole."""
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    return f"field {steps.removeprefix('.')}: " if steps else ""
 
 
 _EXPECTED = {
@@ -245,12 +226,15 @@ _EXPECTED = {
 
 
 def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
-    """One error of pydantic's in words: what was found, and what was expected."""
-    if case["type"] == "too_short":
-        return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
-    found = "nothing" if case["type"] == "missing" else shown(case["input"])
+    """One error of pydantic's in words: field, found and expected, which may be put otherwise."""
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in case["loc"])
+    field, kind = f"field {place.removeprefix('.')}: " if place else "", case["type"]
+    found = "nothing" if kind == "missing" else shown(case["input"])
     said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
-    return f"found {found}, expected {expected or _EXPECTED.get(case['type'], said)}"
+    said = _EXPECTED.get(kind, said)
+    if kind == "too_short":
+        found, said = case["ctx"]["actual_length"], f"{case['ctx']['min_length']} or more"
+    return f"{field}found {found}, expected {expected or said}"
 
 
 def shown(value: Any) -> str:

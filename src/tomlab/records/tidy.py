@@ -76,9 +76,8 @@ SCHEMAS = {
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """`table` as it is if it fits the schema of `kind` (a key of `SCHEMAS`).
-
-    Errors: `InputError` that lists each column or row at fault, all at once.
+    """`table` as it is if it fits the schema of `kind`. Errors: `InputError` with all that does not
+    fit, by row and column.
     """
     try:
         SCHEMAS[kind].validate(table, lazy=True)
@@ -109,9 +108,7 @@ def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
 
 
 def read(kind: str, *paths: Path | str, **options: Any) -> pd.DataFrame:
-    """Read and check one table, or several of one kind stacked in the order given. options: of
-    pandas, of which rows to read.
-    """
+    """Read and check tables of one kind, stacked in the order given. options: of pandas."""
     if not paths:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
     if lost := [path for path in paths if not Path(path).exists()]:

@@ -163,7 +163,7 @@ def read_sets(path: Path | str) -> list[dict]:
         content = _unpacked(content, file)
     text = files.decoded(content, file)
     try:
-        records = files.parsed(text)
+        records = files.parsed(text, nan=True)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
@@ -172,8 +172,7 @@ def read_sets(path: Path | str) -> list[dict]:
     for number, record in enumerate(records, start=1):
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
-        odd = [*files.unfit(record), *_complaints(record)]
-        problems += [f"{where}, {what}" for what in odd]
+        problems += [f"{where}, {what}" for what in _complaints(record)]
         if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
             problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
     refuse(problems, str(file))
@@ -196,10 +195,7 @@ def _complaints(record: Any) -> list[str]:
     try:
         QuestionSet.model_validate(record)
     except pydantic.ValidationError as error:
-        return [
-            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
-            for case in error.errors()
-        ]
+        return [files.complaint(case, _EXPECTED.get(case["loc"])) for case in error.errors()]
     return []
 
 
