@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tomlab import params
-from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.specs import BaselineModel, Limits
@@ -93,24 +92,8 @@ def test_every_bad_limit_is_named(file):
 # The file that we ship
 
 
-def test_every_registry_entry_is_valid():
-    for name in params.load()["models"]:
-        specs.model(name)
-
-
 def test_no_name_of_a_model_holds_a_dot_which_dvc_would_read_as_nesting():
     assert not [name for name in params.load()["models"] if "." in name]
-
-
-def test_run_names_models_and_benchmarks_that_there_are():
-    content = params.load()
-    assert set(content["run"]["models"]) <= set(content["models"])
-    assert set(content["run"]["benchmarks"]) <= set(content)
-
-
-def test_limits_and_methods_are_known():
-    specs.limits()
-    assert set(params.section(params.load(), "bigtom.evaluation")["methods"]) <= set(bigtom.METHODS)
 
 
 # Folders of kept answers

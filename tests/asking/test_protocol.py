@@ -7,8 +7,8 @@ import pkgutil
 import pytest
 
 from tomlab import benchmarks
-from tomlab.asking import prompts, protocol
-from tomlab.asking.protocol import Benchmark, Building, no_schema
+from tomlab.asking import prompts
+from tomlab.asking.protocol import Benchmark, Building
 
 NAMES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
 
@@ -91,16 +91,6 @@ def test_schema_of_every_method_is_a_json_schema_or_none(benchmark):
         assert schema is None or schema["type"] == "object"
 
 
-def test_benchmark_whose_answers_are_text_has_no_schema():
-    assert no_schema("any") is None
-
-
 def test_face_exports_what_the_protocol_names(benchmark):
     declared = set(members(Benchmark)) | set(Benchmark.__annotations__)
     assert declared <= set(vars(benchmark))
-
-
-def test_every_member_says_what_it_gives():
-    for declared in (Benchmark, Building):
-        assert all(function.__doc__ for function in members(declared).values())
-    assert protocol.__doc__

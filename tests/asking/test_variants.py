@@ -116,12 +116,6 @@ def test_baseline_reads_no_prompt_so_it_is_asked_in_no_other_wording():
     assert by_variant(questions) == {"": 75, REVERSED: 75}
 
 
-def test_chain_of_thought_of_bigtom_has_no_other_wording_of_ours():
-    spec, folder = model("openai", "toy"), REWORDED / "bigtom"
-    questions = plan(bigtom, ITEMS["bigtom"], spec, ["0-shot-cot"], wordings=[folder])
-    assert by_variant(questions) == {"": 36}
-
-
 def test_tries_that_come_in_orders_by_lot_are_not_turned_round():
     tries = ITEMS["simpletom"].assign(tried="{}")
     assert by_variant(plan(simpletom, tries, model(), ["none"], orders=2)).keys() == {""}

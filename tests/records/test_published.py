@@ -159,13 +159,6 @@ def test_missing_marks_say_how_to_get_them(copy):
 # What the checks find
 
 
-def test_every_check_says_what_it_tests_and_what_it_found(audit):
-    assert (audit["n_tested"] > 0).all()
-    assert (audit["n_failed"] <= audit["n_tested"]).all()
-    assert audit["check"].str.endswith(".").all()
-    assert (audit["finding"] != "").all()
-
-
 def test_1_llama_65_has_doubled_marks(audit):
     row = finding(audit, "bigtom", 1, "table7_models")
     assert (row["n_tested"], row["n_failed"]) == (216, 12)
@@ -404,11 +397,6 @@ def test_33_unusable_rates_are_counts_of_895(audit):
     row = finding(audit, "omnitom", 33, "table12_unusable")
     assert row["n_failed"] == 0
     assert "at most 129 of 895, second in Stage 1 is Gemini-2.5 Flash" in row["finding"]
-
-
-def test_a_sound_cell_in_a_table_with_bad_ones_is_not_marked():
-    found = suspicious("bigtom", "table7_models")
-    assert "gpt-4" not in set(found["model"])
 
 
 # A changed cell is found by the check that it belongs to: paper, note, table, row, column, value.
