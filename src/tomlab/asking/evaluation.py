@@ -133,8 +133,7 @@ def requested(
     none; a model's `answer_tokens` come before them.
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
-    where = f"{benchmark.NAME}, {model.name}"
-    refuse(strange_methods(benchmark, {"limits of answers": limits}), where)
+    refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
     first, requests = first_methods(benchmark.METHODS), []
     for q in questions:
         item, method, way = q.item, q.method, q.asked_as

@@ -21,8 +21,10 @@ class Benchmark(Protocol):
     """The members of a benchmark's package; tables are those of `records.tidy`. Where something
     does not fit, they raise an `InputError`.
 
-    For `reporting.readings` it may also have `KEYS`, under which options are shown, and
-    `in_words(item)`, the texts among `item, story, question, options, gold` that no column says.
+    Where methods have a first call, it has `reasoning_of(response, method)`, which gives the item's
+    `reasoning` for the second; where they show earlier answers, `remind(items, responses)`, which
+    gives their items. For `reporting.readings` it may have `KEYS`, under which options are shown,
+    and `in_words(item)`: `item, story, question, options, gold` as far as no column has the text.
     """
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
@@ -63,16 +65,6 @@ class Benchmark(Protocol):
 
     def metrics(self, scores: pd.DataFrame, /) -> pd.DataFrame:
         """The metrics table by model and method, each number with its 95 % interval."""
-
-
-class Building(Benchmark, Protocol):
-    """A benchmark with methods that build on a model's own earlier answers."""
-
-    def reasoning_of(self, response: str, method: str, /) -> str:
-        """What the second call's `messages` find in the item's `reasoning` of the first answer."""
-
-    def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """Items to ask with the answers to earlier ones, where these were answered."""
 
 
 def strange_methods(benchmark: Benchmark, named: Mapping[str, Iterable[str]]) -> list[str]:

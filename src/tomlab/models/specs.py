@@ -31,17 +31,11 @@ _Benchmark = Annotated[
 ]
 _Groups = Annotated[int, Field(ge=0)]
 _Way = Literal["reversed", "wordings"]
-
-
-def _fits(pattern: str, expected: str) -> Any:
-    return params.fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
-
-
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
-_Url = Annotated[str, _fits(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
+_Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
 # Some vendors' keys are capitals and digits.
 _VARIABLE = "the name of an environment variable, in capitals"
-_Variable = Annotated[str, _fits(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
+_Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
 
 
 def _no_key(body: Mapping[str, Any]) -> bool:

@@ -77,9 +77,8 @@ class TwoStep:
 def methods(
     base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
-    """Both calls of each technique by name, such as perspective and perspective-first.
-
-    base, plain: the name of the method on top of which they are, and it or one much like it.
+    """Both calls of each technique by name, such as perspective and perspective-first, on top of
+    the method `plain` of the name `base`.
     """
     found = {}
     for technique in TECHNIQUES:
