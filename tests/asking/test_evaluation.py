@@ -113,14 +113,6 @@ def test_seed_draws_the_groups_whatever_the_order_of_the_items(items):
     assert len({frozenset(drawn(items, seed)) for seed in range(10)}) > 1
 
 
-def test_every_question_is_asked_as_often_as_there_are_samples(items):
-    questions = plan(bigtom, items, grouped(zero=1), ["0-shot"], samples=3)
-    repeats = Counter((q.item["item_id"], q.sample) for q in questions)
-    assert len(repeats) == 75
-    assert set(repeats.values()) == {1}
-    assert {q.sample for q in questions} == {0, 1, 2}
-
-
 def test_unknown_method_in_groups_is_named_with_those_there_are(items):
     spec = baseline(groups={"bigtom": {"2-shot": 1}})
     with pytest.raises(

@@ -21,19 +21,6 @@ def test_prompt_is_the_file_without_its_final_newline():
     )
 
 
-def test_users_file_takes_the_place_of_ours(root):
-    (root / "mine.txt").write_text("Pick one:\n\nAnswer: …\n", encoding="utf-8")
-    assert load("bigtom/instruction", {"bigtom/instruction": "mine.txt"}) == (
-        "Pick one:\n\nAnswer: …"
-    )
-
-
-def test_other_prompts_stay_ours_when_one_is_replaced(root):
-    (root / "mine.txt").write_text("Pick one.", encoding="utf-8")
-    replaced = {"bigtom/instruction": "mine.txt"}
-    assert load("bigtom/instruction-cot", replaced) == load("bigtom/instruction-cot")
-
-
 def test_unknown_prompt_is_named_with_those_there_are():
     with pytest.raises(InputError, match=r"no prompt 'bigtom/instructions'; .*bigtom/instruction,"):
         load("bigtom/instructions")

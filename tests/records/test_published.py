@@ -69,10 +69,6 @@ def test_registry_and_folder_agree():
     assert files - audited == {(paper, name) for paper in PAPERS for name in PAPERS[paper].tables}
 
 
-def test_source_names_benchmark_authors_and_place():
-    assert BIGTOM.source("table7_models") == "BigToM (Gandhi et al., 2023), Table 7"
-
-
 def test_missing_data_say_how_to_get_them(tmp_path):
     with pytest.raises(InputError, match="make data"):
         read("bigtom", "table7_models", tmp_path / "nowhere")
@@ -122,11 +118,6 @@ def test_what_the_data_say_of_the_tables_is_what_the_tables_give(derived, place,
         written = pd.read_csv(PUBLISHED / paper / f"{file}.csv", keep_default_na=False)
         expected = rows.drop(columns="paper").reset_index(drop=True)
         pd.testing.assert_frame_equal(written, expected, check_dtype=False)
-
-
-def test_every_mark_is_on_a_row_that_is_there(derived):
-    for (paper, table), marks in derived[0].groupby(["paper", "table"]):
-        assert set(marks["row"]) <= set(read(paper, table).index)
 
 
 def test_reasons_of_a_row_that_fails_twice_are_joined(derived):

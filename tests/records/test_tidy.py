@@ -71,11 +71,6 @@ def test_good_table_is_returned_as_it_is(kind):
     assert tidy.check(table, kind) is table
 
 
-@pytest.mark.parametrize("kind", GOOD)
-def test_columns_of_the_benchmarks_own_are_let_pass(kind):
-    tidy.check(pd.DataFrame([GOOD[kind] | {"initial_belief": 1}]), kind)
-
-
 @pytest.mark.parametrize(
     ("kind", "column", "bad"),
     [

@@ -84,8 +84,11 @@ def plan(
             for place, (way, files) in enumerate(ways):
                 if way and item[benchmark.UNIT] not in among[way]:
                     continue
-                shown, numbers = as_shown(item, way), range(place * samples, (place + 1) * samples)
-                put = [Question(shown, method, n % samples, way, files, n) for n in numbers]
+                shown = as_shown(item, way)
+                put = [
+                    Question(shown, method, sample, way, files, place * samples + sample)
+                    for sample in range(samples)
+                ]
                 questions += put if not way or _changes(benchmark, put[0]) else []
     return questions
 
