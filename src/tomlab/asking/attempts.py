@@ -59,9 +59,7 @@ def attempt(
 
 
 def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
-    """What keeps `found`, pairs of label and text, from every label once, in order, with a text;
-    `what`: the labels all together.
-    """
+    """Why `found`, pairs of label and text, has not every label once, in order, with a text."""
     order = [label for label, _ in found]
     if doubled := [label for label in labels if order.count(label) > 1]:
         return f"{doubled[0]}: stands {order.count(doubled[0])} times"

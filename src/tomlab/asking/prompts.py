@@ -45,19 +45,20 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     its files by prompt name. folder: of the benchmark. Errors: `InputError` where there is no file,
     or for one that `load` refuses.
     """
-    path, problems = from_root(folder), []
-    files = {f"{path.name}/{f.name.removesuffix('.txt')}": str(f) for f in path.glob("[!.]*")}
-    for name, file in sorted(files.items()):
+    path = from_root(folder)
+    found = sorted(path.glob("[!.]*"))
+    files = {f"{path.name}/{file.name.removesuffix('.txt')}": str(file) for file in found}
+    problems = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
+    for name, file in files.items():
         try:
             load(name, {name: file})
         except InputError as error:
             problems.append(str(error))
-    none = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
-    refuse(none + problems, f"wording {path.parent.name!r}")
-    return path.parent.name, dict(sorted(files.items()))
+    refuse(problems, f"wording {path.parent.name!r}")
+    return path.parent.name, files
 
 
-# Prompts of ours are looked up and read once: a run asks for them thousands of times.
+# What is ours is looked up and read once: a run asks for prompts thousands of times.
 @cache
 def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""

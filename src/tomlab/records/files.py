@@ -1,6 +1,4 @@
-"""Files that people write: CSV forms (pandera schemas of texts) and JSON, read so that every fault
-has its line and field.
-"""
+"""Files that people write, CSV forms and JSON, read so that every fault has its line and field."""
 
 import csv
 import io

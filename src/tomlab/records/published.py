@@ -28,7 +28,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """One benchmark's paper and its files in `folder`, by file name without `.csv`."""
+    """One benchmark's paper and its files in `folder`, by name without `.csv`."""
 
     folder: str
     name: str

@@ -25,19 +25,15 @@ _PIECE = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.):])?\s*(\S.*?\[([^\]\n]*)\])\s*$"
 
 @dataclass(frozen=True)
 class TwoStep:
-    """One call of a technique on top of a plain method, which says all that is not said here.
-
-    first: the method of the first call, None where this is it; keeps_story: the second call shows
-    the story, too; also: further prompts of the first call.
-    """
+    """One call of a technique on top of a plain method, which says all that is not said here."""
 
     technique: str
-    base: str
+    base: str  # the name of the plain method
     plain: Any
-    first: str | None
+    first: str | None  # the method of the first call, None where this is it
     max_tokens: int
-    keeps_story: bool
-    also: tuple[str, ...]
+    keeps_story: bool  # whether the second call shows the story, too
+    also: tuple[str, ...]  # further prompts of the first call
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what copying looks for before there is a plain method
