@@ -20,7 +20,7 @@ def test_without_results_it_says_what_makes_them(name, tmp_path, monkeypatch, ca
     assert "run `make figures` first" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["every-eval-ever", "inspect"])
+@pytest.mark.parametrize("name", command.FORMATS)
 def test_items_without_answers_are_no_results(name, results, tmp_path, monkeypatch, capsys):
     (tmp_path / "items").symlink_to(results / "items")
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
@@ -29,10 +29,10 @@ def test_items_without_answers_are_no_results(name, results, tmp_path, monkeypat
 
 
 def test_an_earlier_export_is_replaced(results):
-    gone = results / "exports" / "croissant" / "gone" / "items.parquet"
+    gone = results / "exports" / "inspect" / "gone" / "old.eval"
     gone.parent.mkdir(parents=True)
     gone.touch()
-    assert command.main(["croissant"]) == 0
+    assert command.main(["inspect"]) == 0
     assert not gone.exists()
 
 
@@ -53,6 +53,5 @@ def test_it_runs_by_its_name_and_tells_what_it_wrote(tmp_path):
     environment = {**os.environ, "TOMLAB_ROOT": str(tmp_path)}
     order = [sys.executable, "-m", "tomlab.export"]
     said = subprocess.run(order, env=environment, capture_output=True, text=True, check=True)
-    n = sum(map(len, exported.ITEMS.values()))
-    assert said.stdout.splitlines()[-1].endswith(f"results/exports/croissant: {n} items")
-    assert (tmp_path / "results/exports/croissant/bigtom/croissant.json").exists()
+    assert said.stdout.splitlines()[-1].endswith("results/exports/inspect: 10 logs")
+    assert (tmp_path / "results/exports/inspect/bigtom/mine_0-shot.eval").exists()

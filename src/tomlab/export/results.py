@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,12 +34,10 @@ _KEY = ["item_id", "model", "method", "sample"]
 class Part:
     """The results of one benchmark and model.
 
-    dataset: what the items are called; model: as hubs name it; temperature: that it was asked at,
-    None where none was sent; metrics: rows of the metrics table, each with the `bounds` of its
-    value and what its `groups` are; counted: by method the answers (`item_id/sample`) that the
-    metric `CORRECT` counts; answers: each item with an answer to it, a row of responses and scores
-    with `messages` as a list, `failed` (why there is no response) and `details` (of the verdict,
-    with its `rule` in words).
+    dataset: what the items are called; model: as hubs name it; temperature: None where none was
+    sent; metrics: rows of the metrics table with the `bounds` of each value and what its `groups`
+    are; counted: by method the answers (`item_id/sample`) that the metric `CORRECT` counts;
+    answers: see `_answers`.
     """
 
     name: str
@@ -54,52 +53,60 @@ class Part:
 
 def parts() -> Iterator[Part]:
     """What the run has of each benchmark and model. Errors: `InputError` where it has nothing."""
-    found = False
-    for name, table in items():
-        for model in params.load()["run"]["models"]:
-            scores, responses = scores_of(name, [model]), paths.result("responses", name, model)
-            if scores is not None and len(scores) and responses.exists():
-                found = True
-                yield _part(name, specs.model(model), table, protocol(scores), responses)
+    run, found = params.load()["run"], False
+    for name, model in product(run["benchmarks"], run["models"]):
+        scores, responses = scores_of(name, [model]), paths.result("responses", name, model)
+        if scores is not None and len(scores) and responses.exists():
+            found = True
+            yield _part(name, specs.model(model), protocol(scores), responses)
     if not found:
         raise InputError(f"{paths.RESULTS}: no answers of this run yet; run `make figures` first")
 
 
-def _part(
-    name: str, spec: specs.ModelSpec, table: pd.DataFrame, scores: pd.DataFrame, responses: Path
-) -> Part:
-    groups = import_module(f"tomlab.benchmarks.{name}.paper").WORDING.groups
+def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Path) -> Part:
+    paper = import_module(f"tomlab.benchmarks.{name}.paper")
+    items = tidy.read("items", paths.result("items", name))
     metrics, counted = [], {}
     for _, method, one in import_module(f"tomlab.benchmarks.{name}.metrics").series(scores):
-        more = {"method": method, "groups": groups, "bounds": getattr(one, "bounds", SHARE)}
-        metrics += rows([one], more)
+        bounds = getattr(one, "bounds", SHARE)
+        metrics += rows([one], {"method": method, "groups": paper.WORDING.groups, "bounds": bounds})
         if (one.metric, one.condition) == CORRECT:
             counted[method] = frozenset(one.values.index)
-    given = getattr(spec, "temperature", None)
+    writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION
+    # Only released items may go by the benchmark's own name.
+    is_released = items["source"].str.startswith("released:").all()
+    temperature = getattr(spec, "temperature", None)
     return Part(
         name=name,
-        dataset=dataset(name, table),
-        model=identity(spec),
+        dataset=name if is_released else f"tomlab-{name}",
+        model=_identity(spec),
         spec=spec,
-        temperature=0.0 if given == specs.PROTOCOL else given,  # of all benchmarks' protocols
-        provenance={"items written by": writers(table), "protocol of": cited(name)},
+        # Every benchmark's protocol asks at 0.
+        temperature=0.0 if temperature == specs.PROTOCOL else temperature,
+        provenance={
+            "items written by": ", ".join(f"{who}: {n}" for who, n in writers),
+            "protocol of": f"{printed.name} ({printed.authors_year})",
+        },
         metrics=metrics,
         counted=counted,
-        answers=list(_answers(name, table, scores, responses)),
+        answers=list(_answers(name, items, scores, responses)),
     )
 
 
 def _answers(
-    name: str, table: pd.DataFrame, scores: pd.DataFrame, responses: Path
+    name: str, items: pd.DataFrame, scores: pd.DataFrame, responses: Path
 ) -> Iterator[tuple[dict, dict]]:
+    """Each answer as (item, row of responses and scores). The row has `messages` as a list,
+    `failed` (why there is no response) and `details` (of the verdict, with its `rule` in words).
+    """
     rule = import_module(f"tomlab.benchmarks.{name}").rule
-    items = {item["item_id"]: _plain(item) for item in table.to_dict("records")}
+    by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
     verdicts = {tuple(row[key] for key in _KEY): row for row in scores.to_dict("records")}
     said = protocol(tidy.read("responses", responses))
     for row in said[said["method"].isin(scores["method"])].to_dict("records"):
         if (verdict := verdicts.get(tuple(row[key] for key in _KEY))) is None:
             raise InputError(f"{responses}: no score of {row['item_id']!r}; run `make figures`")
-        item, answer = items[row["item_id"]], _plain(row | verdict)
+        item, answer = by_id[row["item_id"]], _plain(row | verdict)
         told = ("finish_reason", "request_key", *(name for name in verdict if name not in _KEY))
         answer["details"] = {n: answer[n] for n in told} | {"rule": rule(item, answer)}
         answer["failed"] = str(answer["error"]) if failed(answer) else None
@@ -113,37 +120,12 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """The tokens of an answer, in the words that both formats of answers use."""
+    """The tokens of an answer, in the words that both formats use."""
     used = {"input_tokens": answer["prompt_tokens"], "output_tokens": answer["completion_tokens"]}
     return used | {"total_tokens": sum(used.values())}
 
 
-def items() -> Iterator[tuple[str, pd.DataFrame]]:
-    """The items of each benchmark of the run. Errors: `InputError` where there are none."""
-    files = {name: paths.result("items", name) for name in params.load()["run"]["benchmarks"]}
-    if not any(path.exists() for path in files.values()):
-        raise InputError(f"{paths.RESULTS}: no items of this run yet; run `make figures` first")
-    yield from ((n, tidy.read("items", path)) for n, path in files.items() if path.exists())
-
-
-def writers(table: pd.DataFrame) -> str:
-    """Who wrote the items of a table, such as "authored: 40, llm:smollm2-135m: 2"."""
-    counts = table["source"].value_counts().sort_index()
-    return ", ".join(f"{who}: {n}" for who, n in counts.items())
-
-
-def dataset(name: str, table: pd.DataFrame) -> str:
-    """The name of a set of items: the benchmark's own is for its released items alone."""
-    return name if table["source"].str.startswith("released:").all() else f"tomlab-{name}"
-
-
-def cited(name: str) -> str:
-    """A benchmark's paper in words, such as "BigToM (Gandhi et al., 2023)"."""
-    paper = import_module(f"tomlab.benchmarks.{name}.paper").PUBLICATION
-    return f"{paper.name} ({paper.authors_year})"
-
-
-def identity(spec: specs.ModelSpec) -> str:
+def _identity(spec: specs.ModelSpec) -> str:
     """A model as hubs name it, `<developer>/<model>`; a server stands for an unknown developer."""
     if spec.provider == "embedded":
         own = spec.model == SMOLLM2
