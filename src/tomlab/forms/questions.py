@@ -13,7 +13,7 @@ from tomlab.errors import InputError
 from tomlab.forms import tasks
 from tomlab.forms.sheet import Sheet
 
-MOVES = {"arrowleft": "← back", "arrowright": "skip →", "u": "undo (u)"}
+MOVES = {"arrowleft": "← back", "arrowright": "skip →"}
 
 
 class Keys(anywidget.AnyWidget):
@@ -28,16 +28,16 @@ class Keys(anywidget.AnyWidget):
 class Questions:
     """A sheet's questions, one after the other."""
 
-    def __init__(self, name: str, sheet: Sheet) -> None:
-        self.words, self.sheet, self.keys = tasks.FORMS[name]["ask"], sheet, Keys()
-        self.bar = widgets.IntProgress(max=len(sheet.questions), layout={"width": "60%"})
-        self.count, self.said, self.ask, self.text = (widgets.HTML() for _ in range(4))
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet, self.keys = sheet, Keys()
+        style, layout = {"description_width": "initial"}, {"width": "60%"}
+        self.bar = widgets.IntProgress(max=len(sheet.questions), style=style, layout=layout)
+        self.said, self.ask, self.text = (widgets.HTML() for _ in range(3))
         self.ask.add_class("tomlab-ask"), self.text.add_class("tomlab-text")
         self.answers, moves = row(), row(*(self._button(key, MOVES[key]) for key in MOVES))
-        above = row(self.bar, self.count)
-        parts = [self.keys, above, self.text, self.ask, self.answers, moves, self.said]
+        parts = [self.keys, self.bar, self.text, self.ask, self.answers, moves, self.said]
         self.view = widgets.VBox(parts)
-        self.keys.on_msg(lambda _, message, __: self._pressed(message))
+        self.keys.on_msg(self._pressed)
         self._show()
 
     def _button(self, key: str, label: str, style: str = "") -> widgets.Button:
@@ -45,7 +45,7 @@ class Questions:
         button.on_click(lambda _: self._do(key))
         return button
 
-    def _pressed(self, message: dict[str, Any]) -> None:
+    def _pressed(self, _: Keys, message: dict[str, Any], __: list) -> None:
         if message["turn"] == self.keys.turn:
             self._do(message["key"])
 
@@ -54,8 +54,6 @@ class Questions:
         try:
             if key in self.by_key:
                 self.sheet.answer(self.by_key[key])
-            elif key == "u":
-                self.sheet.undo()
             else:
                 self.sheet.move(1 if key == "arrowright" else -1)
         except InputError as error:
@@ -67,21 +65,22 @@ class Questions:
         self.ask.value, self.text.value, buttons = "Everything is answered.", "", []
         if sheet.at is not None:
             (place, name), choices = sheet.questions[sheet.at], sheet.choices()
-            about, chosen = sheet.rows.loc[place], sheet.rows.at[place, name]
+            about, form = sheet.rows.loc[place], sheet.form
             lines = (f"<dt>{escape(h)}</dt><dd>{escape(text)}</dd>" for h, text in about["shown"])
             self.text.value = f"<dl tabindex=0>{''.join(lines)}</dl>"
-            self.ask.value = escape(self.words[about[sheet.by[0]] if sheet.by else name])
+            self.ask.value = escape(form["ask"][about[form["by"]] if "by" in form else name])
             digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
             self.by_key = {c if digits else str(n): c for n, c in enumerate(choices, 1)}
             for key, choice in self.by_key.items():
                 label = choice if digits else f"{key}  {choice}"
-                buttons.append(self._button(key, label, "info" if choice == chosen else ""))
+                buttons.append(self._button(key, label, "info" if choice == about[name] else ""))
         self.answers.children = buttons
         for button in before:  # a page would keep thousands
             button.close()
         self.keys.known = [*self.by_key, *MOVES]
         self.keys.turn += 1
-        self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
+        self.bar.value = sheet.answered()
+        self.bar.description = f"{self.bar.value} of {self.bar.max}"
 
 
 def bad(error: Exception) -> str:
@@ -108,8 +107,7 @@ def annotate(results: Path | str = "results") -> None:
 
     def begin(_: Any) -> None:
         try:
-            questions = Questions(what.value, tasks.sheet(what.value, who.value, results))
-            place.children = (questions.view,)
+            place.children = (Questions(tasks.sheet(what.value, who.value, results)).view,)
         except InputError as error:
             place.children = (widgets.HTML(bad(error)),)
 
