@@ -10,7 +10,7 @@ from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 
-from tomlab.export.results import CORRECT, Part, parts, tokens
+from tomlab.export.results import CORRECT, Part, parts
 from tomlab.scoring.stats import CONFIDENCE
 
 _SCHEMA = "0.3.0"
@@ -105,13 +105,12 @@ def _result(part: Part, row: dict) -> dict:
 def _record(part: Part, item: dict, answer: dict) -> dict:
     """A record of one answer, which points to the metric `CORRECT` if that counts it."""
     method, chosen, failed = answer["method"], answer.get("chosen"), answer["failed"]
-    counts = f"{answer['item_id']}/{answer['sample']}" in part.counted.get(method, ())
     read = {"turn_idx": 0, "source": "output.raw", "extracted_value": chosen}
     read |= {"extraction_method": answer["details"]["rule"], "is_terminal": True}
     return {
         "model_id": part.model,
         "evaluation_name": f"{part.name}/{method}",
-        "evaluation_result_id": "/".join((method, *CORRECT)) if counts else None,
+        "evaluation_result_id": "/".join((method, *CORRECT)) if answer["counts"] else None,
         "sample_id": answer["item_id"],
         "interaction_type": "single_turn",
         "input": {
@@ -123,7 +122,7 @@ def _record(part: Part, item: dict, answer: dict) -> dict:
         "output": {"raw": [] if failed else [answer["response"]]},
         "answer_attribution": [read] if chosen else [],
         "evaluation": {"score": answer["score"], "is_correct": answer["outcome"] == "correct"},
-        "token_usage": tokens(answer),
+        "token_usage": answer["tokens"],
         "error": failed or ("refused" if answer["outcome"] == "refused" else None),
         "metadata": answer["details"] | {"sample": answer["sample"]},
     }

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from tomlab.export.results import CORRECT, Part, parts, tokens
+from tomlab.export.results import CORRECT, Part, parts
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
@@ -70,7 +70,7 @@ def _sample(item: dict, answer: dict, model: str) -> dict:
     stop = _STOPS.get(answer["finish_reason"], "unknown")
     said = {"role": "assistant", "content": answer["response"], "model": model}
     choices = [] if answer["failed"] else [{"message": said, "stop_reason": stop}]
-    used, details = tokens(answer), answer["details"]
+    used, details = answer["tokens"], answer["details"]
     score = {"value": answer["score"], "answer": answer.get("chosen"), "metadata": details}
     score |= {"explanation": details["rule"], "reason": _REASONS.get(answer["outcome"])}
     return {

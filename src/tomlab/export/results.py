@@ -4,7 +4,7 @@ asks them, their verdicts with the rule that decided, and the metrics with their
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
@@ -36,8 +36,7 @@ class Part:
 
     dataset: what the items are called; model: as hubs name it; temperature: None where none was
     sent; metrics: rows of the metrics table with the `bounds` of each value and what its `groups`
-    are; counted: by method the answers (`item_id/sample`) that the metric `CORRECT` counts;
-    answers: see `_answers`.
+    are; answers: each item with an answer to it, a row of responses and scores.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Part:
     temperature: float | None
     provenance: dict[str, str]
     metrics: list[dict]
-    counted: dict[str, frozenset]
     answers: list[tuple[dict, dict]]
 
 
@@ -64,14 +62,16 @@ def parts() -> Iterator[Part]:
 
 
 def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Path) -> Part:
-    paper = import_module(f"tomlab.benchmarks.{name}.paper")
+    face, metrics, paper = (
+        import_module(f"tomlab.benchmarks.{name}{module}") for module in ("", ".metrics", ".paper")
+    )
     items = tidy.read("items", paths.result("items", name))
-    metrics, counted = [], {}
-    for _, method, one in import_module(f"tomlab.benchmarks.{name}.metrics").series(scores):
-        bounds = getattr(one, "bounds", SHARE)
-        metrics += rows([one], {"method": method, "groups": paper.WORDING.groups, "bounds": bounds})
+    table, counted = [], set()
+    for _, method, one in metrics.series(scores):
+        about = {"method": method, "groups": paper.WORDING.groups}
+        table += rows([one], about | {"bounds": getattr(one, "bounds", SHARE)})
         if (one.metric, one.condition) == CORRECT:
-            counted[method] = frozenset(one.values.index)
+            counted |= {(method, answer) for answer in one.values.index}
     writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION
     # Only released items may go by the benchmark's own name.
     is_released = items["source"].str.startswith("released:").all()
@@ -87,19 +87,18 @@ def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Pat
             "items written by": ", ".join(f"{who}: {n}" for who, n in writers),
             "protocol of": f"{printed.name} ({printed.authors_year})",
         },
-        metrics=metrics,
-        counted=counted,
-        answers=list(_answers(name, items, scores, responses)),
+        metrics=table,
+        answers=list(_answers(face.rule, items, scores, responses, counted)),
     )
 
 
 def _answers(
-    name: str, items: pd.DataFrame, scores: pd.DataFrame, responses: Path
+    rule: Callable, items: pd.DataFrame, scores: pd.DataFrame, responses: Path, counted: Collection
 ) -> Iterator[tuple[dict, dict]]:
-    """Each answer as (item, row of responses and scores). The row has `messages` as a list,
-    `failed` (why there is no response) and `details` (of the verdict, with its `rule` in words).
+    """Each item and answer. To the row of an answer are added: `messages` as a list, `failed` (why
+    there is no response), `details` (of the verdict, with its `rule` in words), `tokens` (in the
+    words of both formats) and `counts` (whether the metric `CORRECT` counts it).
     """
-    rule = import_module(f"tomlab.benchmarks.{name}").rule
     by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
     verdicts = {tuple(row[key] for key in _KEY): row for row in scores.to_dict("records")}
     said = protocol(tidy.read("responses", responses))
@@ -108,21 +107,24 @@ def _answers(
             raise InputError(f"{responses}: no score of {row['item_id']!r}; run `make figures`")
         item, answer = by_id[row["item_id"]], _plain(row | verdict)
         told = ("finish_reason", "request_key", *(name for name in verdict if name not in _KEY))
-        answer["details"] = {n: answer[n] for n in told} | {"rule": rule(item, answer)}
-        answer["failed"] = str(answer["error"]) if failed(answer) else None
-        yield item, answer | {"messages": json.loads(answer["messages"])}
+        sent, got = answer["prompt_tokens"], answer["completion_tokens"]
+        yield (
+            item,
+            answer
+            | {
+                "messages": json.loads(answer["messages"]),
+                "failed": str(answer["error"]) if failed(answer) else None,
+                "details": {name: answer[name] for name in told} | {"rule": rule(item, answer)},
+                "tokens": {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got},
+                "counts": (answer["method"], f"{answer['item_id']}/{answer['sample']}") in counted,
+            },
+        )
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """A row as JSON takes it: lists for arrays, None for what is missing."""
     lists = {name: v.tolist() if hasattr(v, "tolist") else v for name, v in row.items()}
     return {n: None if pd.api.types.is_scalar(v) and pd.isna(v) else v for n, v in lists.items()}
-
-
-def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """The tokens of an answer, in the words that both formats use."""
-    used = {"input_tokens": answer["prompt_tokens"], "output_tokens": answer["completion_tokens"]}
-    return used | {"total_tokens": sum(used.values())}
 
 
 def _identity(spec: specs.ModelSpec) -> str:
