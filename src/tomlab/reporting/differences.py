@@ -45,9 +45,7 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
 def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:
     """A row a headline and pair: how many groups it is from, on how many the two differ, the least
     difference that so many groups show with a power of 80 %, and how many the wished one needs.
-
-    Arguments as of `table`. Missing where no group differs, or none could be shown. See
-    `scoring.power`.
+    Missing where no group differs, or none could be shown. See `scoring.power`.
     """
     rows = [
         [
