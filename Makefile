@@ -81,11 +81,11 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
-# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what the others bring.
+# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what inspect-ai brings.
 $(EXPORT)/.ready: PINNED = $(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt
 $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 	python -m venv --clear $(EXPORT)
-	$(PINNED) inspect-ai 'mlcroissant[parquet]'
+	$(PINNED) inspect-ai pandas pyarrow
 	$(PINNED) --no-deps --ignore-requires-python every-eval-ever
 	@touch $@
 
