@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tomlab.paths import ROOT
-from tomlab.pipeline.chains import chain
-
 STAGES = {
     "generation": {
         "foreach": "${run.benchmarks}",
@@ -65,14 +62,6 @@ def run(root: Path, *options: str) -> tuple[int, str, str]:
     process = start(root, *options)
     said, errors = process.communicate()
     return process.returncode, said, errors
-
-
-def test_chain_names_the_stages_of_a_benchmark_in_order():
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    assert chain(stages, "bigtom", ["x", "y"]) == [
-        *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-x", "evaluation@bigtom-y"),
-        *("judge_calibration@bigtom", "figures@bigtom"),
-    ]
 
 
 def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):

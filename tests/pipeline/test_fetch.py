@@ -83,19 +83,13 @@ def test_path_out_of_the_folder_is_refused_though_its_hash_is_right(tmp_path, pa
     assert not list(tmp_path.glob("outside*"))
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("bigtom/templates.csv", "templates.csv: edited since it was fetched"),
-        ("bigtom/mine.csv", "mine.csv: not among the project's files"),
-    ],
-)
-def test_edit_is_kept_and_told_what_to_do(root, name, told):
+@pytest.mark.parametrize("name", ["bigtom/templates.csv", "bigtom/mine.csv"])
+def test_edit_is_kept_and_told_what_to_do(root, name):
     fetch.fetch(root)
     path = root / "data" / name
     path.unlink(missing_ok=True)  # a link into DVC's cache
     path.write_text("mine\n")
-    with pytest.raises(InputError, match=rf"(?s){told}.*name them in params\.yaml.*dvc add data"):
+    with pytest.raises(InputError, match=rf"(?s){name}.*name them in params\.yaml.*dvc add data"):
         fetch.fetch(root)
     assert path.read_text() == "mine\n"
 

@@ -18,26 +18,18 @@ LONGEST_CELL = 40  # lines; longer logic belongs in src
 
 
 def declared(source: Path) -> dict[str, Any]:
-    """The names in a notebook's cell tagged `parameters`, with their default literals."""
+    """The names in a notebook's one cell tagged `parameters`, with their default literals."""
     cells = nbformat.read(source, as_version=4).cells
-    cells = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    if len(cells) != 1:
-        raise InputError(f"{source}: found {len(cells)} cells tagged `parameters`, expected one")
+    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     try:
-        statements = ast.parse(cells[0].source).body
-    except SyntaxError as error:
-        raise InputError(f"{source}: the parameters cell is not Python: {error}") from error
-    found = {}
-    for statement in statements:
-        try:
-            (target,) = statement.targets
-            found[target.id] = ast.literal_eval(statement.value)
-        except (AttributeError, TypeError, ValueError) as error:
-            line = ast.unparse(statement)
-            raise InputError(
-                f"{source}: the parameters cell may hold only `name = literal`, found `{line}`"
-            ) from error
-    return found
+        (code,) = tagged
+        statements = [(*s.targets, s.value) for s in ast.parse(code).body]
+        return {target.id: ast.literal_eval(value) for target, value in statements}
+    except (AttributeError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{source}: found {len(tagged)} cells tagged `parameters` ({error}), expected one with "
+            "lines `name = literal` alone"
+        ) from error
 
 
 def problems(path: Path) -> list[str]:
@@ -55,14 +47,9 @@ def problems(path: Path) -> list[str]:
     return found
 
 
-def main(folders: list[str]) -> int:
-    """0 if all notebooks under `folders` are clean, else 1 with a line a problem."""
-    notebooks = [path for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))]
-    sources = [path for path in notebooks if ".ipynb_checkpoints" not in path.parts]
+if __name__ == "__main__":
+    paths = [path for folder in sys.argv[1:] for path in sorted(Path(folder).rglob("*.ipynb"))]
+    sources = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
     found = [problem for path in sources for problem in problems(path)]
     print("\n".join([*found, f"{len(sources)} notebooks checked, {len(found)} problems"]))
-    return 1 if found or not sources else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(bool(found) or not sources)

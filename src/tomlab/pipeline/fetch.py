@@ -18,66 +18,47 @@ from tomlab.errors import InputError, refuse
 from tomlab.paths import ROOT
 
 _MEND = "fetch it again: git checkout -- .dvcstore (git fsck tells whether the clone is whole)"
+_EDITED = (
+    "To run on files of your own: keep them outside data/ and name them in params.yaml. "
+    "To make these the project's: dvc add data. To undo: dvc checkout --force data.dvc"
+)
 
 
 def fetch(root: Path = ROOT) -> None:
     """Bring `data/` to what `data.dvc` pins. Errors: `InputError` that names objects that are
-    missing or changed and what a user has edited; nothing was written then.
+    missing or changed, and files that a user has edited or added, which DVC leaves alone.
     """
     pinned = yaml.safe_load((root / "data.dvc").read_text(encoding="utf-8"))["outs"][0]["md5"]
-    refuse(_faults(root, {"the list of files": pinned}), "data.dvc")
-    entries = json.loads(_object(root, pinned).read_text(encoding="utf-8"))
+    entries = json.loads(_verified(root, {"the list of files": pinned})[0].read_text("utf-8"))
     files = {entry["relpath"]: entry["md5"] for entry in entries}
     strange = [p for p in map(PurePosixPath, files) if p.is_absolute() or ".." in p.parts]
     refuse([f"found the path {str(p)!r}, expected one within data/" for p in strange], "data.dvc")
-    refuse(_faults(root, files), ".dvcstore")
-    data = root / "data"
-    there = {path.relative_to(data).as_posix(): path for path in data.rglob("*") if path.is_file()}
-    edited = [n for n, path in there.items() if n in files and _md5(path) != files[n]]
-    problems = [f"data/{name}: edited since it was fetched" for name in sorted(edited)]
-    added = sorted({*there} - {*files})
-    problems += [f"data/{name}: not among the project's files" for name in added]
-    if problems:
-        problems.append(
-            "To run on files of your own: keep them outside data/ and name them in params.yaml. "
-            "To make these the project's: dvc add data. To undo: dvc checkout --force data.dvc"
-        )
-        refuse(problems, "data/ is not as data.dvc pins it")
-    command = ["dvc", "pull", "--quiet", "data.dvc"]
+    _verified(root, files)
+    command = ["dvc", "pull", "data.dvc"]
     pulled = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if pulled.returncode:
-        raise InputError(f"dvc pull data.dvc failed: {pulled.stderr + pulled.stdout}".strip())
+        raise InputError(f"dvc pull data.dvc: {pulled.stderr.strip()}\n{_EDITED}")
 
 
-def _object(root: Path, md5: str) -> Path:
-    return root / ".dvcstore" / "files" / "md5" / md5[:2] / md5[2:]
-
-
-def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "md5").hexdigest()
-
-
-def _faults(root: Path, files: dict[str, str]) -> list[str]:
-    problems = []
+def _verified(root: Path, files: dict[str, str]) -> list[Path]:
+    """Where the objects of files are in the store, each with the MD5 that is its name."""
+    paths, problems = [], []
     for name, md5 in files.items():
-        where = f"{(path := _object(root, md5)).relative_to(root)} ({name})"
+        paths.append(path := root / ".dvcstore" / "files" / "md5" / md5[:2] / md5[2:])
+        where = f"{path.relative_to(root)} ({name})"
         if not path.is_file():
             problems.append(f"{where}: not there; {_MEND}")
-        elif (found := _md5(path)) != md5.removesuffix(".dir"):
+            continue
+        with path.open("rb") as file:
+            found = file_digest(file, "md5").hexdigest()
+        if found != md5.removesuffix(".dir"):
             problems.append(f"{where}: found MD5 {found}, tampered with or cut; {_MEND}")
-    return problems
-
-
-def main() -> int:
-    """0 if the data is there, 1 with the reason if not."""
-    try:
-        fetch()
-    except InputError as error:
-        print(f"\n{error}\n", file=sys.stderr)
-        return 1
-    return 0
+    refuse(problems, ".dvcstore")
+    return paths
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        fetch()
+    except InputError as error:
+        sys.exit(f"\n{error}\n")
