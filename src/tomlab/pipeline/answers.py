@@ -1,12 +1,11 @@
-"""Keep a run's answers in files, take files of answers in, and show what is kept.
+"""Keep a run's answers in files, and take files of answers in.
 
     python -m tomlab.pipeline.answers keep [FOLDER]   # from the response store into files
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
-    python -m tomlab.pipeline.answers show [FOLDER]   # what the files of a folder hold
 
 FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
-another answer to the same request is reported, and both stay where they are. A list names each file
-of a folder with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
+another answer to the same request is reported, and both stay where they are. A list tells of each
+file of a folder, with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
 """
 
 import argparse
@@ -14,7 +13,6 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 
@@ -75,39 +73,27 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     return pd.DataFrame(told, columns=["file", "answers", "other"])
 
 
-def show(folder: Path) -> pd.DataFrame:
-    """What the files of a folder hold: `file, answers, asked of` (engines, or models by the
-    vendor's word), `days` (UTC), `tokens, cost_usd` and `mb`.
-    """
-    columns = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"]
-    rows = []
-    for path in answers.files([folder]):
-        table = answers.opened(path).read(columns).to_pandas()
-        days = (datetime.fromtimestamp(table["created"].agg(f), UTC).date() for f in ("min", "max"))
-        counts = Counter(map(_by, table["origin"])).most_common()
-        told = [f"{who} ({n:,})" if len(counts) > 1 else who for who, n in counts]
-        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
-        row = [path, len(table), "; ".join(told), " to ".join(dict.fromkeys(map(str, days)))]
-        rows.append([*row, tokens, table["cost"].sum(), path.stat().st_size / 1e6])
-    names = ["file", "answers", "asked of", "days", "tokens", "cost_usd", "mb"]
-    return pd.DataFrame(rows, columns=names).round({"cost_usd": 2, "mb": 2})
-
-
-def _by(origin: str) -> str:
-    """Who answered, in words."""
-    told = json.loads(origin)
-    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
-
-
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the list of a folder's files. licences: of answers, by model."""
-    lines = []
-    for path, n, who, days, tokens, cost, mb in show(folder).itertuples(index=False):
-        told = [path.parent.name, path.stem, f"{n:,}", who, days, f"{tokens:,}", f"{cost:.2f}"]
-        told += [licences.get(path.stem) or "not told", f"{mb:.2f}", f"`{hash_of(path)}`"]
-        lines.append(f"| {' | '.join(told)} |\n")
+    columns, lines = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"], []
+    for path in answers.files([folder]):
+        table = answers.opened(path).read(columns).to_pandas()
+        days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date
+        counts = Counter(map(given_by, table["origin"])).most_common()
+        who = [f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts]
+        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
+        told = [path.parent.name, path.stem, f"{len(table):,}", "; ".join(who)]
+        told += [" to ".join(map(str, days.unique())), f"{tokens:,}", f"{table['cost'].sum():.2f}"]
+        told += [licences.get(path.stem) or "not told", f"{path.stat().st_size / 1e6:.2f}"]
+        lines.append(f"| {' | '.join(told)} | `{hash_of(path)}` |\n")
     list_of(folder).parent.mkdir(parents=True, exist_ok=True)
     list_of(folder).write_text(LIST + "".join(lines), encoding="utf-8")
+
+
+def given_by(origin: str) -> str:
+    """Who answered, in words: an engine, or a model by its vendor's word."""
+    told = json.loads(origin)
+    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
 
 
 def hash_of(path: Path) -> str:
@@ -140,37 +126,30 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, 1 with one clear message, 3 where other answers were found."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("keep", "show"):
-        commands.add_parser(name).add_argument("folder", type=Path, nargs="?")
+    commands.add_parser("keep").add_argument("folder", nargs="?")
     commands.add_parser("take").add_argument("files", type=Path, nargs="+")
     args = parser.parse_args(arguments)
     try:
         content = params.load()
-        named = getattr(args, "folder", None) or next(
-            iter(content["run"]["answers"]), params.ANSWERS
-        )
-        folder = from_root(named)
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
-        elif args.command == "show":
-            found = show(folder)
-        else:  # a new list would vouch for what was changed
+        else:
+            run, entries = content["run"], content["models"].items()
+            folder = from_root(args.folder or [*run["answers"], params.ANSWERS][0])
+            # A new list would vouch for what was changed.
             problems = changed(answers.files([folder]), new=True)
             refuse(problems, "not those of their list; a row taken out of it vouches anew")
-            found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
-            models = content["models"].items()
-            describe(folder, {name: entry.get("licence", "") for name, entry in models})
+            found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+            describe(folder, {name: entry.get("licence", "") for name, entry in entries})
+            if folder.is_relative_to(DATA):
+                print("`dvc add data` makes these files the project's; nothing runs before that.")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
     print(found.to_string(index=False) if len(found) else "There are no answers.")
-    if args.command == "keep" and folder.is_relative_to(DATA):
-        print("\n`dvc add data` makes these files the project's; nothing runs before that.")
-    if "other" in found and found["other"].any():
-        n = found["other"].sum()
+    if n := found["other"].sum():
         print(f"\n{n} requests have another answer in file and store; neither was changed.")
-        return 3
-    return 0
+    return 3 if n else 0
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class Runner:
         command += ["-s", *stages] if stages else []
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"}
         # In a session of its own, an interruption reaches it once, through `stop`.
-        process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams)
+        process = subprocess.Popen(command, start_new_session=True, **streams)
         self._processes.append(process)
         for line in process.stdout:
             said = [line] if line.startswith("Running stage") else [*said, line]
@@ -64,8 +64,9 @@ class Runner:
 def repro(side_by_side: int, runner: Runner) -> list[str]:
     """Run what is out of date, so many chains at a time; the names of those that failed."""
     began = time.time()
+    os.chdir(ROOT)  # names of stages are as seen from here
     try:
-        with Repo(ROOT) as repo:
+        with Repo() as repo:
             changed = {*repo.status()}  # by themselves, not those that follow from them
             stages = [stage.addressing for stage in repo.index.stages]
     except DvcException as error:
@@ -75,8 +76,7 @@ def repro(side_by_side: int, runner: Runner) -> list[str]:
         return []
     chains = defaultdict(list)
     for stage in stages:
-        benchmark = stage.partition("@")[2].partition("-")[0]
-        if benchmark:
+        if benchmark := stage.partition("@")[2].partition("-")[0]:
             chains[benchmark].append(stage)
     if "settings" not in changed:
         chains = {name: own for name, own in chains.items() if changed & {*own}}

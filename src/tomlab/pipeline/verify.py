@@ -26,7 +26,7 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
-from tomlab.models.providers import provider
+from tomlab.models.providers import provider, whole
 from tomlab.models.specs import Request
 from tomlab.models.store import reply_of, request_key
 from tomlab.pipeline.answers import changed
@@ -53,11 +53,10 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     failed, or changed entry, where `models` would send something else), and whether that speaks
     `against` the kept answer.
     """
-    adapter, requests = provider(spec), {}
-    for row in rows.itertuples():
-        request = as_request(json.loads(row.request))
-        if request_key({"provider": spec.provider, **adapter.payload(request)}) == row.key:
-            requests[row.key] = request
+    adapter = provider(spec)
+    requests = [as_request(json.loads(sent)) for sent in rows["request"]]
+    requests = {request_key(whole(adapter, spec, request)): request for request in requests}
+    requests = {key: request for key, request in requests.items() if key in {*rows["key"]}}
     with tempfile.TemporaryDirectory() as folder:
         asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
         now = {each.request_key: each.reply for each in asyncio.run(asked)}
@@ -70,20 +69,9 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
             outcome = "identical" if same else "another"
         there = json.loads(row["origin"]).get("processor", here)
         against = outcome == "failed" or (outcome == "another" and there == here)
-        own = {"processor": there, "against": against, "outcome": outcome}
-        found.append(row | own | {"now": reply and reply.text})
+        own = {"processor": there, "against": against, "now": reply and reply.text}
+        found.append(row | own | {"outcome": outcome})
     return pd.DataFrame(found)
-
-
-def report(found: pd.DataFrame) -> str:
-    """What was found, as a table with the first answers that differ."""
-    names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
-    lines = [pd.crosstab(names.rename("answers of"), found["outcome"]).to_string()]
-    for row in found[found["outcome"] == "another"].head(5).itertuples():
-        lines.append(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
-        lines.append(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
-    share = (found["outcome"] == "identical").mean()
-    return "\n".join([*lines, f"\n{share:.1%} of {len(found)} answers are identical to the byte."])
 
 
 def verify(n: int, seed: int) -> int:
@@ -103,22 +91,23 @@ def verify(n: int, seed: int) -> int:
         return int(bool(problems))
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
     found = [again(rows, entries[name], alone) for name, rows in sample.groupby("model")]
-    print(f"\n{report(found := pd.concat(found))}")
+    found = pd.concat(found)
+    names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
+    print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
+    for row in found[found["outcome"] == "another"].head(5).itertuples():
+        print(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
+        print(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
+    share = (found["outcome"] == "identical").mean()
+    print(f"\n{share:.1%} of {len(found)} answers are identical to the byte.")
     return int(bool(problems) or found["against"].any())
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if nothing speaks against the kept answers, else 1."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.verify", description=__doc__)
     parser.add_argument("--answers", type=int, default=150, help="how many are asked again")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
-    args = parser.parse_args(arguments)
+    args = parser.parse_args()
     try:
-        return verify(args.answers, args.seed)
+        sys.exit(verify(args.answers, args.seed))
     except InputError as error:
-        print(f"\n{error}\n", file=sys.stderr)
-        return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(f"\n{error}\n")
