@@ -53,7 +53,7 @@ test-exports: $(EXPORT)/.ready data
 
 # Is params.yaml right? Every stage asks first.
 params: data
-	@python -m tomlab.pipeline.stages
+	@python -m tomlab.pipeline.settings
 
 # Were the kept answers given? A sample is asked again, about three minutes.
 verify: data

@@ -22,7 +22,7 @@ from dvc.stage import PipelineStage
 from tomlab import params
 from tomlab.paths import ROOT
 from tomlab.pipeline import publish
-from tomlab.pipeline.stages import read_by_stages
+from tomlab.pipeline.settings import read_by_stages
 
 PACKAGE = ROOT / "src" / "tomlab"
 # What the last stage runs.
@@ -88,7 +88,7 @@ def all_behind(path: Path) -> frozenset[Path]:
         found |= (read := to_read)
         # What is read of the parameters, and checked of them, is in a file that a stage names.
         names = {name for each in read for name in imported(each.read_text(encoding="utf-8"))}
-        names -= {"tomlab.pipeline.stages"}
+        names -= {"tomlab.pipeline.settings"}
         to_read = {p for name in names if name.startswith("tomlab") for p in files_of(name)} - found
     return frozenset(found)
 

@@ -26,7 +26,7 @@ from tomlab.models.providers import provider, whole
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
-from tomlab.pipeline.stages import EVALUATION, read_by_stages
+from tomlab.pipeline.settings import EVALUATION, read_by_stages
 from tomlab.records import tidy
 
 _SAID = ["finish_reason", "prompt_tokens", "completion_tokens"]

@@ -3,7 +3,7 @@
     python -m tomlab.pipeline.run_notebook notebooks/5_figures/bigtom.ipynb results/out.ipynb \\
         results/settings/5_figures/bigtom.json
 
-The third file holds the parameters, see `pipeline.stages`.
+The third file holds the parameters, see `pipeline.settings`.
 """
 
 import argparse
