@@ -62,7 +62,6 @@ verify: data
 lint: $(READY)
 	ruff check .
 	ruff format --check .
-	python -m tomlab.pipeline.check_notebooks notebooks
 
 lab: data
 	jupyter lab notebooks

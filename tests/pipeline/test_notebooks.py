@@ -20,8 +20,7 @@ from laboratory import Laboratory, laboratory
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.paths import ROOT
-from tomlab.pipeline.check_notebooks import main as check
-from tomlab.pipeline.check_notebooks import problems
+from tomlab.pipeline.parameters import declared
 from tomlab.records import tidy
 
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
@@ -49,8 +48,12 @@ def markdown(path: Path) -> list[str]:
 
 
 @each_source
-def test_source_notebook_is_clean(path):
-    assert problems(path) == []
+def test_source_notebook_has_no_outputs_short_cells_and_parameters(path):
+    """A check that fails, not a git filter: filters go stale on clones."""
+    cells = nbformat.read(path, as_version=4).cells
+    assert not [c for c in cells if c.get("outputs") or c.get("execution_count")]
+    assert max(len(c.source.splitlines()) for c in cells if c.cell_type == "code") <= 40
+    assert declared(path) is not None
 
 
 @each_source
@@ -74,19 +77,6 @@ def test_index_links_to_every_notebook():
     )
     found = {(ROOT / "notebooks" / link).resolve() for link in links}
     assert found == {path.resolve() for path in SOURCES if path.stem != "00_index"}
-
-
-def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
-    source = nbformat.read(SOURCES[0], as_version=4)
-    code = [cell for cell in source.cells if cell.cell_type == "code"]
-    code[1].execution_count = 1
-    code[2].source = "x = 1\n" * 41
-    code[0].metadata["tags"] = []
-    nbformat.write(source, tmp_path / "edited.ipynb")
-    assert check([str(tmp_path)]) == 1
-    said = capsys.readouterr().out
-    for fault in ("carries outputs", "longer than 40 lines", "found 0 cells tagged", "3 problems"):
-        assert fault in said
 
 
 # The stages

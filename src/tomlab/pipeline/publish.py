@@ -26,7 +26,7 @@ from tomlab import params
 from tomlab.errors import InputError, refuse
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.check_notebooks import declared
+from tomlab.pipeline.parameters import declared
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is

@@ -19,7 +19,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
-from tomlab.pipeline.check_notebooks import declared
+from tomlab.pipeline.parameters import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
