@@ -77,50 +77,48 @@ def data(
     its item; `facets` are the columns by which answers are filtered, with the shown `labels` of
     their values. In `messages` the item's own texts are marked, see `_marked`.
     """
-    words = {"stories": [], "facets": {}, "items": {}, "details": {}, "judged": {}}
-    words |= WORDS.get(benchmark.NAME, {})
+    words = WORDS["default"] | WORDS.get(benchmark.NAME, {})
     own, facets = words["facets"], WORDS["facets"] | words["facets"]
+    stories, asked = ["story", *words["stories"]], responses["item_id"].unique()
+    items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
     added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
     answers = responses.merge(scores[added], on=KEY, how="left")
-    # A first call of two has no score.
-    answers["outcome"] = answers["outcome"].fillna("")
-    asked = items.set_index("item_id").loc[answers["item_id"].unique()].reset_index()
-    answers = answers.merge(asked[["item_id", *own]], on="item_id")
+    answers = answers.merge(items[["item_id", *own]], on="item_id")
     decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
     by_judge = {tuple(row[name] for name in KEY): row for row in decided}
-    by_id = {item["item_id"]: item for item in asked.to_dict("records")}
+    # A first call of two has no score.
+    answers["outcome"] = answers["outcome"].fillna("")
+    by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
         item, judge = by_id[answer["item_id"]], by_judge.get(tuple(answer[n] for n in KEY), {})
         shown = as_shown(item, answer["asked_as"])
         row = {
-            "messages": _marked(answer["messages"], item, words["stories"]),
+            "messages": _marked(answer["messages"], item, stories),
             "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
             "details": _told(answer, WORDS["details"] | words["details"]),
-            "table": _short(answer.get("detail")),
+            "table": answer.get("detail"),
             "judged": _told(judge, words["judged"]),
-            "judged_table": _short(judge.get("detail")),
+            "judged_table": judge.get("detail"),
         }
         rows.append(row)
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
-    told = pd.DataFrame(rows).join(answers[keep].astype(dict.fromkeys(facets, str)))
+    answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))
     order = {"method": [*wording.methods], "outcome": [*tidy.OUTCOMES], "item_id": [*by_id]}
-    texts = asked[["item_id", "story", *words["stories"], "question"]]
-    lists = {"choices": [json.dumps([*item["choices"]]) for item in by_id.values()]}
-    lists["more"] = [_told(item, words["items"]) for item in by_id.values()]
-    gold = asked["answer"].map(lambda gold: gold if isinstance(gold, str) else ", ".join(gold))
-    by_column = _by_column(told, order)
+    by_column = _by_column(answers, order)
+    gold = [g if isinstance(g, str) else ", ".join(g) for g in items["answer"]]
+    choices = [json.dumps([*each]) for each in items["choices"]]
+    more = [_told(item, words["items"]) for item in by_id.values()]
+    texts = items[["item_id", *stories, "question"]].assign(answer=gold, choices=choices, more=more)
     labels = {name: _labels(name, by_column[name]["values"], wording) for name in facets}
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
     return {
         "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
-        "items": _by_column(texts.assign(answer=gold, **lists), {}),
+        "items": _by_column(texts, {}),
         "answers": by_column,
-        "stories": ["story", *words["stories"]],
-        "is_table": words.get("gold") == "table",
+        "stories": stories,
         "colours": colours | {tidy.SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]},
-        "letters": words.get("letters", "upper-alpha"),
-        "judge": words.get("judge", ""),
+        **{name: words[name] for name in ("gold", "letters", "judge")},
     }
 
 
@@ -150,7 +148,7 @@ def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
     """Messages with the name of a column, or the number of an option, between two characters for
     private use, where they show that text of the item: most answers then have the same messages.
     """
-    texts = {item[name]: name for name in ("story", *stories, "question")}
+    texts = {item[name]: name for name in (*stories, "question")}
     texts |= {text: n for n, text in enumerate(item["choices"])}
     said = json.loads(messages)
     for text in sorted(texts, key=len, reverse=True):
@@ -172,17 +170,3 @@ def _told(row: Mapping, labels: Mapping) -> str:
             text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
             found.append((label, str(text)))
     return json.dumps(found)
-
-
-def _short(detail: str | None) -> str | None:
-    """A verdict's `detail` without what the gold table says: of its beliefs how often each was
-    matched, or the labels that they were given; all else as it is.
-    """
-    told = json.loads(detail) if isinstance(detail, str) else None
-    if isinstance(told, Mapping) and "gold" in told:
-        told["gold"] = [count for *_, count in told["gold"]]
-    elif isinstance(told, list) and isinstance(told[0], list):
-        names = [*told[0][1]]
-        given = [[labels[name][1] for name in names] for _, labels in told]
-        told = {"names": names, "given": given}
-    return json.dumps(told) if told else None

@@ -244,23 +244,20 @@ function browse(data) {
   /** What was made of an answer in OmniToM: matches of beliefs, or labels beside the right ones. */
   function detail(told, item) {
     const own = JSON.parse(told);
-    const known = own && JSON.parse(item.answer);
     if (own?.predicted) {
-      const gold = known.map((line, i) => [line.actor, line.belief, line.labels.order, own.gold[i]]);
       const head = ["Actor", "Belief", "Order", "Matches"];
       return [
         grid(head, own.predicted.map((line) => line.map(text)),
           "Beliefs of the answer, and how many of the gold ones match"),
-        grid(head, gold.map((line) => line.map(text)), "Gold beliefs, and how many of the answer's match"),
+        grid(head, own.gold.map((line) => line.map(text)), "Gold beliefs, and how many of the answer's match"),
       ];
     }
-    if (!own?.given) return [];
-    const lines = own.given.map((labels, i) => [text(known[i].belief), ...labels.map((given, j) => {
-      const right = known[i].labels[own.names[j]];
-      return right === given ? `✓ ${text(given)}` : `✗ ${text(given)} (${text(right)})`;
-    })]);
-    return [grid(["Belief", ...own.names.map((name) => name.replace("_", " "))], lines,
-      "Labels as given; behind a wrong one, in brackets, the right one")];
+    if (!Array.isArray(own?.[0])) return [];
+    const known = JSON.parse(item.answer);
+    const lines = own.map(([, labels], i) => [text(known[i].belief), ...Object.values(labels).map(
+      ([right, given]) => (right === given ? `✓ ${text(given)}` : `✗ ${text(given)} (${text(right)})`))]);
+    const named = Object.keys(own[0][1]).map((name) => name.replace("_", " "));
+    return [grid(["Belief", ...named], lines, "Labels as given; behind a wrong one, in brackets, the right one")];
   }
 
   /** The messages of a prompt, in which the item's own texts stand by their names. */
@@ -285,7 +282,7 @@ function browse(data) {
       choices.length
         ? section("Options", make("ol", { style: `list-style: ${data.letters}` }, ...choices.map((each) =>
           make("li", each === item.answer ? { class: "gold" } : {}, text(each), each === item.answer ? make("small", {}, " (right)") : null))))
-        : section("Right answer", data.is_table ? gold(JSON.parse(item.answer)) : block(item.answer)),
+        : section("Right answer", data.gold === "table" ? gold(JSON.parse(item.answer)) : block(item.answer)),
     ];
   }
 
