@@ -236,7 +236,7 @@ def test_needless_code_is_there_and_no_stage_names_it():
     assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
 
 
-@pytest.mark.parametrize("command", ["dvc repro", "python -m tomlab.pipeline.chains"])
+@pytest.mark.parametrize("command", ["dvc repro", f"make -f {ROOT}/Makefile chains"])
 @pytest.mark.parametrize("names", ["models", "benchmarks"])
 def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(names, command, tmp_path):
     content = params.load()
