@@ -1,4 +1,4 @@
-"""What a run asks and what that costs, before anything is asked: requests, tokens, dollars, hours.
+"""What a run asks and what that costs, before anything is asked: requests, tokens, dollars.
 
     python -m tomlab.pipeline.plan [MODEL …]
 
@@ -21,7 +21,7 @@ from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
-from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED, tokens_a_minute
+from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
 from tomlab.models.providers import provider, whole
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
@@ -38,7 +38,6 @@ The other columns are of the requests that are left. prompt, answer: tokens, est
 model's own answers (own), those of the last run (others), or three characters a token and the
 limit of answers (limit).
 usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
-min: minutes at the limits that the entry declares, or as long as the model's answers took before.
 This is the evaluation alone, without generation, filtering and judges.
 """
 
@@ -66,18 +65,22 @@ def plan(
     rows, built = [], {}
     for benchmark in with_items(content):
         items, others = tidy.read("items", paths.result("items", benchmark)), _others(benchmark)
-        took = store.measured(f"{EVALUATION}/{benchmark}") if store else []
         for name, spec in entries.items():
             values = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
             asks = (spec.groups, spec.variants, spec.answer_tokens)
             alike = f"{name if store else ''} {[each.get(benchmark) for each in asks]} {benchmark}"
             if alike not in built:
                 built[alike] = requests(benchmark, items, spec, values, others, find)
-            own = [(n, seconds) for model, _, n, *_, seconds in took if model == name]
-            each = sum(s for _, s in own) / sum(n for n, _ in own) if own else math.nan
             for method, asked in built[alike].groupby("method", sort=False):
+                thinking = getattr(spec, "thinking_tokens", 0)
+                each, answer, by = _expected(asked, others, thinking)
+                missing, batched = asked[~asked["is_kept"]], getattr(spec, "batch", False)
+                prompt, answer = each * missing["characters"].sum(), answer * len(missing)
                 row = {"benchmark": benchmark, "model": name, "method": method}
-                rows.append(row | _estimated(asked, others, spec, each))
+                row |= {"requests": len(asked), "varied": asked["is_varied"].sum()}
+                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "answer": answer}
+                usd = spec.price and spec.price.usd(prompt, answer, batched=bool(batched))
+                rows.append(row | {"by": by, "usd": math.nan if usd is None else usd})
     return pd.DataFrame(rows)
 
 
@@ -113,7 +116,7 @@ def requests(
             row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
             row |= {"is_varied": request.purpose != q.method, "request_key": key, "error": None}
             row |= {"characters": len(canonical([*request.messages]))}
-            row |= {"limit": request.max_tokens or UNLIMITED, "weight": tokens_a_minute(request)}
+            row |= {"limit": request.max_tokens or UNLIMITED}
             reply = found.get(key, _UNKNOWN)
             row |= {"is_kept": key in found, "response": reply.text}
             rows.append(row | {column: getattr(reply, column) for column in _SAID})
@@ -168,28 +171,6 @@ def _expected(
     return each, min(answer / sums["answers"], most), by
 
 
-def _estimated(
-    asked: pd.DataFrame, others: pd.DataFrame, spec: ModelSpec, seconds: float
-) -> dict[str, Any]:
-    """The numbers of one method. seconds: how long an answer of the model took, nan if unknown."""
-    missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
-    each, answer, by = _expected(asked, others, getattr(spec, "thinking_tokens", 0))
-    n, prompt = len(missing), each * missing["characters"].sum()
-    amounts = {"requests_per_minute": n, "tokens_per_minute": missing["weight"].sum()}
-    limits = [amount / (getattr(spec, name, None) or math.inf) for name, amount in amounts.items()]
-    times = [n * seconds / spec.max_concurrency / 60, max(limits) or math.nan]
-    return {
-        "requests": len(asked),
-        "varied": asked["is_varied"].sum(),
-        "kept": asked["is_kept"].sum(),
-        "prompt": prompt,
-        "answer": answer * n,
-        "by": by,
-        "usd": spec.price.usd(prompt, answer * n, batched=batched) if spec.price else math.nan,
-        "min": math.nan if batched else pd.Series(times).max(),
-    }
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 with a table, 1 with a message."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.plan", description=__doc__)
@@ -209,14 +190,13 @@ def main(arguments: list[str] | None = None) -> int:
     if table.empty:
         print("There is nothing to plan: no model here is asked.")
         return int(bool(lost))
-    shown = table.astype({"prompt": int, "answer": int}).round({"usd": 2, "min": 1})
+    shown = table.astype({"prompt": int, "answer": int}).round({"usd": 2})
     print(shown.to_string(index=False, na_rep="?"), LEGEND, sep="\n")
-    n, kept, usd, minutes = table[["requests", "kept", "usd", "min"]].sum(min_count=1)
+    n, kept, usd = table[["requests", "kept", "usd"]].sum(min_count=1)
     if limit is not None and spent + table["usd"].sum() > limit:
         print(f"limits.max_cost_usd = {limit} stops that on the way: ${spent:.2f} are spent here.")
-    time = "unknown" if math.isnan(minutes) else f"about {minutes:,.0f} minutes"
     cost = "no price declared" if math.isnan(usd) else f"about ${usd:,.2f}"
-    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept; cost: {cost}; time: {time}")
+    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept; cost: {cost}")
     return 0
 
 
