@@ -95,12 +95,12 @@ WRONG = [
     (
         "run/wordings",
         ["data/wordings/reworded"] * 2,
-        "found the name 'reworded', expected one that",
+        "found the names ..reworded.. twice",
     ),
     (
         "run/wordings",
         ["data/wordings"],
-        "data/wordings/reworded: no such benchmark; there are: big",
+        "no section or benchmark 'reworded'; there are",
     ),
     (
         "models/gpt-4o/variants",

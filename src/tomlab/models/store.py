@@ -238,26 +238,6 @@ class Store:
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 
-    def asked_since(self, moment: float) -> int:
-        """How many answers came in since a moment, in seconds as of `time.time`."""
-        return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
-
-    def measured(self, stage: str) -> list[tuple]:
-        """What answers asked for by a stage took, by model and method: how many, sums of their
-        tokens, of the characters of their messages as JSON and of their seconds.
-        """
-        texts = " + ".join(
-            f"ifnull(length(json_extract(request, '$.{name}')), 0)"
-            for name in ("messages", "input", "system")
-        )
-        return self.all(
-            "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
-            f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
-            " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
-            " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method",
-            stage,
-        )
-
     # Claims
 
     def claim(self, key: str, seconds: float) -> Reply | bool:

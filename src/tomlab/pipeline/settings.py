@@ -9,6 +9,7 @@ is run or spent where the file is wrong anywhere.
 import json
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import file_digest, sha256
@@ -56,13 +57,21 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     run = told(params.checked, of_run, content.get("run"), "run")
     told(params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits")
     benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
-    known, named = ["run", "limits", "models", *benchmarks], [*content]
+    known, named, worded = ["run", "limits", "models", *benchmarks], [*content], []
     if run:
         named += run.benchmarks
         for name, file in run.prompts.items():
             told(params.checked, partial(prompts.load, name), {name: file}, "run.prompts")
-        problems += _strange_wordings(run.wordings, benchmarks)
-    strange = [name for name in dict.fromkeys(named) if name not in known]
+        for folder in run.wordings:
+            inside = sorted(from_root(folder).glob("*"))
+            problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
+            for each in inside:
+                worded.append(each.name)
+                told(prompts.wording, each)
+        taken = ["", REVERSED, *(Path(folder).name for folder in run.wordings)]
+        if twice := [name for name, n in Counter(taken).items() if n > 1]:
+            problems.append(f"run.wordings: found the names {twice} twice, or taken by us")
+    strange = [name for name in dict.fromkeys([*named, *worded]) if name not in known]
     problems += [f"no section or benchmark {name!r}; there are: {known}" for name in strange]
     for name in (name for name in benchmarks if name in named):
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
@@ -78,26 +87,6 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
             problems += strange_methods(import_module(f"tomlab.benchmarks.{name}"), where)
     refuse(problems, str(path))
     return content
-
-
-def _strange_wordings(folders: list[str], benchmarks: list[str]) -> list[str]:
-    """Wordings that share a name or bear one that is taken, and what is wrong in them."""
-    names, problems = ["", REVERSED], []
-    for folder in folders:
-        if (name := Path(folder).name) in names:
-            problems.append(f"{folder}: found the name {name!r}, expected one that is not taken")
-        names.append(name)
-        inside = sorted(from_root(folder).glob("*"))
-        problems += [] if inside else [f"{folder}: found nothing in it"]
-        for path in inside:
-            try:
-                if path.name not in benchmarks:
-                    known = ", ".join(benchmarks)
-                    raise InputError(f"{path}: no such benchmark; there are: {known}")
-                prompts.wording(path)
-            except InputError as error:
-                problems.append(str(error))
-    return [f"run.wordings: {problem}" for problem in problems]
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
