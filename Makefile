@@ -69,7 +69,7 @@ params: data
 
 # Were the kept answers given? A sample is asked again, about three minutes.
 verify: data
-	@python -m tomlab.pipeline.verify
+	@python -m tomlab.pipeline.answers verify
 
 lint: $(READY)
 	ruff check .

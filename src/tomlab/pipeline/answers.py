@@ -1,27 +1,39 @@
-"""Keep a run's answers in files, and take files of answers in.
+"""Keep a run's answers in files, take files of answers in, and ask whether they were given.
 
     python -m tomlab.pipeline.answers keep [FOLDER]   # from the response store into files
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
+    python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
 
 FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
 another answer to the same request is reported, and both stay where they are. A list tells of each
 file of a folder, with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
+
+To verify, a sample is drawn from all answers of embedded models in `run.answers` and asked of the
+same entries of `models`, with nothing looked up. No vendor promises the same answer twice, so that
+asking a server again would prove nothing. It fails where a file is not the one that is listed, and
+where a model answers otherwise on the same kind of processor; on another kind that is a warning.
 """
 
 import argparse
+import asyncio
 import json
+import random
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from tomlab import params
 from tomlab.errors import InputError, refuse
-from tomlab.models import answers
-from tomlab.models.store import Store, reply_of
+from tomlab.models import answers, embedded, specs
+from tomlab.models.ask import ask
+from tomlab.models.providers import provider, whole
+from tomlab.models.store import Store, reply_of, request_key
 from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_file
 
 LIST = """# Kept answers
@@ -122,15 +134,90 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
     return said
 
 
+def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
+    """`n` kept answers drawn from all files, with their `file`."""
+    keys = [(p, key) for p in files for key in answers.opened(p).read(["key"])["key"].to_pylist()]
+    chosen = {*random.Random(f"verify/{seed}").sample(keys, min(n, len(keys)))}
+    rows = (row | {"file": p} for p in files for part in answers.read(p) for row in part)
+    return pd.DataFrame(row for row in rows if (row["file"], row["key"]) in chosen)
+
+
+def as_request(sent: Mapping[str, Any]) -> specs.Request:
+    """The request behind what an embedded model was sent; by the same entry it has the same key."""
+    form = sent.get("response_format", {}).get("json_schema", {})
+    names = ("max_tokens", "temperature", "seed", "shared_prefix")
+    own = {name: sent[name] for name in names}
+    return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
+
+
+def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
+    """The kept answers of one model with what it says `now`, the `outcome` (identical, another,
+    failed, or changed entry, where `models` would send something else), and whether that speaks
+    `against` the kept answer.
+    """
+    adapter = provider(spec)
+    requests = [as_request(json.loads(sent)) for sent in rows["request"]]
+    requests = {request_key(whole(adapter, spec, request)): request for request in requests}
+    requests = {key: request for key, request in requests.items() if key in {*rows["key"]}}
+    with tempfile.TemporaryDirectory() as folder:
+        asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
+        now = {each.request_key: each.reply for each in asyncio.run(asked)}
+    here, found = embedded.origin()["processor"], []
+    for row in rows.to_dict("records"):
+        was, reply = reply_of(row), now.get(row["key"])
+        outcome = "failed" if row["key"] in requests else "changed entry"
+        if reply:
+            same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
+            outcome = "identical" if same else "another"
+        there = json.loads(row["origin"]).get("processor", here)
+        against = outcome == "failed" or (outcome == "another" and there == here)
+        own = {"processor": there, "against": against, "now": reply and reply.text}
+        found.append(row | own | {"outcome": outcome})
+    return pd.DataFrame(found)
+
+
+def verify(n: int, seed: int) -> int:
+    """Check the files by their hashes and a sample by what is said now; the exit code."""
+    limits, registry = specs.limits(), params.load()["models"]
+    if not (files := answers.files(limits.answers)):
+        print("There are no kept answers; `python -m tomlab.pipeline.answers keep` writes them.")
+        return 0
+    problems = changed(files)
+    print("\n".join(problems) or f"Files by their hashes: {len(files)}, all as listed.")
+    entries = {p.stem: specs.model_spec(p.stem, registry) for p in files if p.stem in registry}
+    entries = {name: spec for name, spec in entries.items() if spec.provider == "embedded"}
+    if others := sorted({path.stem for path in files} - {*entries}):
+        print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
+    sample = drawn([path for path in files if path.stem in entries], n, seed)
+    if sample.empty:
+        return int(bool(problems))
+    alone = limits.model_copy(update={"ask": "missing", "answers": ()})
+    found = [again(rows, entries[name], alone) for name, rows in sample.groupby("model")]
+    found = pd.concat(found)
+    names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
+    print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
+    for row in found[found["outcome"] == "another"].head(5).itertuples():
+        print(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
+        print(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
+    share = (found["outcome"] == "identical").mean()
+    print(f"\n{share:.1%} of {len(found)} answers are identical to the byte.")
+    return int(bool(problems) or found["against"].any())
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, 1 with one clear message, 3 where other answers were found."""
+    """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("keep").add_argument("folder", nargs="?")
     commands.add_parser("take").add_argument("files", type=Path, nargs="+")
+    verifying = commands.add_parser("verify")
+    verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
+    verifying.add_argument("--seed", type=int, default=0, help="which ones")
     args = parser.parse_args(arguments)
     try:
         content = params.load()
+        if args.command == "verify":
+            return verify(args.answers, args.seed)
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
         else:
