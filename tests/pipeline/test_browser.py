@@ -168,17 +168,6 @@ def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):
     assert row(told, 0)["response"] == HOSTILE
 
 
-def test_two_runs_write_the_same_bytes(tmp_path):
-    rows = [answered(item(1), "a)"), answered(item(1), "b)", model="two")]
-    for name in ("a", "b"):
-        browser.write_page(tmp_path / name, "bigtom", TITLES, found([item(1)], rows))
-    names = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert names == sorted([*browser.SHARED, "bigtom.html", "bigtom.js"])
-    assert all(
-        (tmp_path / "a" / n).read_bytes() == (tmp_path / "b" / n).read_bytes() for n in names
-    )
-
-
 def test_nothing_comes_from_elsewhere(tmp_path):
     browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), "a)")]))
     page = (tmp_path / "bigtom.html").read_text(encoding="utf-8")

@@ -177,15 +177,6 @@ def test_edit_of_a_file_that_somebody_filled_in_concerns_its_readers(tmp_path):
     assert concerned(before, read_by_stages(content)) == {"2_filtering/bigtom"}
 
 
-def test_edit_in_a_folder_concerns_its_readers(tmp_path):
-    (tmp_path / "tombench").mkdir()
-    content = deepcopy(RIGHT)
-    content["omnitom"]["filtering"]["tombench"] = str(tmp_path)
-    before = read_by_stages(content)
-    (tmp_path / "tombench" / "more.jsonl").write_text("{}\n")
-    assert concerned(before, read_by_stages(content)) == {"2_filtering/omnitom"}
-
-
 def test_wording_of_one_benchmark_concerns_its_evaluation_alone(tmp_path):
     (tmp_path / "mine" / "bigtom").mkdir(parents=True)
     (tmp_path / "mine" / "bigtom" / "instruction.txt").write_text("Pick one.\n")
