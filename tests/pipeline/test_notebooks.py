@@ -146,13 +146,6 @@ def test_figures_can_be_seen_and_tables_read(lab, benchmark):
 # The other benchmarks
 
 
-def metric(lab: Laboratory, benchmark: str, name: str) -> pd.Series:
-    """The values of one metric by condition, over all methods the first."""
-    metrics = tidy.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
-    own = metrics[metrics["metric"] == name].drop_duplicates("condition")
-    return own.set_index("condition")["value"]
-
-
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_best_judge_is_named_and_people_have_a_form(lab, benchmark):
     folder = lab.root / "results/judges" / benchmark
