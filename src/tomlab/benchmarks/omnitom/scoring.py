@@ -24,8 +24,8 @@ from tomlab.scoring.options import read_answer
 
 @dataclass(frozen=True)
 class Judge:
-    """Who says which extracted beliefs match gold beliefs. kind: as in `scoring.similarity`;
-    threshold: the least similarity of a match.
+    """Who says which extracted beliefs match gold beliefs: a kind of `scoring.similarity`, and the
+    least similarity of a match.
     """
 
     kind: str = "embedding"
@@ -46,7 +46,7 @@ def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) ->
         return _linked(item, response)
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
-        found = _extraction(said, gold, *aligned[_key(response)])
+        found = _extraction(said, gold, *aligned[key_of(response)])
     else:
         found = _labelling(said, gold)
     if failed(response):
@@ -89,8 +89,8 @@ def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: st
 
 
 def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
-    """The share of the labels of gold beliefs that are given as they are, in rows that repeat actor
-    and belief (Stage 2); beside it that in rows paired by their place.
+    """The share of labels that are gold's, in rows that repeat actor and belief (Stage 2); beside
+    it that in rows paired by their place.
     """
     labelled, detail = same_rows(gold, said.rows), []
     for own, *found in zip(gold, labelled, labels_for(gold, said.rows), strict=True):
@@ -109,7 +109,7 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
 
 # ---- From responses to scores --------------------------------------------------------------------
 
-_KEYS = ("item_id", "model", "method", "sample")
+_KEY = ("item_id", "model", "method", "sample")
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -122,19 +122,14 @@ def score(
     embedder: ModelSpec = MINILM,
 ) -> pd.DataFrame:
     """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
-    1 for a try at a linked question that names the right option.
+    1 for a try at a linked question that names the right option; see `verdict`.
 
-    judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
-    elsewhere, such as by a language model, by (item_id, model, method, sample); they come first,
-    unless they leave all rows of a table undefined.
-    A label row counts where it has all nine cells and the actor and belief of a gold row, as in the
-    released evaluation (`labels.same_rows`); `detail` has the labels of rows paired by their place,
-    too.
-    A usable table has a row at least; `correct` if it earns anything, else `wrong`. Details:
-    `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cells_dropped` (of usable
-    rows, behind the last heading), `cut_off` (at the token limit, its whole rows count),
-    `precision`, `recall`, `judge`, and `detail` (JSON), which `metrics.belief_rows`, `label_rows`
-    and `by_question` read.
+    judge: of extraction, by default embeddings with optimal assignment; judged: alignments by a
+    language model, by (item_id, model, method, sample), which come first unless they leave all rows
+    of a table undefined.
+    Details: `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cells_dropped`
+    (behind the last heading), `cut_off` (at the token limit; its whole rows count), `precision`,
+    `recall`, `judge`, and `detail` (JSON), which `metrics` reads.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     methods = responses["method"].unique() if "method" in responses else []
@@ -157,7 +152,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
     if item["question_type"] == "extraction":
         counts = json.loads(scored["detail"])
         sides = [[count for *_, count in counts[side]] for side in ("predicted", "gold")]
-        aligned[_key(scored)] = (Alignment(*sides, []), scored["judge"])
+        aligned[key_of(scored)] = (Alignment(*sides, []), scored["judge"])
     return verdict(item, scored, parsed(scored), aligned)["rule"]
 
 
@@ -166,8 +161,8 @@ def parsed(response: Mapping) -> Parsed:
     return Parsed([], [], "failed") if failed(response) else parse(visible(response["response"])[0])
 
 
-def _key(response: Mapping) -> tuple:
-    return tuple(response[name] for name in _KEYS)
+def key_of(response: Mapping) -> tuple:
+    return tuple(response[name] for name in _KEY)
 
 
 def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignment.Vectors:
@@ -183,7 +178,7 @@ def _alignments(
 ) -> dict[tuple, tuple[Alignment, str]]:
     """The alignment of each extracted table with the gold one, and who made it."""
     tables = {
-        _key(response): (said.rows, gold_rows(item))
+        key_of(response): (said.rows, gold_rows(item))
         for item, response, said in read
         if item["question_type"] == "extraction"
     }
@@ -210,7 +205,7 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
     details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
     details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
-        **{name: response[name] for name in (*_KEYS, "asked_as")},
+        **{name: response[name] for name in (*_KEY, "asked_as")},
         **{name: item[name] for name in _OF_ITEM},
         "outcome": verdict["outcome"],
         **details,

@@ -28,10 +28,8 @@ class Generation(Section):
 
 class Filtering(Section):
     duplicate_cosine: Share
-    reviews: GivenPath
     tombench: OptionalPath
     linked_tries: Size
-    linked_shuffle: bool
 
 
 class Judges(Section):

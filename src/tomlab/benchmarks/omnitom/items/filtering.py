@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.omnitom.items.records import RELEASED, WORLD
+from tomlab.benchmarks.omnitom.items.records import WORLD
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import share_kept, survives
@@ -36,10 +36,10 @@ def faults(
     """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
 
     filter: a key of `RULES`, which says whether the fault drops the record. Released records are
-    reported and never dropped: without some of them it would be another benchmark.
-    vectors: sentence embeddings of the stories, shape (records, dimensions), length 1. If given, a
-    story whose cosine to an earlier one is `duplicate_cosine` or more is one told twice; stories
-    that another rule drops are left out of that.
+    never dropped: without some of them it would be another benchmark. vectors: sentence embeddings
+    of the stories, shape (records, dimensions), length 1. If given, a story whose cosine to an
+    earlier one is `duplicate_cosine` or more is one told twice; stories that another rule drops are
+    left out of that.
     """
     found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
     if vectors is not None:
@@ -47,21 +47,17 @@ def faults(
         left = [place for place in range(len(records)) if place not in gone]
         for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):
             other = records[left[earlier]]
-            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
+            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
             found.append((left[row], "near-duplicate", reason))
     rows = [
-        (records[i]["story_id"], _source(records[i]), rule, reason, _drops(rule, records[i]))
+        (records[i]["story_id"], records[i]["source"], rule, reason, _drops(rule, records[i]))
         for i, rule, reason in found
     ]
     return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
 
 
-def _source(record: Mapping) -> str:
-    return record.get("source", RELEASED)
-
-
 def _drops(rule: str, record: Mapping) -> bool:
-    return RULES[rule]["fatal"] and not _source(record).startswith("released:")
+    return RULES[rule]["fatal"] and not record["source"].startswith("released:")
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -133,19 +129,14 @@ _KEY = ["story_id", "source"]
 
 def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     """The records that no fault of the table drops."""
-    return list(itertools.compress(records, survives(_units(records), faults, _KEY)))
+    units = pd.DataFrame(records, columns=_KEY)
+    return list(itertools.compress(records, survives(units, faults, _KEY)))
 
 
 def kept_share(records: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
-    """The share of records that no fault drops, by source, the sources in the order of the records.
-
-    Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals cluster on stories.
+    """The share of records that no fault drops, by source: source, stories, kept, share, ci_low,
+    ci_high, ci_method. Intervals cluster on stories.
     """
-    units = _units(records)
+    units = pd.DataFrame(records, columns=_KEY)
     left = survives(units, faults, _KEY)
     return share_kept(units, left, by="source", group="story_id", names=("stories",))
-
-
-def _units(records: Sequence[Mapping]) -> pd.DataFrame:
-    rows = [(str(record["story_id"]), _source(record)) for record in records]
-    return pd.DataFrame(rows, columns=_KEY)
