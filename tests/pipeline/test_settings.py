@@ -80,7 +80,6 @@ WRONG = [
     ("omnitom/generation/llm_tokens", "80", "llm_tokens: .*integer"),
     ("omnitom/filtering/linked_tries", 0, "linked_tries: .*equal to 1, found 0"),
     ("omnitom/filtering/linked_tries", "five", "linked_tries: .*integer, found 'five'"),
-    ("omnitom/filtering/linked_shuffle", "yes please", "linked_shuffle: .*boolean"),
     ("omnitom/filtering/linked_try", 5, "did you mean 'linked_tries'"),
     ("simpletom/generation/rounds", 0, "rounds: .*equal to 1"),
     ("simpletom/generation/more_writers", "gpt", "more_writers: .*list"),

@@ -11,7 +11,7 @@ import replies
 from omnitom_extraction import EXACT, RECORDS
 from tomlab import paths
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import judges, paper
+from tomlab.benchmarks.omnitom import paper
 from tomlab.benchmarks.omnitom.items.records import label_distribution
 from tomlab.paths import ROOT
 from tomlab.records import tidy
@@ -40,24 +40,20 @@ def calibrated(folder, scores):
     """The files that the notebook of the judges leaves."""
     folder.mkdir(parents=True)
     tidy.write(scores, "scores", folder / "scores.parquet")
-    extracted = scores[scores["stage"] == 1]
-    found = {"exact": extracted, "token_f1": extracted} if len(extracted) else {}
-    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    drawn = judges.sensitivity(found) if found else pd.DataFrame(columns=columns)
-    drawn.to_csv(folder / "sensitivity.csv", index=False)
+    f1 = omnitom.metrics(scores).query("metric == 'f1' and condition == 'all'")
+    by_judge = [f1.assign(judge=judge) for judge in ("exact", "token_f1")]
+    pd.concat(by_judge).to_csv(folder / "sensitivity.csv", index=False)
     numbers = {"value": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n": 40, "n_groups": 12}
     row = {"judge": "exact", "n": 40, "n_groups": 12}
     for name in QUALITIES:
         ends = "ci" if name == "agreement" else name
         row |= {name: 0.8, f"{ends}_low": 0.7, f"{ends}_high": 0.9}
     pd.DataFrame([row]).to_csv(folder / "agreement.csv", index=False)
-    corrected = {"model": "my-model", "method": "stage1-L3", "condition": "all"}
+    corrected = {"model": "my-model", "method": "stage1-L3"}
     corrected |= {"metric": "f1_by_labels"} | numbers
     pd.DataFrame([corrected]).to_csv(folder / "judge_error.csv", index=False)
-    example = judges.printed_example()
     counts = paper.PUBLICATION.read("table2_alignment")[["side", "matchcount"]]
     worked = counts.assign(judge="exact", row=counts.groupby("side").cumcount())
-    assert len(example.predicted) + len(example.gold) == len(worked)
     worked.to_csv(folder / "worked.csv", index=False)
     used = {"judge": "exact", "threshold": 1.0, "truth": tidy.KNOWN, "agreement": 0.8}
     used |= {"ci_low": 0.7, "ci_high": 0.9, "n": 40}

@@ -486,8 +486,8 @@ def test_groups_of_an_interval_are_families(stage):
 def test_tombench_has_790_families_on_which_intervals_cluster():
     tombench = omnitom_records.read_tombench(TOMBENCH)
     records = [
-        {**record(number, CATEGORIES[code]), "story": story}
-        for number, (code, story) in enumerate(tombench[["code", "story"]].to_numpy(), start=1)
+        {**record(number), **story}
+        for number, story in enumerate(tombench.to_dict("records"), start=1)
     ]
     found = families(records)
     assert (len(found), len(set(found.values()))) == (916, 790)

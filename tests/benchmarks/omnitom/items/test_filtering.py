@@ -249,14 +249,6 @@ def test_a_rule_says_whether_it_drops_and_why(rule):
     assert kept(released, table) == released
 
 
-def test_a_record_without_a_source_is_a_released_one():
-    bare = record(belief("Carl", "The key is lost"))
-    del bare["source"]
-    table = faults([bare])
-    assert table[["source", "dropped"]].values.tolist() == [["released:omnitom", False]]
-    assert kept([bare], table) == [bare]
-
-
 def test_the_share_of_kept_records_by_source():
     records = three("grammar", "grammar", "authored", "grammar", "grammar")
     records[1]["cut_off"] = True
