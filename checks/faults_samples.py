@@ -15,7 +15,8 @@ from tomlab.benchmarks.bigtom.items import templates
 from tomlab.benchmarks.fantom.items import cast, grammar, sets
 from tomlab.benchmarks.fantom.items import filtering as fantom_filtering
 from tomlab.benchmarks.omnitom import calibration
-from tomlab.benchmarks.omnitom.items import annotation, records
+from tomlab.benchmarks.omnitom.items import filtering as omnitom_filtering
+from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
 from tomlab.benchmarks.simpletom.items import stories, writing
 from tomlab.paths import DATA
@@ -189,7 +190,7 @@ def samples() -> dict[str, Sample]:
         ),
         "annotations.csv (OmniToM)": one(
             "annotations.csv",
-            lambda path: annotation.read_annotations(path, known),
+            lambda path: omnitom_filtering.read_annotations(path, known),
             table(label, label | {"belief": "2"}),
             wrong={
                 "story_id": [*_NUMBER, "7", "01"],

@@ -9,7 +9,7 @@ from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
 from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
-from tomlab.benchmarks.omnitom.items.annotation import annotations_form, read_annotations
+from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
 from tomlab.errors import InputError
 from tomlab.forms import tasks

@@ -163,7 +163,7 @@ def test_the_sibling_is_the_nearest_by_words_or_by_the_vectors_given(only):
     only("sibling")
     texts = ["The ring is gone", "The ring is old", "Ben is late"]
     story = record(7, *(f"Ana: {text}" for text in texts), "Ben: It rains")
-    by_words = calibration.edited(story, "close", "0")
+    by_words = calibration.edited(story, "close", "0", [])
     assert by_words.predicted[0].belief == texts[1]
     vectors = dict(zip(texts, np.array([[1, 0], [0, 1], [0.8, 0.6]]), strict=True))
     vectors["It rains"] = np.array([0, 1])
@@ -275,12 +275,12 @@ def test_decisions_stand_beside_what_is_known():
 def test_decisions_at_each_threshold_are_those_of_align():
     records = [{**RING, "story_id": n} for n in (1, 3, 4)]
     tables = [table for one in records for table in edited(one, 0, [STORM])]
-    found = threshold_decisions(tables, "token_f1", (0.3, 0.6, 0.9))
+    found = threshold_decisions(tables, "token_f1")
     for threshold in (0.3, 0.6, 0.9):
         single = [align(t.predicted, t.gold, "token_f1", threshold) for t in tables]
         assert (decisions(tables, single, "x")["decision"] == found[threshold]).all()
     chosen = cross_validated_thresholds(found, 3)
-    assert chosen.final in (0.3, 0.6, 0.9) and len(chosen.decisions) == len(found)
+    assert chosen.final in calibration.THRESHOLDS and len(chosen.decisions) == len(found)
 
 
 # ---- Human annotations ---------------------------------------------------------------------------

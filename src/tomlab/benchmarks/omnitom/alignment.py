@@ -75,8 +75,8 @@ def _shortens(short: list[str], long: list[str]) -> bool:
 
 
 def compound_parts(belief: str) -> list[str]:
-    """The clauses of a compound belief, or none for any other: at least two parts of three words or
-    more between semicolons, commas, "and", "but", "while", "because". Quoted speech is one event.
+    """The clauses of a compound belief, or none: two parts or more of three words or more between
+    semicolons, commas, "and", "but", "while", "because". Quoted speech is one event.
     """
     if re.search('["“”]', belief):
         return []

@@ -57,8 +57,7 @@ def calibration_set(
 ) -> list[LabelledTable]:
     """So many edited tables, the records taken in turn, and the profiles with each turn.
 
-    vectors: of the gold beliefs, to find the siblings that an encoder takes for nearest; without
-    them the nearest by words.
+    vectors: of the gold beliefs, to find the nearest siblings; without them the nearest by words.
     """
     names, made = list(PROFILES), []
     for number in range(tables):
@@ -71,18 +70,13 @@ def calibration_set(
 
 
 def edited(
-    record: Mapping,
-    profile: str,
-    seed: str,
-    others: Sequence[Mapping] = (),
-    vectors: Vectors = None,
+    record: Mapping, profile: str, seed: str, others: Sequence[Mapping], vectors: Vectors = None
 ) -> LabelledTable:
-    """A record's table edited in the manner of a profile: its alignment is known by construction.
+    """A record's table edited in the manner of a profile.
 
-    others: records that foreign beliefs are taken from; vectors: as in `calibration_set`. A
-    paraphrase is one of the belief's own `paraphrases`, or made by rule. Near misses, misplaced and
-    foreign beliefs are held against all beliefs of the actor, so that none states one of them; what
-    only a reader sees, such as antonyms, this does not.
+    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own, or
+    made by rule. Near misses, misplaced and foreign beliefs are held against all beliefs of the
+    actor, so that none states one of them, as far as words tell.
     """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
     story = _Story(record, others, draw, vectors)
@@ -99,13 +93,10 @@ def edited(
         if 100 * draw.random() < PROFILES[profile]["foreign"]:
             predicted += [(row, 0, "foreign") for row in story.foreign()]
     predicted.sort(key=lambda made: story.actors.index(made[0].actor))
-    beliefs, counts, made_by = zip(*(_columns(side) for side in (predicted, gold)), strict=True)
+    sides = (tuple(zip(*side, strict=True)) or ((), (), ()) for side in (predicted, gold))
+    beliefs, counts, made_by = zip(*sides, strict=True)
     about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
     return LabelledTable(*about, *beliefs, Alignment(*map(list, counts), []), KNOWN, made_by)
-
-
-def _columns(made: Sequence[tuple[Row, int, str]]) -> tuple[tuple, tuple, tuple]:
-    return tuple(tuple(row[i] for row in made) for i in range(3))
 
 
 class _Story:
@@ -239,10 +230,8 @@ ALIGNMENTS_FORM = pa.DataFrameSchema(
 
 
 def read_human(path: Path | str) -> list[LabelledTable]:
-    """The tables of a CSV of human MatchCounts, one a story and annotator, rows in their order.
-
-    Columns: story_id, table (prediction or gold), actor, belief, match_count (empty: undecided),
-    annotator; and optionally `system`, which tells several predictions for one story apart.
+    """The tables of a CSV of human MatchCounts (`ALIGNMENTS_FORM`), one a story and annotator.
+    match_count may be empty: undecided; `system` tells several predictions for one story apart.
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
@@ -313,16 +302,13 @@ def decisions(
 
 
 def threshold_decisions(
-    tables: Sequence[LabelledTable],
-    kind: str,
-    thresholds: Sequence[float] = THRESHOLDS,
-    vectors: Vectors = None,
+    tables: Sequence[LabelledTable], kind: str, vectors: Vectors = None
 ) -> pd.DataFrame:
-    """The decisions of a kind of similarity at each threshold, for
-    `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
+    """The decisions of a kind of similarity on the rows of `labelled_rows`: `group, unit, truth`,
+    and a bool column for each of `THRESHOLDS`, for `judging.cross_validated_thresholds`.
     """
-    by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
+    by_table = [alignments(t.predicted, t.gold, kind, THRESHOLDS, vectors) for t in tables]
     decided = labelled_rows(tables)[["group", "unit", "truth"]]
-    for threshold, found in zip(thresholds, zip(*by_table, strict=True), strict=True):
+    for threshold, found in zip(THRESHOLDS, zip(*by_table, strict=True), strict=True):
         decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
     return decided

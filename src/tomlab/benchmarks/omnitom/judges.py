@@ -19,7 +19,6 @@ from tomlab.benchmarks.omnitom.alignment import (
 from tomlab.benchmarks.omnitom.calibration import LabelledTable, undecided
 from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
-from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.scoring import key_of, parsed
 from tomlab.judging.error import by_labels
 from tomlab.models.ask import ask
@@ -32,9 +31,7 @@ MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
 async def asked(
     tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
 ) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
-    """A language model's alignments, what became of each answer (both as in `read`), and its
-    answers. how: as in `requests`.
-    """
+    """What `read` makes of a language model's answers, and these. how: as in `requests`."""
     replies = await ask(requests(tables, level, **how), model, limits=limits)
     found, reasons = read(replies, tables)
     return found, reasons, replies
@@ -48,9 +45,7 @@ def requests(
     max_tokens: int = MAX_TOKENS,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """One request a table, for a language model that judges at a level of detail from L1 to L4,
-    which has examples (App. C.4). replaced: as in `prompts.load`.
-    """
+    """One request a table. level: of detail of the prompt, L1 to L4, which has examples (App. C.4)."""
     made = []
     for table in tables:
         sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
@@ -84,25 +79,21 @@ def read(
 
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
     """The extracted tables of a run, to be put to a judge, by their keys for `score(judged=…)`.
-
-    Outputs that are not usable have no table. The true MatchCounts are not known (None).
+    Outputs that are not usable have none.
     """
     found = {}
     for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
         predicted = parsed(response).rows
         if item["question_type"] == "extraction" and predicted:
             key, sides = key_of(response), (tuple(predicted), tuple(gold_rows(item)))
-            unknown = undecided(*sides)
             about = "/".join(map(str, key)), item["group_id"], item["story"]
-            found[key] = LabelledTable(*about, *sides, unknown, "not known")
+            found[key] = LabelledTable(*about, *sides, undecided(*sides), "not known")
     return found
 
 
 # ---- People's labels of a run --------------------------------------------------------------------
 
 Tables = Mapping[tuple, LabelledTable]  # of `tables_of`
-TOO_FEW = "too few stories are labelled"
-NUMBERS = ("value", "ci_low", "ci_high", "n", "n_groups")
 
 
 def of_run(
@@ -115,9 +106,7 @@ def of_run(
 
 
 def f1_by_people(tables: Tables, human: Sequence[LabelledTable]) -> dict[tuple, float]:
-    """F1 by people's MatchCounts, averaged over annotators, of those of a run's tables that they
-    labelled.
-    """
+    """F1 of a run's tables by people's MatchCounts, averaged over those who labelled one."""
     said = defaultdict(list)
     for one in human:
         f1 = precision_recall_f1(one.known)[2]
@@ -129,11 +118,8 @@ def f1_by_people(tables: Tables, human: Sequence[LabelledTable]) -> dict[tuple, 
 
 def _content(table: LabelledTable) -> tuple:
     """The story and what is predicted of it, by which a table is known again."""
-    return table.group, *sorted(map(_text, table.predicted))
-
-
-def _text(row: Row) -> str:
-    return " ".join(f"{row.actor}: {row.belief}".split())
+    said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in table.predicted)
+    return table.group, *sorted(said)
 
 
 def to_label(tables: Tables, stories: Collection[str]) -> pd.DataFrame:
@@ -151,24 +137,17 @@ def to_label(tables: Tables, stories: Collection[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def with_error(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
-    """F1 of each model and method, the mean over stories, as `model, method, metric, value, ci_low,
-    ci_high, n, n_groups, reason`. metric: f1_uncorrected, as judged; f1_by_labels, corrected by
-    people's labels (`error.by_labels`; n: stories labelled), where value is nan and `reason` says
-    why if too few are labelled.
-
-    scores: of extraction, by one judge; by_people: of `f1_by_people`.
+def corrected(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
+    """F1 of each model and method, the mean over stories, corrected by people's labels where enough
+    stories have some (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (stories
+    labelled), `n_groups`. scores: of extraction, by one judge; by_people: of `f1_by_people`.
     """
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        judged = metrics(part).query("metric == 'f1' and condition == 'all'").iloc[0]
-        corrected = by_labels(_stories(part, by_people))
-        found = {"f1_uncorrected": judged, "f1_by_labels": corrected and vars(corrected)}
-        for metric, numbers in found.items():
-            row = {"model": model, "method": method, "metric": metric}
-            told = {name: None if numbers is None else numbers[name] for name in NUMBERS}
-            rows.append(row | told | {"reason": TOO_FEW if numbers is None else ""})
-    return pd.DataFrame(rows).astype({"n": "Int64", "n_groups": "Int64"})
+        if found := by_labels(_stories(part, by_people)):
+            rows.append({"model": model, "method": method, **vars(found)})
+    columns = ["model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _stories(part: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:

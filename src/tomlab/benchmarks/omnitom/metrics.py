@@ -1,7 +1,5 @@
-"""OmniToM's metrics: belief extraction and belief labelling (Sec. 5, App. D), with intervals.
-
-The unit is the story: scores are computed per story and averaged over stories. Intervals cluster on
-families of stories that are nearly the same, see `items.compose.families`.
+"""OmniToM's metrics (Sec. 5, App. D): scores by story, averaged over stories, with intervals over
+families of stories that are nearly the same (`items.compose.families`).
 """
 
 import json
@@ -111,9 +109,8 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     its letter in the file, `votes` for it of `tries`, and `score`, 1 if it is the right one.
 
     Of options with as many votes the one whose try came first counts, as in ToMBench's released
-    code (`get_results.py`). A try of which no option was read votes for none, "", as any other
-    vote: where none has most, the question is not answered. That is our choice; the release takes
-    what it can't read for the first option shown. scores: of method `linked`.
+    code (`get_results.py`). A try of which no option was read votes for none, "", which may win:
+    our choice, where the release takes it for the first option shown. scores: of method `linked`.
     """
     told = [json.loads(detail) for detail in scores["detail"]]
     tries = scores.join(pd.DataFrame(told, scores.index, ["question", "try", "option"]))
@@ -156,9 +153,8 @@ def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
-    """F1 of each story by belief order (Fig. 5a), for the orders that its gold table has: precision
-    over predicted beliefs said to be of that order, recall over gold beliefs of it. A match need
-    not agree on the order.
+    """F1 of each story by belief order (Fig. 5a): precision over predicted beliefs said to be of an
+    order that gold has, recall over gold beliefs of it. A match need not agree on the order.
     """
     rows = belief_rows(scores)
     rows = rows[rows["match_count"].notna()]
@@ -226,8 +222,7 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
     labelled = by_unit(own, "group_id", "sample", "belief")
     for metric, score in BALANCED.items():
-        over = partial(_over_labels, score)
-        yield Statistic(metric, dimension, labelled, _confusions, over)
+        yield Statistic(metric, dimension, labelled, _confusions, partial(_over_labels, score))
     # The first by name of those that are as common.
     commonest = own["gold"].value_counts().sort_index().idxmax()
     shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
@@ -236,9 +231,7 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
 
 
 def _confusions(own: pd.DataFrame) -> pd.DataFrame:
-    """By family how often each label that is gold anywhere was given each of them, or another, the
-    last.
-    """
+    """By family how often each gold label was given each of them or, the last column, another."""
     legal = DIMENSIONS[own["dimension"].iloc[0]]
     labels = [label for label in legal if own["gold"].eq(label).any()]
     predicted = own["predicted"].where(own["predicted"].isin(labels), "")

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
-from tomlab.benchmarks.omnitom.items.annotation import (
+from tomlab.benchmarks.omnitom.items.filtering import (
     ANNOTATION_COLUMNS,
     OVERALL,
     read_annotations,

@@ -12,7 +12,6 @@ from tomlab.benchmarks.omnitom.items.records import (
     CODES,
     DIMENSIONS,
     Row,
-    label_distribution,
     link,
     read_records,
     read_tombench,
@@ -304,13 +303,3 @@ def test_statistics_of_two_stories():
     assert table.loc["total"].tolist() == ["Total", 2, 6, 3.0, 1, 2, 3]
     assert table.loc["SST", ["stories", "beliefs"]].tolist() == [0, 0]
     assert pd.isna(table.loc["SST", "beliefs_per_story"])
-
-
-def test_label_distribution_counts_every_legal_label():
-    table = label_distribution([record()])
-    assert len(table) == sum(map(len, DIMENSIONS.values()))
-    found = table.set_index(["dimension", "label"])
-    assert found.loc[("order", "0")].tolist() == [1, 0.5]
-    assert found.loc[("context", "Neutral")].tolist() == [2, 1.0]
-    assert found.loc[("context", "Deceptive")].tolist() == [0, 0.0]
-    assert table.groupby("dimension")["share"].sum().tolist() == [1.0] * 7

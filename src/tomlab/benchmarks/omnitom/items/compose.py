@@ -1,8 +1,7 @@
 """OmniToM: what every actor of a story believes, extracted and labelled.
 
 Bawatneh, Sapkota, Bedi, Karmaker and Shah (2026), "OmniToM: Benchmarking Theory of Mind in LLMs via
-Explicit Belief Modeling". Two stages: belief extraction and belief labelling (Sec. 3, 5); prompt
-levels after TELeR (App. C).
+Explicit Belief Modeling" (Sec. 3, 5); prompt levels after TELeR (App. C).
 """
 
 import json
@@ -89,11 +88,9 @@ def compose(
     records: Iterable[Mapping], seed: int = 0, examples: Iterable[Mapping] = ()
 ) -> pd.DataFrame:
     """Two items a story: extraction, and labelling of the gold beliefs. `answer` is the gold table
-    as JSON.
-
-    Beyond the columns of every items table: `category` (its code), `example` (JSON: of `examples`
-    another story of the category, for prompts of level L4; "" if there is none), `paraphrases`
-    (JSON: for each belief others in the same meaning) and `family` (of `families`).
+    as JSON. Of their own they have `category` (its code), `example` (JSON: of `examples` another
+    story of the category, for prompts of level L4; "" if there is none), `paraphrases` (JSON: for
+    each belief others in the same meaning) and `family` (of `families`).
     """
     records, known, items = list(records), list(examples), []
     for record in records:
@@ -112,10 +109,8 @@ def compose(
 
 
 def families(records: Sequence[Mapping]) -> dict[str, str]:
-    """By story the least id of those nearly the same: linked by a cosine of TF-IDF over .7.
-
-    Many of ToMBench's stories are one told with other names: its 916 make 790 families, on
-    which intervals cluster.
+    """By story the least id of those nearly the same, by a cosine of TF-IDF over .7: many of
+    ToMBench's stories are one told with other names. Intervals cluster on families.
     """
     from scipy.sparse.csgraph import connected_components
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second to import
@@ -144,11 +139,7 @@ def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapp
 
 
 def linked_items(
-    records: Sequence[Mapping],
-    tombench: pd.DataFrame,
-    seed: int = 0,
-    *,
-    tries: int = 5,
+    records: Sequence[Mapping], tombench: pd.DataFrame, seed: int = 0, *, tries: int = 5
 ) -> pd.DataFrame:
     """The ToMBench questions on the stories of `records`: for method `linked`, one item a try.
 

@@ -1,8 +1,7 @@
 """False-belief stories made by rule, with their gold belief tables (OmniToM, Sec. 3, App. A.2).
 
-A story is a list of events. Its text and its beliefs are both made from that list and nothing else:
-who perceived which event decides what each actor takes to be the case, up to order 3. The kinds of
-stories, their words and wordings stand in `grammar.yaml`.
+A story is a list of events. Its text and its beliefs are both made from that list: who perceived
+which event decides what each actor takes to be the case, up to order 3. Words: `grammar.yaml`.
 """
 
 import random

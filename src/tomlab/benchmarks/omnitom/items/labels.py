@@ -28,9 +28,9 @@ _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
 def normal_label(dimension: str, text: str) -> str | None:
     """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
 
-    dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
-    other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
-    Two labels, or a label in a sentence, are none; an order may be told twice: "1 (first-order)".
+    Variants are other case, punctuation and markup around it, other separators within it, the
+    dimension's name before it, and the aliases of `schema.yaml`. Two labels, or a label in a
+    sentence, are none; an order may be told twice: "1 (first-order)".
     """
     words = _words(text)
     prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
@@ -71,8 +71,7 @@ def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None
     (`run_replication.py`).
 
     Only a row with all its labels' cells counts. Actor and belief are those given but for case,
-    spaces, quotation marks around them, and full stops at the end of the belief (the release takes
-    none from what it gives); the first of equal ones goes with the first.
+    spaces, quotation marks around them, and full stops at the end of the belief.
     """
     whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
     return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]

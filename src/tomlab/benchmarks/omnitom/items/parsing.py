@@ -64,13 +64,12 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
 
     - A header names Actor and Belief, perhaps among other columns. It holds up to the next header;
       in CSV, also up to the next code fence.
-    - Every line below it with a pipe or a tab is a row, or with a comma in CSV, unless it holds
-      nothing but rules. In CSV, as prose has commas, it needs a legal label if columns hold any.
+    - Every line below it with a pipe or a tab (in CSV, a comma) is a row, unless it is a rule. In
+      CSV, as prose has commas, it needs a legal label if columns hold any.
     - Too many cells: those behind the last heading are dropped, if there are fewer of them than of
       headings and all labels are legal, some behind the belief. Else (in CSV, first) a delimiter
       stood in the belief, if no other column takes free text and all labels are then legal.
-    - Too few cells: the last are missing, if all labels given are legal, and at least one is.
-      Otherwise the row is lost.
+    - Too few cells: the last are missing, if all labels given are legal, and one is. Else: lost.
     - An empty actor is the one above, in lines that only blank ones and rules part, if a label is
       legal. A row that has nothing but an actor heads such a group; it is lost if the next has one.
     - Without a header, the columns are taken to be those asked for (else those of Stage 1 or 2)

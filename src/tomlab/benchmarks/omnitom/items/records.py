@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from tomlab import paths
 from tomlab.errors import InputError, refuse
@@ -50,21 +50,18 @@ class Row:
 
 
 _Text = Annotated[str, Field(pattern=r"\S")]
-_STRICT = ConfigDict(strict=True, extra="allow")
 _labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
-_Labels = create_model("_Labels", __config__=_STRICT, **_labels)
+_Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
 
 
-class _Belief(BaseModel):
-    model_config = _STRICT
+class _Belief(BaseModel, strict=True, extra="allow"):
     actor: _Text
     belief: _Text
     labels: _Labels
     paraphrases: list[_Text] = []
 
 
-class _Record(BaseModel):
-    model_config = _STRICT
+class _Record(BaseModel, strict=True, extra="allow"):
     story_id: int
     story_category: Literal[tuple(CODES)]
     story: _Text
@@ -72,15 +69,9 @@ class _Record(BaseModel):
     source: str = Field(RELEASED, pattern=r"^(authored|grammar|llm:.+|released:.+)$")
 
 
-# What `complaint` has to say of a text that does not fit its pattern.
-_EXPECTED = {("source",): "authored, grammar, llm:<model> or released:<name>"}
-
-
 def read_records(path: Path | str) -> list[dict]:
-    """The records of a JSONL file as they stand there, `source` filled in where it is absent.
-
-    Keys beyond those of App. B.5 are kept. Gold in which order 0 does not go with the actor
-    `world` (App. A.2) is still gold. Errors: `InputError` that names every line and field at fault.
+    """The records of a JSONL file as they stand there, keys beyond those of App. B.5 too; `source`
+    is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
     """
     found, problems = _json_lines(path, nan=False)
     refuse([*problems, *_problems(found)], str(path))
@@ -112,11 +103,10 @@ def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
         try:
             _Record.model_validate(record)
         except ValidationError as error:
-            faults = error.errors(include_url=False)
-            yield from (
-                f"{where}, {field_at(one['loc'])}{complaint(one, _EXPECTED.get(one['loc']))}"
-                for one in faults
-            )
+            for one in error.errors(include_url=False):
+                sources = "authored, grammar, llm:<model> or released:<name>"
+                said = complaint(one, sources if one["loc"] == ("source",) else None)
+                yield f"{where}, {field_at(one['loc'])}{said}"
         if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
             yield f"{where}: stands in line {first[story_id]} too, expected once"
 
@@ -138,10 +128,9 @@ _ANSWER = "答案\nANSWER"
 def read_tombench(folder: Path | str) -> pd.DataFrame:
     """The distinct English stories of ToMBench's seven retained files, in the order of first sight.
 
-    Columns: `story_category, story` and `questions`, one mapping a line of the file that tells the
-    story: `source_row` (its number), `question, choices` (two or four texts, without the letter
-    that a few repeat), `answer` (the text of the right one).
-    Errors: `InputError` that names the files missing and every line and field at fault.
+    Columns: `story_category, story` and `questions`, one mapping a line that tells the story:
+    `source_row` (its number), `question`, `choices` (two or four texts, without the letter that a
+    few repeat), `answer` (the right text). Errors: `InputError` with all that is at fault.
     """
     stories, problems = [], []
     for category in CODES:
@@ -187,10 +176,8 @@ def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]]
 
 
 def link(records: Iterable[Mapping], tombench: pd.DataFrame) -> Iterator[tuple[Mapping, Mapping]]:
-    """Each record with each ToMBench question on its story. tombench: of `read_tombench`.
-
-    Stories of one category are joined by their text, but for case, spaces and the form of quotation
-    marks. A record whose story is none of ToMBench's has no question.
+    """Each record with each question on its story, which is known by its category and its text but
+    for case, spaces and the form of quotation marks. tombench: of `read_tombench`.
     """
     stories = zip(tombench["story_category"], map(_plain, tombench["story"]), strict=True)
     asked = dict(zip(stories, tombench["questions"], strict=True))
@@ -218,12 +205,3 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
         row |= {"order_0": orders["0"], "order_1": orders["1"]}
         counted.append(row | {"order_2_plus": orders["2"] + orders["3"]})
     return pd.DataFrame(counted)
-
-
-def label_distribution(records: Sequence[Mapping]) -> pd.DataFrame:
-    """Fig. 4: how often each legal label was given: `dimension, label, count, share` (0 to 1)."""
-    beliefs = [belief for record in records for belief in record["beliefs"]]
-    found = Counter((d, belief["labels"][d]) for belief in beliefs for d in DIMENSIONS)
-    cells = [(d, label, found[d, label]) for d, labels in DIMENSIONS.items() for label in labels]
-    table = pd.DataFrame(cells, columns=["dimension", "label", "count"])
-    return table.assign(share=table["count"] / (len(beliefs) or float("nan")))

@@ -1,8 +1,8 @@
 """OmniToM's candidate gold by language models: beliefs extracted, then labelled (Sec. 4, App. B.2).
 
-Two requests a story, with the prompts of benchmark construction (TELeR L4): `requests` to
-`EXTRACT`, `extracted`, then `requests` to `LABEL`, `labelled`. The paper had people reconcile and
-verify such tables; until somebody has, they are one model's reading, and their source says so.
+Two requests a story (TELeR L4): `requests` to `EXTRACT`, `extracted`, then `requests` to `LABEL`,
+`labelled`. The paper had people reconcile and verify such tables; until somebody has, they are one
+model's reading, and their source says so.
 """
 
 import json
@@ -26,9 +26,8 @@ OUT_COLUMNS = ["story_id", "belief", "actor", "text", "reason"]
 
 
 def drafts(stories: Iterable[Mapping]) -> list[dict]:
-    """Records to make candidate gold for, without beliefs yet, numbered from `FIRST_ID`.
-
-    stories: records, whose gold is left behind, or rows of `records.read_tombench`.
+    """Records to make candidate gold for, without beliefs yet, numbered from `FIRST_ID`. stories:
+    records, whose gold is left behind, or rows of `records.read_tombench`.
     """
     kept = [{name: story[name] for name in ("story_category", "story")} for story in stories]
     return [{"story_id": n, **story, "beliefs": []} for n, story in enumerate(kept, FIRST_ID)]
