@@ -191,7 +191,7 @@ def test_tables_stand_whole_in_the_file_with_beliefs_that_repeat(file):
     sheet.answer("0"), sheet.answer("1")
     [table] = read_human(path)
     assert (table.table_id, table.truth) == ("1/x/Ben", "human:Ben")
-    assert (table.mc_predicted, table.mc_gold) == ((0, 1), (None,))
+    assert (table.known.mc_predicted, table.known.mc_gold) == ([0, 1], [None])
     assert Sheet(path, ALIGNMENTS_FORM, given, "Ben", whole).at == 2
 
 

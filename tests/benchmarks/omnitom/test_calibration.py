@@ -122,12 +122,6 @@ def test_misses_stand_in_the_place_of_the_belief_and_match_nothing(only, operati
     assert same == (operation == "wrong actor")
 
 
-def test_own_paraphrases_come_before_rules(only):
-    only("paraphrase")
-    made = edited(record(3, "Ana: It rains", Ana=["Rain is falling"]), 0)[0]
-    assert [row.belief for row in made.predicted] == ["Rain is falling"]
-
-
 def test_belief_of_another_story_gets_the_names_of_this_one(only):
     only("foreign")
     other = record(4, "Cleo: Cleo repairs Dario's sail", "Dario: Thunder rolls")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -87,18 +86,8 @@ def test_a_language_model_that_won_judges_the_tables_of_the_run():
 # People's labels of a run
 
 
-def claims(scores, by_people=()) -> pd.DataFrame:
-    found = judges.with_error(scores, dict(by_people))
-    return found.set_index("metric")
-
-
-def test_without_labels_the_score_stands_uncorrected():
-    scores = extraction_scores("random")
-    found = claims(scores)
-    as_judged, told = found.loc["f1_uncorrected"], found.loc["f1_by_labels"]
-    assert as_judged["value"] == pytest.approx(scores["score"].mean())
-    assert as_judged["ci_low"] < as_judged["value"] < as_judged["ci_high"]
-    assert np.isnan(told["value"]) and told["reason"] == judges.TOO_FEW
+def test_without_labels_the_score_is_not_corrected():
+    assert judges.corrected(extraction_scores("random"), {}).empty
 
 
 def labelled_by(tables, annotator: str, miss: int = 0):
@@ -125,7 +114,7 @@ def test_labels_of_the_run_are_known_by_their_rows_and_correct_the_score():
     half = judges.f1_by_people(tables, labelled_by(first[:1], "p1", miss=1))
     assert half[keys[0]] == pytest.approx(2 / (2 + 1 / (len(first[0].predicted) - 1)), abs=0.02)
     scores = extraction_scores("random")
-    found = claims(scores, by_people).loc["f1_by_labels"]
+    [found] = judges.corrected(scores, by_people).to_dict("records")
     assert (found["value"], found["n"]) == (1, 8)
     assert found["ci_low"] == pytest.approx(0.025 ** (1 / found["n_groups"]))
 
@@ -135,13 +124,11 @@ def test_a_story_counts_once_however_often_it_is_asked():
     again = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
     key = ["item_id", "model", "method", "sample"]
     by_people = dict.fromkeys(map(tuple, scores[key].to_numpy()[:9]), 0.5)
-    alone = claims(scores, by_people).loc["f1_by_labels"]
-    assert alone["n"] == 9
+    assert judges.corrected(scores, by_people)["n"].tolist() == [9]
     # Of a story with two outputs, one of them labelled, people's score is not known.
-    partly = claims(again, by_people).loc["f1_by_labels"]
-    assert np.isnan(partly["value"])
+    assert judges.corrected(again, by_people).empty
     both = by_people | {(*k[:3], 1): f1 for k, f1 in by_people.items()}
-    assert claims(again, both).loc["f1_by_labels", "n"] == 9
+    assert judges.corrected(again, both)["n"].tolist() == [9]
 
 
 def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_path):

@@ -9,12 +9,9 @@ import pytest
 import replies
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items.compose import KEYS, linked_items
-from tomlab.benchmarks.omnitom.items.records import read_tombench
 from tomlab.benchmarks.omnitom.metrics import by_question
-from tomlab.paths import ROOT
 from tomlab.records import tidy
 
-TOMBENCH = ROOT.parent / "shared" / "datasets" / "tombench"
 YES_NO, FOUR = ["Yes", "No"], ["box", "bag", "bowl", "bin"]
 
 
@@ -193,20 +190,6 @@ def test_answering_b_to_everything_earns_what_chance_does_as_options_are_shuffle
     items = linked_items(*told(["No"] * 256 + ["Yes"] * 144))
     responses = replies.answered(items, "(B)", "linked")
     assert accuracy(omnitom.score(items, responses))["value"] == pytest.approx(0.5, abs=0.06)
-
-
-@pytest.mark.skipif(not TOMBENCH.exists(), reason="the ToMBench files are not there")
-def test_answering_b_to_tombenchs_own_two_option_questions():
-    stories = read_tombench(TOMBENCH)
-    records = [
-        {"story_id": number, "source": "released:tombench", "beliefs": [], **story}
-        for number, story in enumerate(stories.to_dict("records"))
-    ]
-    items = linked_items(records, stories)
-    items = items[items["choices"].map(len) == 2]
-    questions = by_question(omnitom.score(items, replies.answered(items, "(B)", "linked")))
-    assert len(questions) == 483
-    assert questions["score"].mean() == pytest.approx(0.5, abs=0.05)
 
 
 # The reading

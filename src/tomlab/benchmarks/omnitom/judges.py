@@ -45,7 +45,7 @@ def requests(
     max_tokens: int = MAX_TOKENS,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """One request a table. level: of detail of the prompt, L1 to L4, which has examples (App. C.4)."""
+    """One request a table. level: of detail of the prompt, L1 to L4 with examples (App. C.4)."""
     made = []
     for table in tables:
         sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}

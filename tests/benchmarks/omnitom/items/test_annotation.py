@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t as student
 
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
@@ -29,7 +28,7 @@ from tomlab.benchmarks.omnitom.items.writing import (
 from tomlab.benchmarks.omnitom.items.writing import LABEL as TO_LABEL
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
-from tomlab.paths import DATA, ROOT
+from tomlab.paths import DATA
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
 STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
@@ -65,13 +64,6 @@ def unlabelled(text=EXTRACTED, finish="stop"):
 
 
 # Stories
-
-
-def test_stories_of_tombench_and_of_records_are_numbered_after_our_own():
-    assert [record["story_id"] for record in drafts([*STORIES, *STORIES])] == [3001, 3002]
-    [found] = drafts(OWN[:1])
-    kept = {name: OWN[0][name] for name in ("story_category", "story")}
-    assert found == {"story_id": 3001, **kept, "beliefs": []}
 
 
 # Requests
@@ -254,15 +246,6 @@ def complaint(file):
     return read
 
 
-def test_the_file_of_the_project_has_nobody_in_it():
-    assert read_annotations(ROOT / "forms" / "omnitom" / "annotations.csv", OWN).empty
-
-
-def test_a_file_is_read_as_it_stands_but_for_spaces_around_a_value(file):
-    [found] = read_annotations(file({"label": " 0"}), OWN).to_dict("records")
-    assert found == LABEL | {"story_id": 1001, "belief": 1}
-
-
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
@@ -342,13 +325,6 @@ def test_strict_agreement_counts_cells_on_which_all_are_equal():
     assert np.isnan(table.loc["order", "agreement"])
 
 
-def test_the_counts_of_table_6_give_its_shares():
-    cells = {(i % 21, i): "True True True" if i < 338 else "True True False" for i in range(390)}
-    row = reliability(annotated(cells)).set_index("dimension").loc["truth_status"]
-    assert (row["n"], row["agree"], row["stories"]) == (390, 338, 21)
-    assert round(100 * row["agreement"], 2) == 86.67
-
-
 def test_models_labels_never_count_as_peoples():
     people = annotated({(1, 1): "True True", (1, 2): "True"})
     both = pd.concat([people, annotated({(1, 1): "False False", (1, 2): "True"}, "llm:m")])
@@ -369,27 +345,6 @@ def test_alpha_is_krippendorffs_and_its_interval_clusters_on_stories():
     assert row["alpha"] == pytest.approx(expected)
     assert (row["annotators"], row["n"]) == (3, 12)
     assert row["alpha_low"] < row["alpha"] < row["alpha_high"]
-
-
-def test_the_interval_of_alpha_is_that_of_leaving_out_whole_stories():
-    """The formula of summed counts, written a second time with the library and a plain loop."""
-    labels = ["True True", "True False", "False False", "Unknown True"]
-    cells = {(story, i): labels[(story * i) % 4] for story in range(12) for i in (1, 2, 3)}
-    row = alpha(cells)
-
-    def of(kept):
-        rated = [cells[story, i].split() for story in kept for i in (1, 2, 3)]
-        codes = np.array([[DIMENSIONS["truth_status"].index(x) for x in r] for r in rated])
-        return krippendorff.alpha(codes.T, level_of_measurement="nominal")
-
-    whole = of(range(12))
-    moved = np.array([of([s for s in range(12) if s != left]) for left in range(12)]) - whole
-    squares = (moved**2).sum()
-    worth = 2 * 12 / (12 * (moved**4).sum() / squares**2 - 1)
-    width = student.ppf(0.975, max(min(11, worth), 1)) * np.sqrt(squares)
-    # On the logit between -1 and 1: half of it is artanh, with the slope 1 / (1 - alpha ** 2).
-    ends = [np.tanh(np.arctanh(whole) + way * width / (1 - whole**2)) for way in (-1, 1)]
-    assert [row["alpha_low"], row["alpha_high"]] == pytest.approx(ends)
 
 
 def test_alpha_is_undefined_where_all_labels_are_equal_or_one_annotator_is_alone():
