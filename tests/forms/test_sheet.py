@@ -9,7 +9,7 @@ from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
 from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
-from tomlab.benchmarks.omnitom.items.annotation import annotations_form, read_annotations
+from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
 from tomlab.errors import InputError
 from tomlab.forms import tasks
@@ -190,7 +190,7 @@ def test_tables_stand_whole_in_the_file_with_beliefs_that_repeat(file):
     sheet.answer("0"), sheet.answer("1")
     [table] = read_human(path)
     assert (table.table_id, table.truth) == ("1/x/Ben", "human:Ben")
-    assert (table.mc_predicted, table.mc_gold) == ((0, 1), (None,))
+    assert (table.known.mc_predicted, table.known.mc_gold) == ([0, 1], [None])
     assert Sheet(path, ALIGNMENTS_FORM, given, "Ben", MATCH).at == 2
 
 

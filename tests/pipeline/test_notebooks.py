@@ -165,11 +165,7 @@ def test_omnitom_is_scored_by_the_judge_that_won(lab):
     scores = tidy.read("scores", folder / "scores.parquet")
     winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
-    error = pd.read_csv(folder / "judge_error.csv")
-    told = error.dropna(subset="value")
-    assert (told["ci_low"] <= told["value"]).all() and (told["value"] <= told["ci_high"]).all()
-    assert "f1_uncorrected" in set(told["metric"])
-    assert error["value"].notna().eq(error["reason"].isna()).all()
+    assert pd.read_csv(folder / "judge_error.csv").empty
     form = pd.read_csv(folder / "to_label.csv", dtype=str)
     assert len(form) and form["match_count"].isna().all()
     headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"

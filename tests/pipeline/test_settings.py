@@ -68,7 +68,7 @@ WRONG = [
     ("fantom/judges/embedders", ["maxilm"], "fantom: .*embedders.0: .*no model 'maxilm'"),
     ("simpletom/generation/more_writers", ["me"], "simpletom: .*more_writers.0: .*no model 'me'"),
     ("omnitom/filtering/linked_tries", 0, "linked_tries: .*equal to 1, found 0"),
-    ("omnitom/filtering/linked_shuffle", "yes please", "linked_shuffle: .*boolean"),
+    ("omnitom/filtering/linked_try", 5, "did you mean 'linked_tries'"),
     ("run/sampels", 2, "run: .*sampels: no such option; did you mean 'samples'"),
     ("run/samples", 1.5, "samples: .*integer"),
     ("run/orders", 3, "orders: .*less than or equal to 2, found 3"),
