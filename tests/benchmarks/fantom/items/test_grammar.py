@@ -303,12 +303,6 @@ def test_order_of_hashes_does_not_matter(ours, tmp_path):
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("count", [0, -1])
-def test_no_conversation_is_an_input_error(ours, count):
-    with pytest.raises(InputError, match=f"conversations: found {count}, expected 1 or more"):
-        generate(*ours, conversations=count, seed=0)
-
-
 @pytest.mark.parametrize(
     ("name", "within"), [("Grow", "Allotments grow"), ("Form", "information"), ("Ade", "made")]
 )
