@@ -341,9 +341,6 @@ def test_flags_of_other_sets_and_no_flags_give_no_row():
     assert not flagged([question_set()], votes("yyy"))["dropped"].any()
 
 
-# Shares kept
-
-
 def test_share_kept_by_source_with_an_interval_over_conversations():
     broken = {"answerabilityQAs_binary__0__correct_answer": "no"}
     sets = [

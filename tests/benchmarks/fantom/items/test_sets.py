@@ -55,12 +55,6 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
     assert read_sets(file([question_set(**left_out)])) == [question_set()]
 
 
-@pytest.mark.parametrize("mark", ["\n", "\r\n"])
-def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
-    text = json.dumps([question_set()], indent=1).replace("\n", mark)
-    assert read_sets(file(b"\xef\xbb\xbf" + text.encode())) == [question_set()]
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
