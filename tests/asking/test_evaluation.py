@@ -13,7 +13,6 @@ from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
 from tomlab.asking import evaluation
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
 from tomlab.benchmarks import bigtom, simpletom
-from tomlab.benchmarks.bigtom.items.compose import question_text
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
@@ -157,7 +156,7 @@ def test_baseline_fills_a_table_of_responses(items, tmp_path):
     assert responses["error"].isna().all()
     last = json.loads(responses["messages"].iloc[-1])
     assert [turn["role"] for turn in last] == ["system", "user", "assistant", "user"]
-    assert last[-1]["content"] == question_text(questions[-1].item)
+    assert last == bigtom.messages(questions[-1].item, questions[-1].method)
 
 
 def test_prompt_hash_tells_methods_and_own_prompts_apart(items, tmp_path):

@@ -74,8 +74,8 @@ def test_missing_users_file_is_named_with_its_prompt(root):
 )
 def test_users_file_has_the_fields_of_ours_and_no_others(root, text, said):
     (root / "mine.txt").write_text(text)
-    with pytest.raises(InputError, match=r"prompt 'simpletom/harmfulness': .*mine\.txt") as caught:
-        load("simpletom/harmfulness", {"simpletom/harmfulness": "mine.txt"})
+    with pytest.raises(InputError, match=r"prompt 'bigtom/labels': .*mine\.txt") as caught:
+        load("bigtom/labels", {"bigtom/labels": "mine.txt"})
     assert said in str(caught.value)
 
 
