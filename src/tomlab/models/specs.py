@@ -30,16 +30,10 @@ _known = params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}
 _Value = TypeVar("_Value")
 _ByMethod = dict[Annotated[str, _known], dict[str, _Value]]
 _Groups = Annotated[int, Field(ge=0)]
-
-
-def _matches(pattern: str, expected: str) -> Any:
-    return params.fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
-
-
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
-_Url = Annotated[str, _matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
+_Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
 _VARIABLE = "the name of an environment variable, in capitals"  # of which some vendors' keys are
-_Variable = Annotated[str, _matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
+_Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
 _NAMES = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
 
 

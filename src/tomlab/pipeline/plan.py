@@ -67,14 +67,14 @@ def rounds(
     options["max_tokens"] = told["max_tokens"]
 
     def put(questions: Sequence[evaluation.Question], lost: Sequence[bool] = ()) -> pd.DataFrame:
-        requests = [*evaluation.requested(benchmark, questions, spec, **options)]
+        requests = evaluation.requested(benchmark, questions, spec, **options)
         keys = [request_key(adapter.payload(request)) for request in requests]
         if any(lost):  # what is shown in the place of an answer may by chance have been one
             keys = [f"? {key}" if is_lost else key for key, is_lost in zip(keys, lost, strict=True)]
         found, rows = find({*keys}), []
         for q, request, key in zip(questions, requests, keys, strict=True):
             row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
-            row |= {"is_varied": q.variant.name != AS_ASKED, "request_key": key, "error": None}
+            row |= {"is_varied": q.asked_as != AS_ASKED, "request_key": key, "error": None}
             row |= {"characters": len(canonical([*request.messages]))}
             row |= {"limit": request.max_tokens or UNLIMITED, "weight": tokens_a_minute(request)}
             row |= {"is_kept": key in found, "response": getattr(found.get(key), "text", None)}

@@ -11,7 +11,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from tomlab.records.tidy import check
 from tomlab.scoring.series import Found, Series, Told
 from tomlab.scoring.stats import DIFFERENCE, SHARE, Interval, cluster_interval, cluster_statistic
 from tomlab.scoring.stats import ratio as mean
@@ -36,7 +35,7 @@ def differences(
     """a - b for every two models on each method, and for each method less each of `references`.
 
     told: what the benchmark's `series` yields; cells: metrics, or pairs of metric and condition,
-    all if not given. One row a difference, with the schema `differences`: `varies` says what a and
+    all if not given. One row a difference: `varies` says what a and
     b are, `same` the method or model that they share. n, n_groups: units that both have and their
     groups; n_left_out: units that one has; n_discordant: groups whose sums differ. Sides without a
     unit in common, or on whose common units the metric is not defined, have no row.
@@ -65,7 +64,7 @@ def differences(
     from scipy.stats import false_discovery_control  # a second to import, and few stages compare
 
     table["q"] = false_discovery_control(table["p"])
-    return check(table, "differences", f"{benchmark} differences")
+    return table
 
 
 def sides(row: pd.Series) -> tuple[Side, Side]:

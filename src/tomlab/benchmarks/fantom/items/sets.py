@@ -130,13 +130,12 @@ def read_sets(path: Path | str) -> list[dict]:
     """
     text = files.read_text(path)
     try:
-        records = files.parsed(text)
-        problems = [*files.unfit(records)]
+        records = files.parsed(text, nan=True)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
         raise InputError(f"{path}: found {files.shown(records)}, expected a list of question sets")
-    first = {}
+    first, problems = {}, []
     for number, record in enumerate(records, start=1):
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
@@ -144,7 +143,7 @@ def read_sets(path: Path | str) -> list[dict]:
             QuestionSet.model_validate(record)
         except pydantic.ValidationError as error:
             for case in error.errors():
-                problems.append(f"{where}, {files.field_at(case['loc'])}{files.complaint(case)}")
+                problems.append(f"{where}, {files.complaint(case)}")
         if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
             problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
     refuse(problems, str(path))

@@ -63,7 +63,7 @@ def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> p
                 row = _Question.model_validate(value)
             except ValidationError as error:
                 for case in error.errors(include_url=False):
-                    problems.append(f"{at}, {files.field_at(case['loc'])}{files.complaint(case)}")
+                    problems.append(f"{at}, {files.complaint(case)}")
                 continue
             if (earlier := first.setdefault(row.id, at)) != at:
                 problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")

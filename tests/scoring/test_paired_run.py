@@ -1,0 +1,84 @@
+"""Differences in pairs of what the default run wrote: every metric of the four benchmarks."""
+
+from importlib import import_module
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tomlab import paths
+from tomlab.records import tidy
+from tomlab.scoring.paired import FEW, SWAPS, differences
+from tomlab.scoring.variants import protocol
+
+BENCHMARKS = ("bigtom", "fantom", "omnitom", "simpletom")
+MODELS = ("smollm2-135m", "random", "omniscient")
+
+
+def of_default_run(benchmark) -> pd.DataFrame:
+    judged = paths.RESULTS / "judges" / benchmark / "scores.parquet"
+    files = [paths.result("scores", benchmark, model) for model in MODELS]
+    found = [judged] if judged.exists() else [path for path in files if path.exists()]
+    if not found:
+        pytest.skip("there is no run: `make figures` makes one")
+    return tidy.read("scores", *found)
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_every_metric_of_the_default_run_can_be_compared(benchmark):
+    own = of_default_run(benchmark)
+    own = own[own["model"].isin(MODELS[:2])]
+    module = import_module(f"tomlab.benchmarks.{benchmark}.metrics")
+    found = differences(benchmark, module.series(own))
+    both = own.groupby("method")["model"].nunique()
+    both = own[own["method"].isin(both[both == 2].index)]
+    keys = ["method", "metric", "condition"]
+    mine, yours = (
+        module.metrics(both[both["model"] == model]).set_index(keys)["value"]
+        for model in MODELS[:2]
+    )
+    there = mine.index.intersection(yours.index)
+    assert set(there.get_level_values("metric")) == set(found["metric"])
+    assert (found["ci_low"] <= found["difference"]).all()
+    assert (found["difference"] <= found["ci_high"]).all()
+
+
+def test_a_difference_of_the_default_run_by_hand():
+    """SimpleToM's behavior question, asked plainly, with plain loops over the scores of as many
+    sets as all swaps can be counted of.
+    """
+    run = protocol(of_default_run("simpletom"))
+    asked = run.loc[(run["model"] == "smollm2-135m") & (run["variant"] == "main"), "group_id"]
+    run = run[run["group_id"].isin(sorted(asked.unique())[:FEW])]
+    own = run[(run["method"] == "none") & (run["question_type"] == "behavior")]
+    sides = {
+        model: {r["item_id"]: r for r in part.to_dict("records")}
+        for model, part in own[own["variant"] == "main"].groupby("model")
+    }
+    a, b = sides["smollm2-135m"], sides["omniscient"]
+    both = [item for item in a if item in b]
+    by_group = {}
+    for item in both:
+        group = a[item]["group_id"]
+        by_group[group] = by_group.get(group, 0) + a[item]["score"] - b[item]["score"]
+    pulls = [pull for pull in by_group.values() if pull]
+    assert 0 < len(pulls) <= FEW
+    as_far = [
+        abs(np.dot(signs, pulls)) >= abs(sum(pulls)) - 1e-9
+        for signs in product((1, -1), repeat=len(pulls))
+    ]
+    series = import_module("tomlab.benchmarks.simpletom.metrics").series
+    found = differences("simpletom", series(run), [("accuracy", "behavior")]).query(
+        "same == 'none' and a == 'smollm2-135m' and b == 'omniscient'"
+    )
+    row = found.iloc[0]
+    assert row["difference"] == pytest.approx(sum(by_group.values()) / len(both))
+    assert (row["n"], row["n_groups"], row["n_discordant"]) == (
+        len(both),
+        len(by_group),
+        len(pulls),
+    )
+    assert row["p"] == pytest.approx(np.mean(as_far))
+    assert row["p_method"] == SWAPS
+    assert row["n_left_out"] == len(a) + len(b) - 2 * len(both)
