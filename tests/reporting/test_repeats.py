@@ -1,4 +1,4 @@
-"""What repeats would bring: the table, the half-widths drawn, and when there is nothing to tell."""
+"""What repeats would bring: the table, and when there is nothing to tell."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ import pytest
 from tomlab.models.specs import model_spec
 from tomlab.records.published import Wording
 from tomlab.reporting import repeats
+from tomlab.reporting.numbers import number
 from tomlab.scoring.repeats import split
 
 WORDING = Wording("Toy", {"plain": "plain", "cot": "chain of thought"}, groups="stories")
@@ -31,19 +32,18 @@ def entry(**options):
 
 def test_table_has_parts_share_and_the_number_that_pays():
     both = scores()
-    told, widths = repeats.table(both, "group_id", WORDING)
+    told = repeats.table(both, "group_id", WORDING)
     one = split(both[both["method"] == "plain"], "group_id")
     row = told.set_index("method").loc["plain"]
     assert row["between repeats"].rstrip("†") == f"{one.repeats:.3f}"
     assert row["between questions"].endswith("†") == ("questions" in one.below_0)
-    assert row["K that pays"] == f"{one.pays():.0f}"
+    assert row["K that pays"] == one.pays()
     assert (row["n"], row["n_groups"]) == (144, 12)
-    first = widths.query("method == 'plain' and K == 5")["half-width"].item()
-    assert first == one.half_width(5)
+    assert row["± with K = 5"] == number(one.half_width(5))
 
 
 def test_of_few_groups_no_share_is_told():
-    told, _ = repeats.table(scores(groups=6), "group_id", WORDING)
+    told = repeats.table(scores(groups=6), "group_id", WORDING)
     assert told["share of repeats"].eq("too few groups").all()
 
 
@@ -52,11 +52,7 @@ def test_of_few_groups_no_share_is_told():
     [(1, {"temperature": 0.7}), (4, {"temperature": 0}), (4, {})],
     ids=["asked once", "temperature 0", "the protocol's temperature"],
 )
-def test_without_repeats_or_a_temperature_nothing_is_drawn(k, options, monkeypatch):
-    shown = []
-    monkeypatch.setattr(repeats, "display", shown.append)
-    monkeypatch.setattr(repeats.draw, "show", lambda *figure: shown.append(figure))
-    repeats.show(scores(k), "group_id", WORDING, entry(**options))
-    assert len(shown) == 1
-    repeats.show(scores(), "group_id", WORDING, entry(temperature=None))
-    assert len(shown) == 3
+def test_without_repeats_or_a_temperature_nothing_is_told(k, options):
+    shown = repeats.show(scores(k), "group_id", WORDING, entry(**options))
+    assert "<table" not in shown.data
+    assert "<table" in repeats.show(scores(), "group_id", WORDING, entry(temperature=None)).data
