@@ -137,7 +137,7 @@ def build(source: Path, target: Path) -> None:
     where Sphinx warns of anything; it has said what on the terminal.
     """
     html, notes = source.with_name("html"), source.with_name("doctrees")
-    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
+    options = ["-q", "-j", "2", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
     if build_main([*options, str(source), str(html)]):
         raise InputError(f"{source}: Sphinx found what it says above")
     shutil.rmtree(target, ignore_errors=True)

@@ -47,14 +47,21 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     }
 
 
-def execute(values: Mapping[str, Any]) -> list[str]:
-    """Run the notebooks beside the chapters, two at a time; their names. Errors: `InputError`."""
+def execute(benchmarks: list[str], models: list[str]) -> list[str]:
+    """Write the answers browser and run the notebooks beside the chapters, two at a time; the
+    notebooks' names. Errors: `InputError`.
+    """
     shutil.rmtree(FRONT, ignore_errors=True)
-    pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    values = {"benchmarks": benchmarks, "models": models}
+    # The last one takes longest, so it begins first.
+    pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
-        return [*pool.map(partial(_execute, values=values), pages)]
+        browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
+        names = sorted(pool.map(partial(_execute, values=values), pages))
+        browse.result()
+    return names
 
 
 def _execute(path: Path, values: Mapping[str, Any]) -> str:
@@ -158,9 +165,8 @@ def main() -> int:
     try:
         run = params.load()["run"]
         benchmarks, models = list(run["benchmarks"]), run["models"]
-        front = execute({"benchmarks": benchmarks, "models": models})
+        front = execute(benchmarks, models)
         copies = {name: [name] for name in front} | executed(benchmarks, models)
-        browser.write(FRONT / "browse", benchmarks, models)
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:
