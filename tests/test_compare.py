@@ -60,26 +60,10 @@ def test_differences_of_a_run_are_printed(a_run, capsys):
     assert "fantom" not in said.out
 
 
-def test_plan_of_a_run_is_printed(a_run, capsys):
-    assert compare.main(["--plan", "--difference", "0.2"]) == 0
-    said = capsys.readouterr().out
-    assert "groups for 0.2" in said
-    row = lines(said, "mine − yours")[0]
-    # (1.95996 sqrt(.625) + .84162 sqrt(.625 - .04))^2 / .04 = 120.3
-    assert row == ["forward-belief", "0-shot", "mine", "−", "yours", "8", "5", "–", "121"]
-
-
-@pytest.mark.parametrize("wished", ["0", "-0.1", "1.5", "nan"])
-def test_a_difference_that_can_not_be_is_refused(a_run, capsys, wished):
-    assert compare.main(["--plan", f"--difference={wished}"]) == 1
-    said = capsys.readouterr().err
-    assert f"--difference: found {float(wished):g}, expected above 0, up to 1" in said
-
-
 def test_without_a_run_it_says_what_makes_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
     monkeypatch.setattr(params, "load", lambda: RUN)
-    assert compare.main(["--plan"]) == 1
+    assert compare.main([]) == 1
     said = capsys.readouterr().err
     assert "no scores of a benchmark in `run`; `make figures` writes them" in said
     assert str(tmp_path) in said

@@ -80,7 +80,7 @@ _COLUMNS = {
         **_texts(*_PAIR),
         **{name: pa.Column(float, _FINITE) for name in ("difference", "ci_low", "ci_high")},
         **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
-        **{name: pa.Column(float, **_SHARE) for name in ("p", "p_holm", "q")},
+        **{name: pa.Column(float, **_SHARE) for name in ("p", "p_holm")},
         **_texts("p_method"),
         **_counts("n", "n_groups", least=1),
         **_counts("n_discordant", "n_left_out"),

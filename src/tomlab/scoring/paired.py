@@ -42,9 +42,7 @@ def differences(
     unit in common, or on whose common units the metric is not defined, have no row.
 
     p is of no difference, see `p_of_swaps` and `p_of_interval`; p_holm is Holm's (1979), among the
-    differences of one metric and condition that share a method or model; q is the false-discovery
-    rate over all rows (Benjamini and Hochberg 1995). discordance, mean_square: of the groups'
-    differences, by what they add to the whole, for `scoring.power`; missing for what is no mean.
+    differences of one metric and condition that share a method or model.
     """
     made: dict[tuple[str, str], dict[Side, Found]] = defaultdict(dict)
     for model, method, one in told:
@@ -58,13 +56,12 @@ def differences(
         if (found := difference(*(sides[_side(varies, same, name)] for name in (a, b))))
     ]
     if not rows:
-        return pd.DataFrame(columns=[*_PAIR, *_NUMBERS, "p_holm", "q"])
+        return pd.DataFrame(columns=[*_PAIR, *_NUMBERS, "p_holm"])
+    from statsmodels.stats.multitest import multipletests  # slow to import, few stages compare
+
     table = pd.DataFrame(rows)
     family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
-    table["p_holm"] = family.transform(holm)
-    from scipy.stats import false_discovery_control  # a second to import, and few stages compare
-
-    table["q"] = false_discovery_control(table["p"])
+    table["p_holm"] = family.transform(lambda p: multipletests(p, method="holm")[1])
     return check(table, "differences", f"{benchmark} differences")
 
 
@@ -92,7 +89,7 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
 
 
 _NUMBERS = ["difference", "ci_low", "ci_high", "ci_method", "p", "p_method"]
-_NUMBERS += ["n", "n_groups", "n_discordant", "n_left_out", "discordance", "mean_square"]
+_NUMBERS += ["n", "n_groups", "n_discordant", "n_left_out"]
 
 
 def difference(a: Found, b: Found) -> dict | None:
@@ -112,7 +109,8 @@ def difference(a: Found, b: Found) -> dict | None:
     statistic = mean if isinstance(a, Series) else a.statistic
     bounds = a.bounds if isinstance(a, Series) else SHARE
     width = bounds[1] - bounds[0]
-    is_paired = isinstance(a, Series) and all(rows.index.is_unique for rows in both)
+    has_pairs = isinstance(a, Series) and all(rows.index.is_unique for rows in both)
+    is_paired = has_pairs and np.isfinite(width)
     size = sums[0].shape[1]
 
     def apart(counts: np.ndarray) -> np.ndarray:
@@ -121,7 +119,7 @@ def difference(a: Found, b: Found) -> dict | None:
 
     def interval(confidence: float) -> Interval:
         how = {"confidence": confidence}
-        if is_paired and np.isfinite(width):
+        if is_paired:
             moved = (both[0]["value"] - both[1]["value"]) / width
             return cluster_interval(moved, both[0]["group"], bounds=DIFFERENCE, **how)
         side_by_side = pd.concat(sums, axis=1)
@@ -130,18 +128,15 @@ def difference(a: Found, b: Found) -> dict | None:
     found = interval(1 - LEVEL)
     if np.isnan(found.value):
         return None
-    scale = width if is_paired and np.isfinite(width) else 1.0
+    scale = width if is_paired else 1.0
     counts = [frame.to_numpy(float) for frame in sums]
     discordant = (np.abs(counts[0] - counts[1]) > _UNEQUAL).any(axis=1)
     is_few = discordant.sum() <= FEW
     p = p_of_swaps(*counts, statistic) if is_few else p_of_interval(interval)
-    pulls = (counts[0] - counts[1])[:, 0] * len(discordant) / max(counts[0][:, -1].sum(), 1)
-    pulls = pulls if is_paired else np.array([np.nan])
     ends = [scale * end for end in (found.value, found.ci_low, found.ci_high)]
     how = found.ci_method, p, SWAPS if is_few else INVERTED
     n = len(common), len(discordant), int(discordant.sum()), sum(map(len, units)) - 2 * len(common)
-    moments = float(np.abs(pulls).mean()), float((pulls**2).mean())
-    return dict(zip(_NUMBERS, (*ends, *how, *n, *moments), strict=True))
+    return dict(zip(_NUMBERS, (*ends, *how, *n), strict=True))
 
 
 def _rows(side: Found) -> pd.DataFrame:
@@ -155,13 +150,6 @@ def _sums(side: Found, rows: pd.DataFrame) -> pd.DataFrame:
     if not isinstance(side, Series):
         return side.settle(side.sums(rows))
     return rows.groupby("group", sort=False)["value"].agg(["sum", "count"])
-
-
-def holm(p: pd.Series) -> pd.Series:
-    """p values after Holm's correction for all of them (1979)."""
-    in_order = p.sort_values()
-    left = np.arange(len(p), 0, -1)
-    return (in_order * left).cummax().clip(upper=1.0)[p.index]
 
 
 def p_of_swaps(a: np.ndarray, b: np.ndarray, statistic: Callable) -> float:
