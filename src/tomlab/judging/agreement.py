@@ -94,16 +94,6 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
     return pd.DataFrame(rows, columns=columns).sort_values("agreement", ignore_index=True)
 
 
-def correlation(decisions: pd.DataFrame, judge: str) -> float:
-    """How a judge's defined decisions go with the truth (phi), for `planner.plan`; 0 where either
-    is all alike.
-    """
-    total = _cells(_known(decisions).query("judge == @judge")).sum()
-    tp, fp, fn, tn = (float(total[name]) for name in ("tp", "fp", "fn", "tn"))
-    product = (tp + fp) * (fn + tn) * (tp + fn) * (fp + tn)
-    return (tp * tn - fp * fn) / product**0.5 if product else 0.0
-
-
 def _cells(units: pd.DataFrame) -> pd.DataFrame:
     """A judge's yes and no, true and false, counted by group over the units that it decided."""
     own = units.dropna(subset="decision")

@@ -1,18 +1,22 @@
-"""People's word on a run's free-form answers: the form, what it says once filled in, and the
-accuracy that it corrects. How many groups to label, and which: `planner`.
+"""People's word on a run's free-form answers: the form, what it says once filled in, the accuracy
+that it corrects, and whether a judge may stand in for a person (the alternative annotator test:
+Calderon, Reichart and Dror 2025, arXiv 2501.10970).
 
 Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
 method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
 Of the others people say which of the item's two `choices` they mean, if any.
 """
 
-from collections.abc import Collection, Iterator
+import random
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
+from tomlab.errors import InputError
 from tomlab.judging.error import LEAST_LABELLED, by_labels
 from tomlab.judging.rewordings import NONE
 from tomlab.records import files
@@ -23,8 +27,17 @@ OPTIONS = {"a": "option_a", "b": "option_b"}  # what is filled in as `meaning`, 
 FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "annotator"]
 TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
 NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
+EPSILON = 0.2  # what a judge may agree less than people who are experts; 0.1 for crowds
+LEVEL = 0.05  # of the false discovery rate
 
 # ---- The form ------------------------------------------------------------------------------------
+
+
+def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
+    """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
+    known = sorted(set(groups))
+    random.Random(f"label/{seed}").shuffle(known)
+    return known[:n]
 
 
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
@@ -86,7 +99,7 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
 
 def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
-    right option), for `planner.alt_test`. Labels of other answers, such as of a run before, are
+    right option), for `alt_test`. Labels of other answers, such as of a run before, are
     left out.
     """
     asked = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
@@ -152,3 +165,41 @@ def _by_people(part: pd.DataFrame) -> Interval | None:
         for end in (others.value, others.ci_low, others.ci_high)
     )
     return replace(value, ci_low=low.ci_low, ci_high=high.ci_high, n=len(known))
+
+
+# ---- May a judge stand in for a person? ----------------------------------------------------------
+
+
+def alt_test(labels: pd.DataFrame, judge: pd.Series, epsilon: float = EPSILON) -> pd.DataFrame:
+    """May the judge stand in for an annotator? Each is left out in turn: who agrees with the others
+    at least as often, the judge or the one left out?
+
+    labels: `group, unit, annotator, label`; judge: its labels by unit. A row an annotator: `units,
+    groups, judge_wins, annotator_wins` (shares of units; both win where they agree alike), `p` (one
+    sided t-test over groups that the judge wins less by `epsilon` or more) and `rejected` (at a
+    false discovery rate of 5 %, Benjamini and Yekutieli). The winning rate is the mean of
+    `rejected`: from 0.5 on the judge may. Errors: `InputError` for fewer than two annotators.
+    """
+    from scipy.stats import false_discovery_control, ttest_1samp  # slow to import
+
+    wide = labels.pivot(index=["group", "unit"], columns="annotator", values="label")
+    if wide.shape[1] < 2:
+        raise InputError(f"labels: found {wide.shape[1]} annotators, expected two or more")
+    said = wide.index.get_level_values("unit").map(judge).to_numpy()
+    rows = []
+    for annotator in wide:
+        others = wide.drop(columns=annotator)
+        both = (wide[annotator].notna() & others.notna().any(axis=1)).to_numpy() & pd.notna(said)
+        own, rest = wide.loc[both, annotator], others[both]
+        by_judge, by_own = (
+            rest.eq(one, axis=0).where(rest.notna()).mean(axis=1)
+            for one in (pd.Series(said[both], own.index), own)
+        )
+        wins = pd.DataFrame({"judge": by_judge >= by_own, "own": by_own >= by_judge}).astype(float)
+        lost = (wins["own"] - wins["judge"]).groupby("group").mean()
+        with np.errstate(invalid="ignore", divide="ignore"):  # of groups that are all alike
+            p = ttest_1samp(lost, epsilon, alternative="less").pvalue
+        rows.append((annotator, len(wins), len(lost), *wins.mean(), 1.0 if np.isnan(p) else p))
+    columns = ["annotator", "units", "groups", "judge_wins", "annotator_wins", "p"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found.assign(rejected=false_discovery_control(found["p"], method="by") <= LEVEL)

@@ -9,7 +9,7 @@ import pytest
 from omnitom_extraction import RECORDS, answers, extraction_scores
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judge_error, judges
-from tomlab.judging import planner
+from tomlab.judging import people as labelled
 
 
 def claims(scores, by_people=()) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def test_a_story_counts_once_however_often_it_is_asked():
 def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_path):
     items = omnitom.compose(RECORDS)
     keys, tables = judges.tables_of(items, answers(items, "random"))
-    stories = planner.drawn({table.group for table in tables}, 3, seed=0)
+    stories = labelled.drawn({table.group for table in tables}, 3, seed=0)
     form = judge_error.to_label(keys, tables, stories)
     assert set(form["story_id"]) == set(stories)
     assert set(form["match_count"]) == set(form["annotator"]) == {""}
@@ -97,14 +97,5 @@ def test_the_judge_and_people_are_held_against_each_other_row_by_row():
     people = [replace(table, truth=f"human:p{n}") for n in (1, 2) for table in judged]
     own = judge_error.row_labels(judged)
     assert own["label"].any() and not own["label"].all()
-    found = planner.alt_test(judge_error.row_labels(people), own.set_index("unit")["label"])
+    found = labelled.alt_test(judge_error.row_labels(people), own.set_index("unit")["label"])
     assert found["rejected"].all() and (found["judge_wins"] == 1).all()
-
-
-def test_judged_and_true_f1_of_calibration_tables_go_together_as_their_rows_do():
-    tables = calibration.calibration_set(RECORDS, 9, 0)
-    rows = calibration.labelled_rows(tables)
-    faultless = rows.assign(decision=rows["truth"])
-    assert judge_error.f1_correlation(faultless, rows) == pytest.approx(1)
-    by_lot = faultless.assign(decision=rows["truth"].sample(frac=1, random_state=0).to_numpy())
-    assert judge_error.f1_correlation(by_lot, rows) < 0.9

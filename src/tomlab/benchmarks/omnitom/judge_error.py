@@ -53,21 +53,6 @@ def _text(row: Row) -> str:
     return " ".join(f"{row.actor}: {row.belief}".split())
 
 
-def f1_correlation(decided: pd.DataFrame, rows: pd.DataFrame) -> float:
-    """How true and judged F1 of calibration tables go together, for `planner.plan`.
-
-    decided: one judge's decisions; rows: of `labelled_rows`, which they are about.
-    """
-    both = decided[["unit", "truth", "decision"]].astype({"truth": float, "decision": float})
-    both = both.merge(rows[["unit", "table_id", "side"]], on="unit")
-    shares = both.groupby(["table_id", "side"])[["truth", "decision"]].mean().unstack("side")
-    f1 = {
-        name: 2 * shares[name].prod(axis=1) / shares[name].sum(axis=1).where(lambda s: s > 0, 1)
-        for name in ("truth", "decision")
-    }
-    return float(f1["truth"].corr(f1["decision"]))
-
-
 def to_label(
     keys: Sequence[tuple], tables: Sequence[LabelledTable], stories: Collection[str]
 ) -> pd.DataFrame:
@@ -86,7 +71,7 @@ def to_label(
 
 
 def row_labels(labelled: Sequence[LabelledTable]) -> pd.DataFrame:
-    """Whether each row is matched, for `planner.alt_test`: `group, unit, annotator, label`."""
+    """Whether each row is matched, for `people.alt_test`: `group, unit, annotator, label`."""
     rows = [
         (table.group, f"{_content(table)}/{side}/{_text(row)}", table.truth, count > 0)
         for table in labelled

@@ -43,7 +43,7 @@ class Judges(Section):
     llm_tables: Count
     llm_tokens: Size
     llm_tokens_of: dict[ModelName, Size]
-    half_width: Share
+    groups_to_label: Size
 
 
 class Settings(Section):
