@@ -150,6 +150,7 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
     """What the operations make of either option of an item."""
     right, group, kind = item["answer"], item["group_id"], item["question_type"]
+    shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     [wrong] = [choice for choice in item["choices"] if choice != right]
     others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
     strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
@@ -161,8 +162,8 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
                 unit = f"{group}/{kind}/{operation}/{meant}"
-                keys = {"unit": unit, "group": group, "item_id": item["item_id"], "text": text}
-                yield keys | {"truth": truth or meant, "operation": operation, "source": KNOWN}
+                made = {"unit": unit, "group": group, "text": text, "truth": truth or meant}
+                yield shown | made | {"operation": operation, "source": KNOWN}
 
 
 def _bare(option: str) -> str:
