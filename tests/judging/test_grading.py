@@ -402,7 +402,8 @@ def test_margin_is_chosen_on_other_templates():
     place = found.decisions["group"] == table["group"].iloc[0]
     fold = found.decisions["fold"][place]
     assert fold.nunique() == 1 and fold.equals(again.decisions["fold"][place])
-    assert found.thresholds[fold.iloc[0]] == again.thresholds[fold.iloc[0]]
+    margins = [one.decisions["threshold"][place] for one in (found, again)]
+    pd.testing.assert_series_equal(*margins)
     assert (found.decisions["decision"] != again.decisions["decision"])[place].any()
 
 

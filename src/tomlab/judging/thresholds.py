@@ -1,6 +1,6 @@
 """Judges' thresholds, chosen on other groups than they decide (calibration: OmniToM, App. B.4)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,11 @@ from tomlab.judging.agreement import as_numbers
 _MOST_CANDIDATES = 500
 
 
-@dataclass(frozen=True)
-class CrossValidated:
+class CrossValidated(NamedTuple):
     """Decisions by thresholds that were chosen without the decided group."""
 
     decisions: pd.DataFrame  # group, unit, truth, decision, fold, threshold, in the order given
-    thresholds: tuple[float, ...]  # one a fold
-    final: float  # the one to use from now on, chosen on all groups
-    agreement: pd.Series  # of every candidate threshold, over all groups
+    final: float  # the threshold to use from now on, chosen on all groups
 
 
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
@@ -51,8 +48,7 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     decisions there. The best threshold has the highest agreement averaged over groups; among equals
     the middle one. Folds keep groups whole. Errors: `InputError` for fewer groups than folds.
     """
-    # Takes a second to import, which most notebooks that import this never use.
-    from sklearn.model_selection import GroupKFold
+    from sklearn.model_selection import GroupKFold  # slow to import
 
     candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
     groups = decided["group"].to_numpy()
@@ -72,13 +68,10 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
         equal = agreement.index[np.isclose(agreement, agreement.max())]
         return float(equal[len(equal) // 2])
 
-    fold, threshold = np.zeros(len(decided), dtype=int), []
+    fold, threshold = np.zeros(len(decided), dtype=int), np.zeros(len(decided))
     for number, (others, own) in enumerate(GroupKFold(folds).split(said, groups=groups)):
-        fold[own] = number
-        threshold.append(best(by_group.loc[pd.unique(groups[others])]))
-    used = np.array(threshold)[fold]
-    decision = pd.array(said[np.arange(len(said)), np.searchsorted(candidates, used)], "Float64")
-    table = decided[["group", "unit", "truth"]].assign(
-        decision=decision.astype("boolean"), fold=fold, threshold=used
-    )
-    return CrossValidated(table, tuple(threshold), best(by_group), by_group.mean())
+        fold[own], threshold[own] = number, best(by_group.loc[pd.unique(groups[others])])
+    decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
+    table = decided[["group", "unit", "truth"]].assign(fold=fold, threshold=threshold)
+    table.insert(3, "decision", pd.array(decision, "boolean"))
+    return CrossValidated(table, best(by_group))
