@@ -54,21 +54,14 @@ def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]
 
 def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
     """The schema of the form. item_ids: of the questions that may stand in it; any without."""
-    return pa.DataFrameSchema(
-        {
-            "item_id": files.known(item_ids, "question"),
-            "model": files.text(),
-            "method": files.text(),
-            "sample": files.text("[0-9]{1,9}", "a whole number"),
-            "option_a": files.text(),
-            "option_b": files.text(),
-            "answer": files.text(),
-            "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
-            "annotator": files.person(pattern=".*"),
-        },
-        strict="filter",
-        unique=[*KEY, "annotator"],
-    )
+    texts = {name: files.text() for name in ("model", "method", *OPTIONS.values(), "answer")}
+    others = {
+        "item_id": files.known(item_ids, "question"),
+        "sample": files.text("[0-9]{1,9}", "a whole number"),
+        "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
+        "annotator": files.person(pattern=".*"),
+    }
+    return pa.DataFrameSchema(texts | others, strict="filter", unique=[*KEY, "annotator"])
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +69,6 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
     and `means`, the text of an option or none. Errors: `InputError` that names every row and field
     at fault.
     """
-    form = labels_form(list(items["item_id"]))
     choices = dict(zip(items["item_id"], items["choices"], strict=True))
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
@@ -87,27 +79,24 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
             if options and sorted(map(_one_line, (row.option_a, row.option_b))) != options:
                 yield row.Index, "option_a", f"with option_b the question's: {', '.join(options)}"
 
-    table = files.read_form(path, form, faults)
-    filled = table[table["meaning"] != ""]
-    means = [
-        _one_line(row[OPTIONS[row["meaning"]]]) if row["meaning"] in OPTIONS else NONE
-        for row in filled.to_dict("records")
-    ]
-    kept = [*KEY, "answer", "annotator"]
-    return filled[kept].assign(means=means).astype({"sample": int}).reset_index(drop=True)
+    table = files.read_form(path, labels_form(list(choices)), faults)
+    filled = table[table["meaning"] != ""].reset_index(drop=True)
+    means = filled["meaning"].copy()
+    for key, option in OPTIONS.items():
+        means = means.mask(filled["meaning"] == key, filled[option].map(_one_line))
+    return filled[[*KEY, "answer", "annotator"]].assign(means=means).astype({"sample": int})
 
 
 def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
-    right option), for `alt_test`. Labels of other answers, such as of a run before, are
-    left out.
+    right option). Labels of other answers, such as of a run before, are left out.
     """
     asked = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
     both = asked.merge(labels, on=KEY)
     both = both[both["text"].map(_one_line) == both["answer"].map(_one_line)]
     right = both["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
-    both = both.assign(label=both["means"] == right)
-    return both[["group", "unit", "annotator", "label"]].reset_index(drop=True)
+    columns = ["group", "unit", "annotator", "label"]
+    return both.assign(label=both["means"] == right)[columns].reset_index(drop=True)
 
 
 def _one_line(text: str) -> str:
@@ -127,20 +116,19 @@ def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
     group count where all its answers that the judge decides have one: labels that are left out are
     not left out by lot.
     """
-    rows = answers.join(said.groupby("unit")["label"].mean().rename("labelled"), on="unit")
-    found = []
-    for (model, method), part in rows.groupby(["model", "method"], sort=False):
+    labelled = said.groupby("unit")["label"].mean().rename("labelled")
+    parts = answers.join(labelled, on="unit").groupby(["model", "method"], sort=False)
+    rows = []
+    for (model, method), part in parts:
         if part["read"].all():
             continue
         as_judged = cluster_interval(part["judged"], part["group"])
         numbers = {"accuracy_uncorrected": as_judged, "accuracy_by_labels": _by_people(part)}
         for metric, interval in numbers.items():
-            told = vars(interval) if interval else {}
-            row = {name: told.get(name) for name in NUMBERS}
-            row |= {"model": model, "method": method, "metric": metric}
-            found.append(row | {"reason": "" if interval else TOO_FEW})
-    columns = ["model", "method", "metric", *NUMBERS, "reason"]
-    table = pd.DataFrame(found, columns=columns)
+            row = {"model": model, "method": method, "metric": metric}
+            told = {"reason": ""} | vars(interval) if interval else {"reason": TOO_FEW}
+            rows.append(row | told)
+    table = pd.DataFrame(rows, columns=["model", "method", "metric", *NUMBERS, "reason"])
     return table.astype(dict.fromkeys(NUMBERS[:3], float) | dict.fromkeys(NUMBERS[3:], "Int64"))
 
 
@@ -185,21 +173,20 @@ def alt_test(labels: pd.DataFrame, judge: pd.Series, epsilon: float = EPSILON) -
     wide = labels.pivot(index=["group", "unit"], columns="annotator", values="label")
     if wide.shape[1] < 2:
         raise InputError(f"labels: found {wide.shape[1]} annotators, expected two or more")
-    said = wide.index.get_level_values("unit").map(judge).to_numpy()
+    judged = pd.Series(wide.index.get_level_values("unit").map(judge), wide.index)
     rows = []
     for annotator in wide:
         others = wide.drop(columns=annotator)
-        both = (wide[annotator].notna() & others.notna().any(axis=1)).to_numpy() & pd.notna(said)
-        own, rest = wide.loc[both, annotator], others[both]
+        both = wide[annotator].notna() & others.notna().any(axis=1) & judged.notna()
         by_judge, by_own = (
-            rest.eq(one, axis=0).where(rest.notna()).mean(axis=1)
-            for one in (pd.Series(said[both], own.index), own)
+            others[both].eq(one[both], axis=0).where(others.notna()).mean(axis=1)
+            for one in (judged, wide[annotator])
         )
         wins = pd.DataFrame({"judge": by_judge >= by_own, "own": by_own >= by_judge}).astype(float)
         lost = (wins["own"] - wins["judge"]).groupby("group").mean()
         with np.errstate(invalid="ignore", divide="ignore"):  # of groups that are all alike
             p = ttest_1samp(lost, epsilon, alternative="less").pvalue
-        rows.append((annotator, len(wins), len(lost), *wins.mean(), 1.0 if np.isnan(p) else p))
+        rows.append((annotator, len(wins), len(lost), *wins.mean(), p))
     columns = ["annotator", "units", "groups", "judge_wins", "annotator_wins", "p"]
-    found = pd.DataFrame(rows, columns=columns)
+    found = pd.DataFrame(rows, columns=columns).fillna({"p": 1.0})  # where it can't be tested
     return found.assign(rejected=false_discovery_control(found["p"], method="by") <= LEVEL)

@@ -9,19 +9,18 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-import yaml
 
 from tomlab.errors import InputError
 from tomlab.judging.constructed import balanced, capital
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
 from tomlab.scoring.similarity import shared
 
 NONE = "none"
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = yaml_beside(__file__)
 COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 # Where both differing parts have a number, or both are a thing or a place, there are more of their
 # kind, so that to deny the one is not to say the other.
@@ -98,11 +97,11 @@ def _of_another(case: _Case) -> str | None:
     own, theirs = case.parts, case.stranger.parts if case.stranger else {}
     if not own or own["verb"] != theirs.get("verb"):
         return None
-    text = f"{own['who']} {own['verb']} {theirs['rest']}"
     rests = [_OPTION.sub(r"\g<rest>", option) for option in (case.option, case.other)]
-    alike = max(shared(theirs["rest"], rest) for rest in rests)
-    fitted = re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
-    return fitted + "." if alike < _UNLIKE else None
+    if max(shared(theirs["rest"], rest) for rest in rests) >= _UNLIKE:
+        return None
+    text = f"{own['who']} {own['verb']} {theirs['rest']}."
+    return re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
 
 
 def _sentences(story: str, count: int) -> str:
@@ -150,10 +149,10 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
     """What the operations make of either option of an item."""
     right, group, kind = item["answer"], item["group_id"], item["question_type"]
-    shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     [wrong] = [choice for choice in item["choices"] if choice != right]
     others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
     strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
+    shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     makers = [(None, *made) for made in MEANS.items()]
     makers += [(NONE, *made) for made in MEANS_NONE.items()]
     for meant, options in (("right", (right, wrong)), ("wrong", (wrong, right))):
@@ -161,9 +160,9 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             stranger = draw.choice(strangers) if strangers else None
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
-                unit = f"{group}/{kind}/{operation}/{meant}"
-                made = {"unit": unit, "group": group, "text": text, "truth": truth or meant}
-                yield shown | made | {"operation": operation, "source": KNOWN}
+                made = {"group": group, "text": text, "truth": truth or meant}
+                made |= {"operation": operation, "source": KNOWN}
+                yield shown | made | {"unit": f"{group}/{kind}/{operation}/{meant}"}
 
 
 def _bare(option: str) -> str:
