@@ -90,13 +90,8 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
-    numbers = {name: as_numbers(decisions[name]) for name in ("truth", "decision")}
-    return decisions[keys].assign(**numbers).dropna(subset="truth", ignore_index=True)
-
-
-def as_numbers(values: pd.Series) -> np.ndarray:
-    """Yes, no and missing as 1, 0 and nan."""
-    return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
+    numbers = decisions[["truth", "decision"]].astype("boolean").astype(float)
+    return decisions[keys].join(numbers).dropna(subset="truth", ignore_index=True)
 
 
 def _kappa(cells: np.ndarray) -> np.ndarray:

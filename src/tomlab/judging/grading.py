@@ -2,9 +2,8 @@
 
 BigToM's released code asks a language model there, SimpleToM's counts a wrong answer. Graders are
 first held against answers of known meaning (`rewordings`), as OmniToM's judges are (App. B.4), then
-applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none.
-
-Tables of answers have a row each: `text`, and of its item `question`, both `choices` and `answer`.
+applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none. A
+table of answers has a row each: `text`, and of its item `question`, both `choices` and `answer`.
 """
 
 import re
@@ -23,7 +22,7 @@ from tomlab.scoring.answers import visible
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import plain, similarity
 
-KEYS = ("a", "b")  # of the two options, in the order in which they are shown
+KEYS = ("a", "b")  # of the two options, in the order shown
 BY_LIKENESS = ("token_f1", "embedding")
 MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
@@ -58,10 +57,7 @@ def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) 
 
 
 def grades(
-    table: pd.DataFrame,
-    judge: str,
-    margins: Mapping[str, float],
-    embedder: ModelSpec | None = None,
+    table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
 ) -> list[str]:
     """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer; none of an
     empty one.
@@ -78,8 +74,8 @@ def grade_requests(
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
     asked = []
     for row in table.itertuples():
-        fields = {"question": row.question, "answer": " ".join(row.text.split())}
-        fields |= {"option_a": row.choices[0], "option_b": row.choices[1]}
+        fields = dict(zip(("option_a", "option_b"), row.choices, strict=True))
+        fields |= {"question": row.question, "answer": " ".join(row.text.split())}
         content = prompts.filled("judges/grade", replaced, **fields)
         asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS, seed=seed))
     return asked
@@ -107,8 +103,8 @@ async def by_language_model(
     replies = await ask(grade_requests(table, replaced, seed=seed), model, limits=limits)
     said = [response.reply and response.reply.text for response in replies]
     read = [None if text is None else parse_grade(text) for text in said]
-    columns = {"said": said, "grade": read}
-    return table.join(pd.DataFrame(columns, index=table.index, dtype=object))
+    said, read = (pd.Series(column, table.index, dtype=object) for column in (said, read))
+    return table.assign(said=said, grade=read)
 
 
 # ---- Calibration ---------------------------------------------------------------------------------
@@ -122,8 +118,8 @@ def calibrated(
     """
     decided, margins = [to_decisions(made, grades(made, "exact", {}), "exact")], {}
     for kind in BY_LIKENESS:
-        decisions = margin_decisions(made, likeness(made, kind, embedder))
-        chosen = cross_validated_thresholds(decisions, folds)
+        alike = likeness(made, kind, embedder)
+        chosen = cross_validated_thresholds(margin_decisions(made, alike), folds)
         margins[kind] = chosen.final
         decided.append(chosen.decisions.assign(judge=kind))
     return pd.concat(decided, ignore_index=True), margins
@@ -148,8 +144,7 @@ def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) 
 def operations(made: pd.DataFrame) -> pd.Series:
     """How the answer of each unit of `to_decisions` was made, for `agreement_by_kind`."""
     done = zip(made["unit"], made["operation"], strict=True)
-    units = {_UNIT.format(u, option): o for u, o in done for option in ("right", "wrong")}
-    return pd.Series(units)
+    return pd.Series({_UNIT.format(u, option): o for u, o in done for option in ("right", "wrong")})
 
 
 def margin_decisions(table: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
@@ -189,16 +184,15 @@ def regraded(
     """
     found = scores.rename(columns={"group_id": "group"})[["group", *_RESPONSE, "outcome", "score"]]
     found["unit"] = ["/".join(map(str, key)) for key in found[_RESPONSE].itertuples(index=False)]
-    unread = found[found["outcome"] == "unparsed"].drop(columns="group")
-    unread = unread.merge(responses[[*_RESPONSE, "response"]], on=_RESPONSE, how="left")
     asked = items[["item_id", "question", "choices", "answer"]]
+    unread = found.loc[found["outcome"] == "unparsed", ["unit", *_RESPONSE]]
+    unread = unread.merge(responses[[*_RESPONSE, "response"]], on=_RESPONSE, how="left")
     unread = unread.merge(asked, on="item_id", how="left")
     if (lacks := unread[["response", "answer"]].isna().any(axis=1)).any():
         unit = unread.loc[lacks, "unit"].iloc[0]
         raise InputError(f"grading: found no response or no item for the score of {unit}")
-    unread["text"] = [
-        _MARKER.split(visible(said)[0], maxsplit=1)[-1].strip() for said in unread["response"]
-    ]
+    texts = [visible(said)[0] for said in unread["response"]]
+    unread["text"] = [_MARKER.split(text, maxsplit=1)[-1].strip() for text in texts]
     unread["grade"] = grades(unread, judge, margins, embedder)
     unread["becomes"] = [
         "unparsed" if grade == NONE else "correct" if grade == right else "wrong"

@@ -1,6 +1,5 @@
-"""People's word on a run's free-form answers: the form, what it says once filled in, the accuracy
-that it corrects, and whether a judge may stand in for a person (the alternative annotator test:
-Calderon, Reichart and Dror 2025, arXiv 2501.10970).
+"""People's word on a run's free-form answers: the form, what it says once filled in, and the
+accuracy that it corrects.
 
 Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
 method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
@@ -12,11 +11,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.errors import InputError
 from tomlab.judging.error import LEAST_LABELLED, by_labels
 from tomlab.judging.rewordings import NONE
 from tomlab.records import files
@@ -27,8 +24,6 @@ OPTIONS = {"a": "option_a", "b": "option_b"}  # what is filled in as `meaning`, 
 FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "annotator"]
 TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
 NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
-EPSILON = 0.2  # what a judge may agree less than people who are experts; 0.1 for crowds
-LEVEL = 0.05  # of the false discovery rate
 
 # ---- The form ------------------------------------------------------------------------------------
 
@@ -41,9 +36,7 @@ def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
 
 
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
-    """The form with all answers of these groups that a judge decides; `meaning` and `annotator` are
-    empty.
-    """
+    """The form with all answers of these groups that a judge decides, not filled in."""
     asked = answers[~answers["read"] & answers["group"].isin(groups)]
     asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
     options = pd.DataFrame(asked["choices"].tolist(), asked.index, columns=[*OPTIONS.values()])
@@ -111,10 +104,9 @@ def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
     value, ci_low, ci_high, n, n_groups, reason`.
 
     metric: accuracy_uncorrected, with what the judge says; accuracy_by_labels, corrected by what
-    people say of some groups (n: answers that they labelled), where it is to be had; else value is
-    nan and `reason` says why. said: of `of_run`. Annotators' labels are averaged, and those of a
-    group count where all its answers that the judge decides have one: labels that are left out are
-    not left out by lot.
+    people say of some groups (n: answers that they labelled), or nan with a `reason`. said: of
+    `of_run`. Annotators' labels are averaged. A group counts if all its answers that the judge
+    decides are labelled, because people do not leave out answers by lot.
     """
     labelled = said.groupby("unit")["label"].mean().rename("labelled")
     parts = answers.join(labelled, on="unit").groupby(["model", "method"], sort=False)
@@ -153,40 +145,3 @@ def _by_people(part: pd.DataFrame) -> Interval | None:
         for end in (others.value, others.ci_low, others.ci_high)
     )
     return replace(value, ci_low=low.ci_low, ci_high=high.ci_high, n=len(known))
-
-
-# ---- May a judge stand in for a person? ----------------------------------------------------------
-
-
-def alt_test(labels: pd.DataFrame, judge: pd.Series, epsilon: float = EPSILON) -> pd.DataFrame:
-    """May the judge stand in for an annotator? Each is left out in turn: who agrees with the others
-    at least as often, the judge or the one left out?
-
-    labels: `group, unit, annotator, label`; judge: its labels by unit. A row an annotator: `units,
-    groups, judge_wins, annotator_wins` (shares of units; both win where they agree alike), `p` (one
-    sided t-test over groups that the judge wins less by `epsilon` or more) and `rejected` (at a
-    false discovery rate of 5 %, Benjamini and Yekutieli). The winning rate is the mean of
-    `rejected`: from 0.5 on the judge may. Errors: `InputError` for fewer than two annotators.
-    """
-    from scipy.stats import false_discovery_control, ttest_1samp  # slow to import
-
-    wide = labels.pivot(index=["group", "unit"], columns="annotator", values="label")
-    if wide.shape[1] < 2:
-        raise InputError(f"labels: found {wide.shape[1]} annotators, expected two or more")
-    judged = pd.Series(wide.index.get_level_values("unit").map(judge), wide.index)
-    rows = []
-    for annotator in wide:
-        others = wide.drop(columns=annotator)
-        both = wide[annotator].notna() & others.notna().any(axis=1) & judged.notna()
-        by_judge, by_own = (
-            others[both].eq(one[both], axis=0).where(others.notna()).mean(axis=1)
-            for one in (judged, wide[annotator])
-        )
-        wins = pd.DataFrame({"judge": by_judge >= by_own, "own": by_own >= by_judge}).astype(float)
-        lost = (wins["own"] - wins["judge"]).groupby("group").mean()
-        with np.errstate(invalid="ignore", divide="ignore"):  # of groups that are all alike
-            p = ttest_1samp(lost, epsilon, alternative="less").pvalue
-        rows.append((annotator, len(wins), len(lost), *wins.mean(), p))
-    columns = ["annotator", "units", "groups", "judge_wins", "annotator_wins", "p"]
-    found = pd.DataFrame(rows, columns=columns).fillna({"p": 1.0})  # where it can't be tested
-    return found.assign(rejected=false_discovery_control(found["p"], method="by") <= LEVEL)

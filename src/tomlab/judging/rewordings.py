@@ -64,6 +64,10 @@ class _Case(NamedTuple):
         text = self.draw.choice(wordings)
         return capital(text.format(option=self.option, other=self.other, **fields))
 
+    def beginning(self, sentences: int) -> str:
+        """The first sentences of the story."""
+        return " ".join(re.split(r"(?<=[.!?])\s+", self.story)[:sentences])
+
     def replaced(self, rules: Mapping[str, str]) -> str | None:
         """The option with one of the rules that apply carried out once."""
         able = [rule for rule in rules.items() if re.search(rule[0], self.option)]
@@ -104,10 +108,6 @@ def _of_another(case: _Case) -> str | None:
     return re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
 
 
-def _sentences(story: str, count: int) -> str:
-    return " ".join(re.split(r"(?<=[.!?])\s+", story)[:count])
-
-
 # The operations that no wording says; None where an option does not allow it.
 _BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "verbatim": lambda case: case.option + ".",
@@ -116,9 +116,9 @@ _BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "fragment": _fragment,
     "complement denied": _other_denied,
     "one denied": _denied,
-    "other template": lambda case: case.stranger and _sentences(case.stranger.story, 1),
+    "other template": lambda case: case.stranger and case.stranger.beginning(1),
     "other template's option": _of_another,
-    "beginning of the story": lambda case: _sentences(case.story, 2),
+    "beginning of the story": lambda case: case.beginning(2),
 }
 # How an answer is made that means an option, and how one that means neither: wordings or a rule.
 MEANS, MEANS_NONE = (
@@ -128,8 +128,8 @@ MEANS, MEANS_NONE = (
 
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
-    """n answers known by construction: `unit, group` (template), `item_id, text, truth, operation,
-    source`. No text stands twice in one template.
+    """n answers known by construction, for `grading`: `unit, group` (template), `item_id, question,
+    choices, answer, text, truth, operation, source`. No text stands twice in one template.
 
     truth: "right" or "wrong", the option of the item that the answer means, or "none"; a third
     each, and operations (`MEANS`, `MEANS_NONE`) as equally as options allow. To deny one option
@@ -160,9 +160,9 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             stranger = draw.choice(strangers) if strangers else None
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
-                made = {"group": group, "text": text, "truth": truth or meant}
-                made |= {"operation": operation, "source": KNOWN}
-                yield shown | made | {"unit": f"{group}/{kind}/{operation}/{meant}"}
+                unit = {"unit": f"{group}/{kind}/{operation}/{meant}", "group": group}
+                made = {"text": text, "truth": truth or meant, "operation": operation}
+                yield unit | shown | made | {"source": KNOWN}
 
 
 def _bare(option: str) -> str:

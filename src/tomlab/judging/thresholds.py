@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import as_numbers
 
 # More than so many candidate thresholds from scores are thinned to as many quantiles.
 _MOST_CANDIDATES = 500
@@ -32,10 +31,8 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
         raise InputError("scores: found no defined score to choose a threshold from")
     candidates = np.append(levels[:1], (levels[:-1] + levels[1:]) / 2)
     if len(candidates) > _MOST_CANDIDATES:
-        share = np.linspace(0, 1, _MOST_CANDIDATES)
-        candidates = np.quantile(candidates, share, method="nearest")
-    # Scores that differ in the last digits of a float have one place between them.
-    candidates = np.unique(candidates)
+        candidates = np.quantile(candidates, np.linspace(0, 1, _MOST_CANDIDATES), method="nearest")
+    candidates = np.unique(candidates)  # those of scores that differ by rounding are one
     above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
     decided = scores[["group", "unit", "truth"]].join(pd.DataFrame(above, columns=candidates))
     return cross_validated_thresholds(decided, folds)
@@ -55,7 +52,7 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     if not 2 <= folds <= (found := len(pd.unique(groups))):
         expected = "expected 2 folds or more and a group for each"
         raise InputError(f"thresholds: found {found} groups for {folds} folds, {expected}")
-    truth = as_numbers(decided["truth"])[:, None]
+    truth = decided[["truth"]].astype("boolean").to_numpy(float, na_value=np.nan)
     said = decided[list(candidates)].to_numpy(float)
     defined = ~np.isnan(said) & ~np.isnan(truth)
     right = pd.DataFrame(np.where(defined, said == truth, np.nan), columns=candidates)

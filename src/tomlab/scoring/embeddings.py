@@ -1,13 +1,9 @@
-"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them.
-
-python -m tomlab.scoring.embeddings   # keep what was embedded here as data, in data/vectors
-"""
+"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
 
 import json
 import sqlite3
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 
@@ -17,8 +13,7 @@ from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
 # Vectors of embedded encoders are facts like answers: those that came with the data, a file for the
-# weights that made them, and those that were embedded here. A vector does not depend on what is
-# embedded beside it.
+# weights that made them (`keys` and `vectors`), and those that were embedded here.
 KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
@@ -77,46 +72,24 @@ def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
     weights, cut = digest(gguf_path(model.model))[:12], beginnings(texts, model)
     inputs = [cut.get(text, text) for text in texts]
     keys = [f"{weights}-{sha256(json.dumps(one).encode()).hexdigest()}" for one in inputs]
-    found = _of_data(weights)
+    found = {}
+    if (of_data := KEPT / f"{weights}.npz").exists():
+        with np.load(of_data) as content:
+            found = dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
     try:
         with Cache(VECTORS) as cache:
-            found |= {key: cache[key] for key in keys if key not in found and key in cache}
-            missing = {k: one for k, one in zip(keys, inputs, strict=True) if k not in found}
-            if missing:
+            here = (key for key in keys if key not in found and key in cache)
+            found |= {key: np.frombuffer(cache[key], np.float32) for key in here}
+            if missing := {k: i for k, i in zip(keys, inputs, strict=True) if k not in found}:
                 # The engine computes in single precision: nothing is lost.
                 made = _asked([*missing.values()], model).astype(np.float32)
+                found |= dict(zip(missing, made, strict=True))
                 with cache.transact():
-                    for key, vector in zip(missing, made, strict=True):
-                        cache[key] = found[key] = vector.tobytes()
+                    for key in missing:
+                        cache[key] = found[key].tobytes()
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
-    return [np.frombuffer(found[key], np.float32) for key in keys]
-
-
-def _of_data(weights: str) -> dict[str, bytes]:
-    """The vectors that came with the data, by their keys."""
-    path = KEPT / f"{weights}.npz"
-    if not path.exists():
-        return {}
-    with np.load(path) as content:
-        keys, vectors = content["keys"].astype(str), content["vectors"]
-    return {key: vector.tobytes() for key, vector in zip(keys, vectors, strict=True)}
-
-
-def keep() -> list[Path]:
-    """Add the vectors that were embedded here to those of the data; the files written."""
-    from diskcache import Cache
-
-    KEPT.mkdir(exist_ok=True)
-    files = []
-    with Cache(VECTORS) as cache:
-        for weights in sorted({key.partition("-")[0] for key in cache}):
-            new = {key: cache[key] for key in cache if key.startswith(weights)}
-            every = dict(sorted((_of_data(weights) | new).items()))
-            vectors = np.stack([np.frombuffer(vector, np.float32) for vector in every.values()])
-            files.append(KEPT / f"{weights}.npz")
-            np.savez_compressed(files[-1], keys=[key.encode() for key in every], vectors=vectors)
-    return files
+    return [found[key] for key in keys]
 
 
 def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
@@ -172,8 +145,3 @@ def nearest_cosines(vectors: np.ndarray) -> np.ndarray:
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, np.nan if len(vectors) == 1 else -1)
     return cosines.max(axis=1)
-
-
-if __name__ == "__main__":
-    for file in keep():
-        print(f"{file}: {file.stat().st_size:,} bytes")

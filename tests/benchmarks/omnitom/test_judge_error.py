@@ -87,15 +87,3 @@ def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_pa
     human = calibration.read_human(path)
     of_run, elsewhere = judge_error.of_run(human, tables)
     assert (len(of_run), elsewhere) == (3, [])
-
-
-def test_the_judge_and_people_are_held_against_each_other_row_by_row():
-    items = omnitom.compose(RECORDS)
-    responses = answers(items, "random")
-    keys, tables = judges.tables_of(items, responses)
-    judged = judge_error.as_judged(keys, tables, extraction_scores("random"))
-    people = [replace(table, truth=f"human:p{n}") for n in (1, 2) for table in judged]
-    own = judge_error.row_labels(judged)
-    assert own["label"].any() and not own["label"].all()
-    found = labelled.alt_test(judge_error.row_labels(people), own.set_index("unit")["label"])
-    assert found["rejected"].all() and (found["judge_wins"] == 1).all()

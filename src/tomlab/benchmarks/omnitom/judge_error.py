@@ -2,9 +2,7 @@
 label of a run's own tables, and what their labels correct.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -68,33 +66,6 @@ def to_label(
     ]
     columns = ["story_id", "system", "table", "actor", "belief", "match_count", "annotator"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def row_labels(labelled: Sequence[LabelledTable]) -> pd.DataFrame:
-    """Whether each row is matched, for `people.alt_test`: `group, unit, annotator, label`."""
-    rows = [
-        (table.group, f"{_content(table)}/{side}/{_text(row)}", table.truth, count > 0)
-        for table in labelled
-        for side in ("predicted", "gold")
-        for row, count in zip(getattr(table, side), getattr(table, f"mc_{side}"), strict=True)
-        if count is not None
-    ]
-    found = pd.DataFrame(rows, columns=["group", "unit", "annotator", "label"])
-    return found.drop_duplicates(["unit", "annotator"])
-
-
-def as_judged(
-    keys: Sequence[tuple], tables: Sequence[LabelledTable], scores: pd.DataFrame
-) -> list[LabelledTable]:
-    """A run's tables with the MatchCounts of the judge in `scores`."""
-    names = ["item_id", "model", "method", "sample"]
-    said = {tuple(row[name] for name in names): row for row in scores.to_dict("records")}
-    found = []
-    for key, table in zip(keys, tables, strict=True):
-        detail = json.loads(said[key]["detail"])
-        counts = {f"mc_{side}": tuple(n for *_, n in detail[side]) for side in detail}
-        found.append(replace(table, **counts, truth=said[key]["judge"]))
-    return found
 
 
 def with_error(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
