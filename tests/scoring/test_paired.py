@@ -184,8 +184,8 @@ def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
         for method in ("cot", "few")
         if (model, method) != ("c", "few")
     ]
-    assert paired.sides(found.iloc[0]) == (("a", "plain"), ("b", "plain"))
-    assert paired.sides(found.iloc[-1]) == (("c", "cot"), ("c", "plain"))
+    assert paired.sides(*pairs[0]) == (("a", "plain"), ("b", "plain"))
+    assert paired.sides(*pairs[-1]) == (("c", "cot"), ("c", "plain"))
 
 
 def test_holm_is_among_pairs_that_share():

@@ -59,7 +59,7 @@ def disagreements(
     """
     rows, texts = [], items.set_index("item_id")[["question", "answer"]]
     for _, pair in found.drop_duplicates(_KEYS).iterrows():
-        sides = paired.sides(pair)
+        sides = paired.sides(*pair[_KEYS])
         one, other = (
             scores[scores["model"].eq(model) & scores["method"].eq(method)]
             for model, method in sides

@@ -17,9 +17,7 @@ _COLUMNS += ["value", "ci_low", "ci_high", "ci_method", "n", "n_groups"]
 
 
 def protocol(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of responses or scores that were asked as the protocol asks: what all metrics are
-    made of.
-    """
+    """The rows of responses or scores that were asked as the protocol asks, as metrics take."""
     if "asked_as" not in table:
         return table
     return table[table["asked_as"] == AS_ASKED].reset_index(drop=True)
@@ -30,12 +28,10 @@ def variants(scores: pd.DataFrame, items: pd.DataFrame, groups: str) -> pd.DataF
     column of scores. Only questions that were asked both ways count. No rows without a variant.
 
     as_asked, varied, both: the mean score as the protocol asks, in the variant, and over both;
-    difference: varied - as_asked. Where answers choose an option
-    (scores with `chosen`, its text): same_answer, the share of questions with the same choice both
-    times, where one that can't be read is not the same, and unreadable, the share of such
-    questions. With options exchanged also first_option, how often the option shown first is
-    chosen, over both answers to questions that are readable both ways (n: answers), so that it is
-    .5 without a bias, wherever the right option stands; and both_right.
+    difference: varied - as_asked. Where answers choose an option (scores with `chosen`, its text):
+    same_answer, the share of questions with the same choice both times, and unreadable, the share
+    with one that can't be read. With options exchanged also both_right, and first_option: how often
+    the option shown first is chosen where both answers are readable (n: answers).
     """
     if "asked_as" not in scores:
         return pd.DataFrame(columns=_COLUMNS)
