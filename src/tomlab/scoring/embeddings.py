@@ -47,10 +47,9 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
 
 
 def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
-    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once. An
-    embedded encoder reads the `beginnings` of long texts, and its vectors are kept (`VECTORS`).
-
-    Errors: `InputError` for a model that gives no embeddings, and for what it can't read.
+    """One vector of length 1 a text, shape (texts, dimensions). An embedded encoder reads the
+    `beginnings` of long texts, and its vectors are kept (`VECTORS`). Errors: `InputError` for a
+    model that gives no embeddings, and for what it can't read.
     """
     unique = list(dict.fromkeys(texts))
     if not unique:
@@ -62,9 +61,7 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
 
 
 def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
-    """The vector of each text: as it came with the data or was embedded here before, else asked for
-    and kept.
-    """
+    """The vector of each text: of the data, of an earlier call, or asked for and then kept."""
     from diskcache import Cache
 
     from tomlab.models.embedded import digest, gguf_path
@@ -94,8 +91,7 @@ def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
 
 def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
     """The vectors of texts, or of their tokens, by the encoder."""
-    # Imported here: the client takes a second to import, and most who import this never embed.
-    import openai
+    import openai  # slow to import, and most who import this never embed
 
     from tomlab.models.embedded import start_server
     from tomlab.models.openai import URL

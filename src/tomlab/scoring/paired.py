@@ -84,7 +84,6 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
 
 def difference(a: Found, b: Found) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
-
     A mean of bounded values has the interval of unit differences (`cluster_interval`), all else
     that of the two sides' sums side by side (`cluster_statistic`).
     """
@@ -108,14 +107,12 @@ def difference(a: Found, b: Found) -> dict | None:
             return statistic(counts[..., :size]) - statistic(counts[..., size:])
 
     def interval(confidence: float) -> stats.Interval:
-        how = {"confidence": confidence}
         if is_paired:
-            moved = (both[0]["value"] - both[1]["value"]) / width
-            return stats.cluster_interval(moved, both[0]["group"], bounds=stats.DIFFERENCE, **how)
-        side_by_side = pd.concat(sums, axis=1)
-        return stats.cluster_statistic(
-            side_by_side, apart, n=len(common), bounds=(-width, width), **how
-        )
+            moved, groups = (both[0]["value"] - both[1]["value"]) / width, both[0]["group"]
+            how = {"bounds": stats.DIFFERENCE, "confidence": confidence}
+            return stats.cluster_interval(moved, groups, **how)
+        how = {"n": len(common), "bounds": (-width, width), "confidence": confidence}
+        return stats.cluster_statistic(pd.concat(sums, axis=1), apart, **how)
 
     found = interval(1 - LEVEL)
     if np.isnan(found.value):
@@ -135,21 +132,19 @@ def _of_sums(side: Found) -> Statistic:
     """A mean as the statistic of sums that it is."""
     if isinstance(side, Statistic):
         return side
-    values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
-    rows = pd.DataFrame(values, side.values.index)
 
     def sums(rows: pd.DataFrame) -> pd.DataFrame:
         return rows.groupby("group", sort=False)["value"].agg(["sum", "count"])
 
+    values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
+    rows = pd.DataFrame(values, side.values.index)
     return Statistic(side.metric, side.condition, rows, sums, stats.ratio)
 
 
 def p_of_swaps(a: np.ndarray, b: np.ndarray, statistic: Callable) -> float:
-    """The exact two-sided p of no difference, by swapping a and b within whole groups: the share of
-    all swaps that move them at least as far apart as they are (Fisher 1935; for F1 and the like
-    Noreen 1989 and Yeh 2000). With one yes or no a group it is McNemar's exact test.
-
-    a, b: the sums of both sides, shape (groups, columns).
+    """The exact two-sided p of no difference between sums of shape (groups, columns): the share of
+    all swaps of whole groups that move a and b at least as far apart as they are (Fisher 1935;
+    Noreen 1989; Yeh 2000). With one yes or no a group it is McNemar's exact test.
     """
     differ = (np.abs(a - b) > _UNEQUAL).any(axis=1)
     if not differ.any():
