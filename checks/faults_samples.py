@@ -136,9 +136,8 @@ def samples() -> dict[str, Sample]:
     answer |= {"question": "unlikely_noticed", "answer": "yes"}
     known = [{"story_id": 1, "beliefs": [{}, {}]}, {"story_id": 2, "beliefs": [{}, {}]}]
     lines = (DATA / "omnitom/stories.jsonl").read_text(encoding="utf-8").splitlines()[:3]
-    authored = {name: [""] for name in templates.AUTHORED_HEADER}
+    authored = {name: [""] for name in (*templates.HEADER, *templates.LABELS)}
     told = dict.fromkeys(c for c in stories.COLUMNS if c not in ("source", *stories.OPTIONAL))
-    two = [*map(str, range(2))]
     question_sets = _question_sets()
 
     def one(path: str, read: Read, content: bytes, **more: Any) -> Sample:
@@ -146,7 +145,11 @@ def samples() -> dict[str, Sample]:
 
     return {
         "templates.csv": one(
-            "templates.csv", bigtom.read_released, _head("bigtom/templates.csv", 3), wrong=authored
+            "templates.csv",
+            bigtom.read_released,
+            _head("bigtom/templates.csv", 3),
+            wrong=authored,
+            spare=templates.LABELS,
         ),
         "bigtom.csv": one("bigtom.csv", bigtom.read_released, _released_templates()),
         "stories.csv": one(
@@ -171,8 +174,8 @@ def samples() -> dict[str, Sample]:
                 "template_id": ["", "t9", "T1"],
                 "rater": [""],
                 "rater_kind": [*_WHO, "llm:x"],
-                "follows_structure": [n for n in [*_NUMBER, "2"] if n not in two],
-                "tests_behavior": [*_NUMBER, "0", "6"],
+                "follows_structure": [*_NUMBER[1:], "2"],
+                "tests_behavior": [*_NUMBER[1:], "0", "6"],
             },
             needs_rows=False,
         ),
@@ -247,20 +250,6 @@ def samples() -> dict[str, Sample]:
             },
             needs_rows=False,
         ),
-        "qualification_key.csv": one(
-            "qualification_key.csv",
-            simpletom_filtering.read_key,
-            table(
-                {"story_id": "s1", "question": "unlikely_noticed", "acceptable": "yes|possibly"},
-                {"story_id": "s2", "question": "unlikely_noticed", "acceptable": "no"},
-            ),
-            wrong={
-                "story_id": [""],
-                "question": ["", "odd"],
-                "acceptable": ["", "true", "yes|", "yes,no", "perhaps"],
-            },
-            needs_rows=False,
-        ),
         "published table": Sample(
             "bigtom/table9_percept_to_belief.csv",
             lambda folder: published.read("bigtom", "table9_percept_to_belief", folder),
@@ -294,10 +283,8 @@ def samples() -> dict[str, Sample]:
         ),
         "cast.yaml": one("cast.yaml", cast.read_cast, (DATA / "fantom/cast.yaml").read_bytes()),
         "prompt": one(
-            "harmfulness.txt",
-            lambda path: prompts.load(
-                "simpletom/harmfulness", {"simpletom/harmfulness": str(path)}
-            ),
-            prompts.load("simpletom/harmfulness").encode(),
+            "labels.txt",
+            lambda path: prompts.load("bigtom/labels", {"bigtom/labels": str(path)}),
+            prompts.load("bigtom/labels").encode(),
         ),
     }

@@ -29,7 +29,7 @@ MAX_TOKENS = 16
 SETS_PER_CONVERSATION = 4
 
 
-def requests_of(sets: int) -> list[Request]:
+def requests_of(sets: int, model: ModelSpec) -> list[Request]:
     """One question of each type on `sets` question sets, in the order of the sets."""
     folder = paths.DATA / "fantom"
     records = grammar.generate(
@@ -41,7 +41,7 @@ def requests_of(sets: int) -> list[Request]:
     )
     items = fantom.compose(records[:sets]).drop_duplicates(["group_id", "question_type"])
     questions = [evaluation.Question(item, "full", 0) for item in items.to_dict("records")]
-    return [evaluation.request(fantom, q, max_tokens={"full": MAX_TOKENS}) for q in questions]
+    return evaluation.requested(fantom, questions, model, max_tokens={"full": MAX_TOKENS})
 
 
 def timed(requests: Sequence[Request], model: ModelSpec) -> tuple[float, list[str]]:
@@ -56,8 +56,8 @@ def timed(requests: Sequence[Request], model: ModelSpec) -> tuple[float, list[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=20, help="question sets to ask about")
-    requests = requests_of(parser.parse_args().sets)
     model = specs.model("smollm2-135m")
+    requests = requests_of(parser.parse_args().sets, model)
     order = random.Random(0).sample(range(len(requests)), len(requests))
     cached, answers = timed(requests, model)
     _, again = timed([requests[i] for i in order], model)

@@ -13,7 +13,7 @@ LEVELS = (
     ("forms",),
     ("benchmarks",),
     ("export",),
-    ("judging", "pipeline", "compare"),
+    ("judging", "pipeline"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),
     ("params", "paths", "errors"),

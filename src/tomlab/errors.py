@@ -2,10 +2,8 @@
 
 
 class InputError(ValueError):
-    """A user's mistake in a file, a parameter or the environment.
-
-    The message names the file, row and field (or the parameter), what was found and what was
-    expected. The notebook runner prints it without a traceback.
+    """A user's mistake; the message names file, row and field, what was found and expected. The
+    notebook runner prints it without a traceback.
     """
 
 

@@ -6,27 +6,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import pydantic
 import yaml
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, Field
 
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
 
 
-class Section(BaseModel):
-    """A section of the file: no other options than these, and no text where a number belongs."""
+class Section(pydantic.BaseModel):
+    """A section of the file: no other options than these, no text where a number belongs."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _suggest(cls, content: Any) -> Any:
         """A misspelt option is told with the one that was meant."""
@@ -49,38 +42,17 @@ def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-# Names go into shell commands, file names and DVC's own names of stages.
-Name = Annotated[
-    str,
-    fits(
-        lambda name: re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None,
-        "a name of letters, digits, - and _ alone: it is part of commands and file names",
-    ),
-]
+def matches(pattern: str, expected: str) -> AfterValidator:
+    """A text that fits `pattern` as a whole."""
+    return fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
 
 
-def _registered(name: str, info: ValidationInfo) -> str:
+def _registered(name: str, info: pydantic.ValidationInfo) -> str:
     """A name under `models`, which is the context of the validation where that is known."""
     if info.context is not None and name not in info.context:
-        there = ", ".join(map(str, info.context))
-        raise ValueError(f"no model {name!r} under `models`; there are: {there}")
+        known = ", ".join(map(str, info.context))
+        raise ValueError(f"no model {name!r} under `models`; there are: {known}")
     return name
-
-
-ModelName = Annotated[Name, AfterValidator(_registered)]
-_Item = TypeVar("_Item")
-Distinct = Annotated[
-    list[_Item],
-    fits(
-        lambda values: 0 < len(values) == len({*map(str, values)}),
-        "at least one name, none of them twice",
-    ),
-]
-_THERE = "a file or folder that is there, as seen from the repository's root"
-GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
-OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
-# Where answers are kept unless told otherwise; before the first of them there is no such folder.
-ANSWERS = "data/answers"
 
 
 def _holds_answers(text: str) -> bool:
@@ -91,7 +63,19 @@ def _holds_answers(text: str) -> bool:
     return folder.is_dir() and {*folder.rglob("*.parquet")} == {*folder.glob("*/*.parquet")}
 
 
+# Names go into shell commands, file names and DVC's own names of stages.
+_NAME = "a name of letters, digits, - and _ alone: it is part of commands and file names"
+_THERE = "a file or folder that is there, as seen from the repository's root"
 _KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.parquet in it"
+_ONCE = "at least one name, none of them twice"
+# Where answers are kept unless told otherwise; before the first of them there is no such folder.
+ANSWERS = "data/answers"
+_Item = TypeVar("_Item")
+Name = Annotated[str, matches(r"[A-Za-z0-9_-]+", _NAME)]
+ModelName = Annotated[Name, AfterValidator(_registered)]
+Distinct = Annotated[list[_Item], fits(lambda v: 0 < len(v) == len({*map(str, v)}), _ONCE)]
+GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
+OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
 Answers = Annotated[str, fits(_holds_answers, _KEPT)]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
@@ -171,21 +155,16 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen = []
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if name in seen:
-                twice = f"the key {name!r} stands twice"
+        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for place, (key, _) in enumerate(node.value):
+            if names[place] in names[:place]:
+                twice = f"the key {names[place]!r} stands twice"
                 raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
-            seen.append(name)
         return super().construct_mapping(node, deep)
 
 
 def load(path: Path | str = PARAMS) -> dict[str, Any]:
-    """The whole file as a mapping.
-
-    Errors: `InputError` for what is not UTF-8, not YAML, has a key twice or is not a mapping.
-    """
+    """The whole file. Errors: `InputError` where it is no UTF-8, no YAML or has no sections."""
     try:
         content = parsed(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:
@@ -196,9 +175,7 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def parsed(text: str, path: Path | str) -> Any:
-    """What a YAML text says. Errors: `InputError` with the line, of which nothing is quoted: a key
-    may have been pasted there.
-    """
+    """What a YAML text says. Errors: `InputError` with the line, unquoted: it may hold a key."""
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -211,7 +188,7 @@ def parsed(text: str, path: Path | str) -> Any:
 
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The section `name` of what `load` gave; dots lead into sections within sections."""
-    found: Any = content
+    found = content
     for part in name.split("."):
         found = found.get(part)
         if not isinstance(found, Mapping):
@@ -223,18 +200,18 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
     try:
         return validate(content)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         found = error.errors()
     # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
     return refuse([_said(case) for case in found], where)
 
 
 def _said(case: Mapping[str, Any]) -> str:
+    """One error of pydantic's in words, without a whole section or what may be a key."""
     message = case["msg"].removeprefix("Value error, ")
     if case["type"] == "union_tag_invalid":  # whose message quotes what was found
         tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
         message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
-    # A whole section is too long, and what is called a key may be one.
     untold = isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
     told = "" if untold else f", found {shown(case['input'])}"
     return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"

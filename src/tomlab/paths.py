@@ -1,6 +1,7 @@
 """Where everything is, relative to the repository's root or to the folder TOMLAB_ROOT names."""
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -9,25 +10,13 @@ from pathlib import Path
 
 from tomlab.errors import InputError
 
-_COPIES = (".dvc", "tmp", "exps")
-
-
-def _copy() -> Path | None:
-    """The copy of the repository in which DVC runs an experiment of its queue, if it does that."""
-    here = Path.cwd()
-    copies = [each for each in (here, *here.parents) if workspace(each) != each]
-    return next((each for each in copies if (each / ".dvc").is_dir()), None)
-
-
-def workspace(root: Path) -> Path:
-    """The repository of which `root` is a copy for an experiment; else `root` itself."""
-    places = (above for above in root.parents if above.parts[-3:] == _COPIES)
-    return next((above.parents[2] for above in places), root)
-
-
-ROOT = os.environ.get("TOMLAB_ROOT") or _copy() or Path(__file__).resolve().parents[2]
+# DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
+_COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
+_here = _COPY.match(str(Path.cwd()))
+ROOT = os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or Path(__file__).resolve().parents[2]
 ROOT = Path(ROOT).resolve()
-WORKSPACE = workspace(ROOT)
+_copy = _COPY.match(str(ROOT))
+WORKSPACE = Path(_copy["workspace"]) if _copy else ROOT
 PARAMS = ROOT / "params.yaml"
 DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
@@ -40,15 +29,13 @@ if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
         shutil.copytree(RESULTS, SCRATCH, ignore=shutil.ignore_patterns("scratch"))
     RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
 PACKAGE = Path(__file__).resolve().parent
-# Outside every stage's outputs: DVC deletes those before a stage runs, and responses are paid for.
-# Outside an experiment's copy, too, which goes when it ends.
+# Outside every stage's outputs, which DVC deletes before a stage runs, and outside an experiment's
+# copy: responses are paid for.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def kind(path: Path | str) -> str:
-    """What there is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be
-    told: above it is a folder that may not be entered, a link leads to itself.
-    """
+    """What is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be told."""
     try:
         return "folder" if stat.S_ISDIR(Path(path).stat().st_mode) else "file"
     except (FileNotFoundError, NotADirectoryError):
@@ -59,8 +46,8 @@ def kind(path: Path | str) -> str:
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a path of the user's leads: from the repository's root on, or from somebody's home. Out
-    of the repository it is the same in an experiment's copy.
+    """Where a user's path leads, from the repository's root or from a home; one out of the
+    repository leads to the same place in an experiment's copy.
     """
     return (WORKSPACE if ".." in Path(path).parts else ROOT) / Path(path).expanduser()
 
@@ -74,17 +61,14 @@ def there(text: str) -> Path | None:
 
 def user_file(path: Path | str) -> Path:
     """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
-    full = from_root(path)
-    if kind(full) != "file":
-        raise InputError(f"{path}: no such file (looked at {full})")
-    return full
+    return user_path(path, "file")
 
 
-def user_path(path: Path | str) -> Path:
+def user_path(path: Path | str, *kinds: str) -> Path:
     """Like `user_file`, for what may be a folder too."""
-    full = from_root(path)
-    if not kind(full):
-        raise InputError(f"{path}: no such file or folder (looked at {full})")
+    full, wanted = from_root(path), kinds or ("file", "folder")
+    if kind(full) not in wanted:
+        raise InputError(f"{path}: no such {' or '.join(wanted)} (looked at {full})")
     return full
 
 
@@ -102,8 +86,6 @@ def raw(benchmark: str, name: str) -> Path:
 
 
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:
-    """The Parquet file of a table between stages: `items`, or a model's `responses`,
-    `scores`, `metrics`.
-    """
+    """The Parquet file of a table: `items`, or a model's `responses`, `scores`, `metrics`."""
     name = benchmark if model is None else f"{benchmark}/{model}"
     return RESULTS / kind / f"{name}.parquet"

@@ -108,7 +108,7 @@ def test_work_of_a_worker_that_is_killed_is_done_by_another(client, tmp_path):
         name = "kills-one"
 
         def transition(self, key, start, finish, **_):
-            if start == "executing" and "_score_part" in str(key) and not flag.exists():
+            if start == "executing" and "score_part" in str(key) and not flag.exists():
                 flag.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
 

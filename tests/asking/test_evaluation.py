@@ -13,7 +13,6 @@ from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
 from tomlab.asking import evaluation
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
 from tomlab.benchmarks import bigtom, simpletom
-from tomlab.benchmarks.bigtom.items.compose import question_text
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
@@ -77,22 +76,12 @@ def test_model_without_groups_is_asked_everything_by_each_method(items):
         assert by_group(questions, method) == dict.fromkeys(items["group_id"].unique(), size)
 
 
-def test_part_of_the_groups_comes_with_all_their_items(items):
-    questions = plan(bigtom, items, grouped(zero=4), ["0-shot"])
-    assert list(by_group(questions, "0-shot").values()) == [25] * 4
-
-
 def test_groups_of_a_smaller_number_are_among_those_of_a_larger_one(items):
     questions = plan(bigtom, items, grouped(zero=4, one=2), list(CONDITIONS))
     few, many = by_group(questions, "1-shot"), by_group(questions, "0-shot")
     assert len(few) == 2
     assert len(many) == 4
     assert set(few) < set(many)
-
-
-def test_more_groups_than_there_are_means_all(items):
-    questions = plan(bigtom, items, grouped(zero=1000), ["0-shot"])
-    assert len(by_group(questions, "0-shot")) == 6
 
 
 def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
@@ -123,25 +112,12 @@ def test_seed_draws_the_groups_whatever_the_order_of_the_items(items):
     assert len({frozenset(drawn(items, seed)) for seed in range(10)}) > 1
 
 
-def test_every_question_is_asked_as_often_as_there_are_samples(items):
-    questions = plan(bigtom, items, grouped(zero=1), ["0-shot"], samples=3)
-    repeats = Counter((q.item["item_id"], q.sample) for q in questions)
-    assert len(repeats) == 75
-    assert set(repeats.values()) == {1}
-    assert {q.sample for q in questions} == {0, 1, 2}
-
-
 def test_unknown_method_in_groups_is_named_with_those_there_are(items):
     spec = baseline(groups={"bigtom": {"2-shot": 1}})
     with pytest.raises(
         InputError, match=r"models\.mine\.groups\.bigtom: no method '2-shot'; .*0-s"
     ):
         plan(bigtom, items, spec, ["0-shot"])
-
-
-def test_unknown_method_to_ask_by_is_named(items):
-    with pytest.raises(InputError, match="no method '2-shot'"):
-        plan(bigtom, items, baseline(), ["2-shot"])
 
 
 # Asking
@@ -157,7 +133,7 @@ def test_baseline_fills_a_table_of_responses(items, tmp_path):
     assert responses["error"].isna().all()
     last = json.loads(responses["messages"].iloc[-1])
     assert [turn["role"] for turn in last] == ["system", "user", "assistant", "user"]
-    assert last[-1]["content"] == question_text(questions[-1].item)
+    assert last == bigtom.messages(questions[-1].item, questions[-1].method)
 
 
 def test_prompt_hash_tells_methods_and_own_prompts_apart(items, tmp_path):

@@ -1,7 +1,5 @@
 """Prompts come from plain files, a user's own in their place, and a hash tells them apart."""
 
-from hashlib import sha256
-
 import pytest
 
 from tomlab import paths
@@ -23,30 +21,6 @@ def test_prompt_is_the_file_without_its_final_newline():
     )
 
 
-def test_users_file_takes_the_place_of_ours(root):
-    (root / "mine.txt").write_text("Pick one:\n\nAnswer: …\n", encoding="utf-8")
-    assert load("bigtom/instruction", {"bigtom/instruction": "mine.txt"}) == (
-        "Pick one:\n\nAnswer: …"
-    )
-
-
-def test_users_absolute_path_is_taken_as_it_is(tmp_path):
-    (tmp_path / "mine.txt").write_text("Pick one.", encoding="utf-8")
-    replaced = {"bigtom/instruction": str(tmp_path / "mine.txt")}
-    assert load("bigtom/instruction", replaced) == "Pick one."
-
-
-def test_other_prompts_stay_ours_when_one_is_replaced(root):
-    (root / "mine.txt").write_text("Pick one.", encoding="utf-8")
-    replaced = {"bigtom/instruction": "mine.txt"}
-    assert load("bigtom/instruction-cot", replaced) == load("bigtom/instruction-cot")
-
-
-def test_byte_order_mark_and_crlf_are_no_part_of_a_prompt(root):
-    (root / "mine.txt").write_bytes(b"\xef\xbb\xbfOne.\r\nTwo.\r\n")
-    assert load("bigtom/instruction", {"bigtom/instruction": "mine.txt"}) == "One.\nTwo."
-
-
 def test_unknown_prompt_is_named_with_those_there_are():
     with pytest.raises(InputError, match=r"no prompt 'bigtom/instructions'; .*bigtom/instruction,"):
         load("bigtom/instructions")
@@ -55,11 +29,6 @@ def test_unknown_prompt_is_named_with_those_there_are():
 def test_replacing_an_unknown_prompt_is_refused_even_when_another_is_loaded(root):
     with pytest.raises(InputError, match="no prompt 'bigtom/2-shot'"):
         load("bigtom/instruction", {"bigtom/2-shot": "mine.txt"})
-
-
-def test_missing_users_file_is_named_with_its_prompt(root):
-    with pytest.raises(InputError, match=r"prompt 'bigtom/instruction': .*mine\.txt: cannot be"):
-        load("bigtom/instruction", {"bigtom/instruction": "mine.txt"})
 
 
 @pytest.mark.parametrize(
@@ -74,8 +43,8 @@ def test_missing_users_file_is_named_with_its_prompt(root):
 )
 def test_users_file_has_the_fields_of_ours_and_no_others(root, text, said):
     (root / "mine.txt").write_text(text)
-    with pytest.raises(InputError, match=r"prompt 'simpletom/harmfulness': .*mine\.txt") as caught:
-        load("simpletom/harmfulness", {"simpletom/harmfulness": "mine.txt"})
+    with pytest.raises(InputError, match=r"prompt 'bigtom/labels': .*mine\.txt") as caught:
+        load("bigtom/labels", {"bigtom/labels": "mine.txt"})
     assert said in str(caught.value)
 
 
@@ -92,10 +61,6 @@ def test_users_file_that_is_not_utf8_is_named(root):
     (root / "mine.txt").write_bytes(b"caf\xe9")
     with pytest.raises(InputError, match=r"mine\.txt: cannot be read: line 1: found the byte 0xe9"):
         load("bigtom/instruction", {"bigtom/instruction": "mine.txt"})
-
-
-def test_hash_is_the_beginning_of_sha256():
-    assert prompt_hash("Pick one.") == sha256(b"Pick one.").hexdigest()[:12]
 
 
 def test_hash_changes_with_any_text_and_with_where_one_ends():

@@ -7,8 +7,8 @@ import pkgutil
 import pytest
 
 from tomlab import benchmarks
-from tomlab.asking import prompts, protocol
-from tomlab.asking.protocol import Benchmark, Reminding, TwoCalls, no_schema
+from tomlab.asking import prompts
+from tomlab.asking.protocol import Benchmark
 
 NAMES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
 
@@ -77,12 +77,12 @@ def test_methods_of_two_calls_name_a_method_and_can_take_its_reasoning(benchmark
     first = {getattr(method, "first", None) for method in benchmark.METHODS.values()} - {None}
     assert first <= set(benchmark.METHODS)
     if first:
-        takes(benchmark.reasoning_of, TwoCalls.reasoning_of)
+        inspect.signature(benchmark.reasoning_of).bind("So.", "method")
 
 
 def test_methods_with_a_reminder_come_with_what_makes_it(benchmark):
     if any(getattr(method, "reminder", False) for method in benchmark.METHODS.values()):
-        takes(benchmark.remind, Reminding.remind)
+        inspect.signature(benchmark.remind).bind(items=None, responses=None)
 
 
 def test_schema_of_every_method_is_a_json_schema_or_none(benchmark):
@@ -91,16 +91,6 @@ def test_schema_of_every_method_is_a_json_schema_or_none(benchmark):
         assert schema is None or schema["type"] == "object"
 
 
-def test_benchmark_whose_answers_are_text_has_no_schema():
-    assert no_schema("any") is None
-
-
 def test_face_exports_what_the_protocol_names(benchmark):
     declared = set(members(Benchmark)) | set(Benchmark.__annotations__)
     assert declared <= set(vars(benchmark))
-
-
-def test_every_member_says_what_it_gives():
-    for declared in (Benchmark, TwoCalls, Reminding):
-        assert all(function.__doc__ for function in members(declared).values())
-    assert protocol.__doc__

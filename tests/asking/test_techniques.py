@@ -10,10 +10,10 @@ import pytest
 
 from bigtom_templates import MEI
 from fantom_quince import question_set
-from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, Act
+from faulty_server import BROKEN, Act
 from tomlab.asking import prompts, techniques
 from tomlab.asking.evaluation import evaluate, plan
-from tomlab.asking.techniques import TwoStep, perceived
+from tomlab.asking.techniques import perceived
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
@@ -176,12 +176,6 @@ def test_second_call_without_the_first_is_an_error(benchmark, method):
         benchmark.messages(row, method)
 
 
-def test_bigtom_is_asked_of_the_twelve_cells_and_simpletom_of_all_three_questions():
-    assert len(bigtom.asked(ITEMS[bigtom], "perspective")) == 12
-    asked_of = simpletom.asked(ITEMS[simpletom], "perspective")["question_type"]
-    assert set(asked_of) == {"mental_state", "behavior", "judgment"}
-
-
 def test_users_own_prompts_take_the_place_of_ours(tmp_path):
     own = {
         f"techniques/perspective-{call}": tmp_path / f"{call}.txt" for call in ("first", "second")
@@ -194,13 +188,6 @@ def test_users_own_prompts_take_the_place_of_ours(tmp_path):
     assert bigtom.messages(row, "perspective", own)[1]["content"].startswith(
         "Story: Known: An oyster.\nQuestion"
     )
-
-
-def test_own_prompt_needs_the_place_for_what_was_said(tmp_path):
-    (tmp_path / "mine.txt").write_text("Known to her.")
-    own = {"techniques/perspective-second": tmp_path / "mine.txt"}
-    with pytest.raises(InputError, match=r"expected \{said\} in it, found none"):
-        bigtom.messages(item(bigtom, FORWARD, reasoning="x"), "perspective", own)
 
 
 # Which pieces are whose
@@ -296,17 +283,3 @@ def test_gold_answers_are_right_through_every_method(benchmark, method, tmp_path
     assert (scores["score"] == 1).all()
     series = import_module(f"{benchmark.__name__}.metrics").series
     assert list(series(scores))
-
-
-def test_wrapped_method_says_the_rest_as_the_plain_one():
-    wrapped = bigtom.METHODS["perspective"]
-    assert isinstance(wrapped, TwoStep)
-    assert (wrapped.cot, wrapped.main_only) == (False, True)
-    with pytest.raises(AttributeError):
-        _ = wrapped.reminder
-
-
-def test_tokens_of_both_calls_are_in_the_table(faulty_server, tmp_path):
-    table = asked(bigtom, ITEMS[bigtom], toy(faulty_server), ["perspective"], tmp_path / "s.sqlite")
-    assert table["prompt_tokens"].sum() == 24 * PROMPT_TOKENS
-    assert table["completion_tokens"].sum() == 24 * COMPLETION_TOKENS

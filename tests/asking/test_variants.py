@@ -11,7 +11,7 @@ from fantom_sets import question_set
 from faulty_server import FaultyServer
 from simpletom_stories import stories
 from tomlab.asking import evaluation
-from tomlab.asking.evaluation import evaluate, plan, request
+from tomlab.asking.evaluation import evaluate, plan, requested
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.errors import InputError
@@ -55,7 +55,12 @@ def planned(benchmark, spec=None, **options) -> list[evaluation.Question]:
 
 
 def by_variant(questions) -> Counter:
-    return Counter(question.variant.name for question in questions)
+    return Counter(question.asked_as for question in questions)
+
+
+def request(benchmark, question):
+    [made] = requested(benchmark, [question], model())
+    return made
 
 
 def shown(benchmark, question) -> str:
@@ -79,8 +84,8 @@ def test_both_orders_show_the_options_exchanged_and_all_else_alike(benchmark):
     asked = benchmark.asked(ITEMS[benchmark.NAME], PLAIN[benchmark.NAME])
     two = asked[asked["choices"].map(len) == 2]
     assert by_variant(questions) == {"": len(asked), REVERSED: len(two)}
-    plain = {q.item["item_id"]: q for q in evaluation.as_asked(questions)}
-    for question in (q for q in questions if q.variant.name == REVERSED):
+    plain = {q.item["item_id"]: q for q in questions if not q.asked_as}
+    for question in (q for q in questions if q.asked_as == REVERSED):
         before, after = (shown(benchmark, q) for q in (plain[question.item["item_id"]], question))
         first, second = question.item["choices"]
         assert before != after
@@ -94,8 +99,8 @@ def test_both_orders_show_the_options_exchanged_and_all_else_alike(benchmark):
 def test_another_wording_is_asked_where_it_changes_what_is_read(benchmark):
     folder = REWORDED / benchmark.NAME
     questions = planned(benchmark, model("openai", "toy"), wordings=[folder])
-    plain = {q.item["item_id"]: q for q in evaluation.as_asked(questions)}
-    others = [q for q in questions if q.variant.name == "reworded"]
+    plain = {q.item["item_id"]: q for q in questions if not q.asked_as}
+    others = [q for q in questions if q.asked_as == "reworded"]
     told = {q.item["item_id"]: request(benchmark, q).messages for q in others}
     before = {name: request(benchmark, plain[name]).messages for name in told}
     assert told and all(told[name] != before[name] for name in told)
@@ -109,12 +114,6 @@ def test_another_wording_is_asked_where_it_changes_what_is_read(benchmark):
 def test_baseline_reads_no_prompt_so_it_is_asked_in_no_other_wording():
     questions = planned(bigtom, orders=2, wordings=[REWORDED / "bigtom"])
     assert by_variant(questions) == {"": 75, REVERSED: 75}
-
-
-def test_chain_of_thought_of_bigtom_has_no_other_wording_of_ours():
-    spec, folder = model("openai", "toy"), REWORDED / "bigtom"
-    questions = plan(bigtom, ITEMS["bigtom"], spec, ["0-shot-cot"], wordings=[folder])
-    assert by_variant(questions) == {"": 36}
 
 
 def test_tries_that_come_in_orders_by_lot_are_not_turned_round():
@@ -141,7 +140,7 @@ def test_samples_have_numbers_of_their_own_and_requests_those_of_the_repeat():
     options = {"samples": 2, "orders": 2, "wordings": [REWORDED / "bigtom"]}
     questions = planned(bigtom, model("openai", "toy"), **options)
     one = [q for q in questions if q.item["item_id"] == questions[0].item["item_id"]]
-    assert [(q.variant.name, q.number, request(bigtom, q).sample) for q in one] == [
+    assert [(q.asked_as, q.number, request(bigtom, q).sample) for q in one] == [
         *(("", 0, 0), ("", 1, 1), (REVERSED, 2, 0), (REVERSED, 3, 1)),
         *(("reworded", 4, 0), ("reworded", 5, 1)),
     ]
@@ -223,9 +222,9 @@ def test_a_variant_asks_only_what_is_new(tmp_path):
         (
             "bigtom/instructions.txt",
             "Pick.",
-            r"instructions\.txt: no such prompt; .*instruction\.txt",
+            r"instructions\.txt: no prompt 'bigtom/instructions'; .*bigtom/instruction,",
         ),
-        ("bigtom/instruction.md", "Pick.", r"instruction\.md: no such prompt"),
+        ("bigtom/instruction.md", "Pick.", r"instruction\.md: no prompt 'bigtom/instruction\.md'"),
         (
             "bigtom/labels.txt",
             "Which labels?",

@@ -126,7 +126,7 @@ class BatchServer(FaultyServer):
 
     def _answer_all(self, batch: Sold, name: str) -> None:
         """Work out all results; `batch.end` decides what becomes of what is not done by then."""
-        done = 0 if batch.end in ("failed", "full") else int(len(batch.entries) * batch.share)
+        done = 0 if batch.end == "failed" else int(len(batch.entries) * batch.share)
         line = _openai_line if name == "body" else _anthropic_line
         sold = []
         for entry in batch.entries[:done]:
@@ -159,7 +159,7 @@ class BatchServer(FaultyServer):
         return _http(200, json.dumps({"object": "list", "data": page, "has_more": more, **ends}))
 
     def _openai(self, batch: Sold) -> dict:
-        status = {"full": "failed"}.get(batch.end, batch.end) if batch.is_over else "in_progress"
+        status = batch.end if batch.is_over else "in_progress"
         told = {
             "id": batch.id,
             "object": "batch",
@@ -176,8 +176,8 @@ class BatchServer(FaultyServer):
             },
         }
         if status == "failed":
-            code = "token_limit_exceeded" if batch.end == "full" else "invalid_json_line"
-            told["errors"] = {"object": "list", "data": [{"code": code, "message": "scripted"}]}
+            error = {"code": "invalid_json_line", "message": "scripted"}
+            told["errors"] = {"object": "list", "data": [error]}
         elif batch.is_over:
             for kind, lines in (("output", batch.results), ("error", batch.errors)):
                 if lines:

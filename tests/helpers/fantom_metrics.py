@@ -60,5 +60,5 @@ def metrics(*models, methods=METHODS, scenarios=("inaccessible", "accessible")):
         for metric, condition, value, n, most in of_method(draw, method, scenarios):
             interval = (max(value - 0.1, 0), min(value + 0.1, most), "cluster jackknife")
             rows.append(("fantom", model, method, metric, condition, value, *interval, n, 20))
-    rows = pd.DataFrame(rows, columns=list(tidy.METRICS.columns)).round(4)
+    rows = pd.DataFrame(rows, columns=list(tidy.SCHEMAS["metrics"].columns)).round(4)
     return tidy.check(rows, "metrics")

@@ -1,6 +1,9 @@
 """Questions to a model behind a URL, and what `ask` makes of them."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,11 @@ def answers(
 
 def texts(responses: list[Response]) -> list[str]:
     return [response.reply.text for response in responses]
+
+
+def run_in_a_process(code: str, *arguments: object) -> subprocess.Popen:
+    """Run a program that may import these helpers."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=env, **streams)

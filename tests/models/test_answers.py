@@ -15,7 +15,7 @@ from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
 from tomlab.pipeline import answers as pipeline
-from tomlab.pipeline.answers import keep, show, take
+from tomlab.pipeline.answers import keep, take
 
 
 def answer(n: int, text: str = "In the attic.", model: str = "toy") -> dict:
@@ -113,12 +113,6 @@ def _scores(folder):
 
     pd.DataFrame({"score": [1.0]}).to_parquet(folder / "scores.parquet")
     return folder / "scores.parquet"
-
-
-def test_files_say_what_they_hold(store, tmp_path):
-    keep(store, tmp_path / "kept", ["bigtom"])
-    told = show(tmp_path / "kept").set_index("answers")
-    assert told.loc[4, ["asked of", "tokens"]].tolist() == ["toy 1.0", 40]
 
 
 # Lists

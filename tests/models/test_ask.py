@@ -2,10 +2,7 @@
 
 import json
 import logging
-import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -34,7 +31,7 @@ from tomlab.errors import InputError
 from tomlab.models.embedded import SMOLLM2
 from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store
-from toy_models import CLIENTS, answers, question, questions, texts, toy
+from toy_models import CLIENTS, answers, question, questions, run_in_a_process, texts, toy
 
 STORY = (
     "Story: Mara keeps her violin in the closet. She wants to practise tonight. While she is at "
@@ -426,15 +423,14 @@ def test_cost_limit_needs_a_price_for_a_vendors_model(store):
 
 ASKER = """
 import sys
-from test_ask import answers, questions, toy
+from toy_models import answers, questions, toy
 answers(questions(40), toy("openai", sys.argv[1], max_concurrency=2), sys.argv[2])
 """
 
 
 def test_killed_run_asks_only_for_what_is_missing(faulty_server, store):
     faulty_server.default = Act(wait=0.1)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    process = subprocess.Popen([sys.executable, "-c", ASKER, faulty_server.url, store], env=env)
+    process = run_in_a_process(ASKER, faulty_server.url, store)
     while len(faulty_server.asked) < 10:
         assert process.poll() is None
         time.sleep(0.02)

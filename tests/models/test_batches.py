@@ -73,15 +73,6 @@ def test_a_request_in_a_batch_is_the_one_that_is_asked_by_itself(client, server,
     assert server.asked[0].body["top_k"] == 5
 
 
-@CLIENTS
-def test_an_answer_bought_in_a_batch_is_found_when_asking_without(client, server, store):
-    answers(questions(6), batched(client, server), store)
-    responses = answers(questions(6), toy(client, server.url), store)
-    assert texts(responses) == GOOD
-    assert all(response.cached for response in responses)
-    assert not server.asked
-
-
 def test_parts_keep_to_both_limits(server, monkeypatch):
     vendor = OpenAIBatches(OpenAI(batched("openai", server)))
     sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}
@@ -172,12 +163,12 @@ def test_of_a_cancelled_batch_what_came_is_stored_and_the_run_stops(client, serv
     assert sizes(server) == [6, 3]
 
 
-def test_batches_past_the_vendors_queue_go_when_others_are_back(server, store):
-    server.ends = [("completed", 1), ("full", 0), ("full", 0)]
+def test_no_more_batches_are_under_way_than_declared(server, store):
     server.seconds = 0.1
-    responses = answers(questions(6), batched("openai", server, requests=2), store)
-    assert texts(responses) == GOOD
-    assert sizes(server) == [2, 2, 2, 2, 2]
+    spec = batched("openai", server, requests=2, at_once=1)
+    assert texts(answers(questions(6), spec, store)) == GOOD
+    ends = [batch.made + batch.seconds for batch in server.batches.values()]
+    assert all(b.made >= end for b, end in zip([*server.batches.values()][1:], ends, strict=False))
 
 
 # Calls that fail
@@ -268,13 +259,15 @@ def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, 
 
 def test_what_is_under_way_is_known_to_all(store):
     first, second = Ledger(Store(store)), Ledger(Store(store))
-    batch = first.begin({"a": {"asked": "a"}, "b": {}}, 0.5)
+    batch = first.begin({"a": {"asked": "a"}, "b": {}, "c": {}}, [0.3, 0.2, 0.2], 0.5)
+    assert (batch.usd, batch.keys) == (0.5, {"a", "b"})
+    assert first.begin({"c": {}}, [0.2], 0.5) is None
+    assert second.store.spending() == (0, 0, 0.5)
     assert second.under_way(["a", "c"]) == [batch]
     assert second.under_way(["c"]) == []
-    assert second.request("a") == {"asked": "a"}
-    first.note(batch, "x")
     second.end(batch)
-    assert (first.under_way(["a"]), first.ids()) == ([], {"x"})
+    assert first.under_way(["a"]) == []
+    assert first.store.spending() == (0, 0, 0)
 
 
 @CLIENTS

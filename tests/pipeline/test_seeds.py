@@ -137,7 +137,6 @@ def test_readers_and_graders_are_sent_the_sampling_seed():
     requests = [
         *writing.label_requests(TEMPLATES.head(2), seed=5),
         *simpletom_writing.annotation_requests(STORIES.head(2), seed=5),
-        *simpletom_writing.rating_requests(STORIES.head(2), "harmfulness", seed=5),
         *grading.grade_requests(said, seed=5),
     ]
-    assert [request.seed for request in requests] == [5] * 7
+    assert [request.seed for request in requests] == [5] * 5

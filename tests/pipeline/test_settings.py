@@ -133,7 +133,7 @@ WRONG = [
     ("omnitom/filtering/tombench", "/nowhere", "tombench: .*expected .*a file or folder"),
     ("omnitom/evaluation/methods", ["linked"], "has `linked`, expected filtering.tombench"),
     ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
-    ("simpletom/filtering/key", "nul\0.csv", "key: .*expected a file"),
+    ("simpletom/generation/scenarios", "nul\0.csv", "scenarios: .*expected a file"),
     ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
     ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
     (

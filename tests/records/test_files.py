@@ -99,7 +99,7 @@ def test_all_faults_come_at_once_by_row(form):
     assert found.splitlines()[1:] == [
         "  row 3: found 1 fields, expected 5",
         "  row 2, field mark: found '9', expected 1 to 3",
-        "  row 4, field who_kind: found 'llm:m', expected 'human', which 'ann' is in row 2",
+        "  row 4, field who_kind: found 'llm:m', expected human",
         "  row 4: who 'ann', unit 'u1', aspect 'size' stands in row 2 too, expected once",
         "  row 5, field unit: found 'u9', expected the id of a unit that there is",
         "  row 5, field who: found nothing, expected some text",
@@ -111,23 +111,23 @@ def test_json_lines_are_told_apart_from_what_is_none():
     assert found == [(1, {"a": "x\u2028y"})]
     assert [what.split(" (")[0] for what in problems[:2]] == [f"line {n}: not JSON" for n in (3, 4)]
     assert "a twice in one object" in problems[1]
-    assert problems[2] == "line 5, found nan, which is no JSON, expected a value"
+    assert problems[2].startswith("line 5: not JSON (Out of range")
     assert [str(value) for _, value in files.json_lines("NaN", nan=True)[0]] == ["nan"]
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"a": [1, {"b": NaN}]}', "line 1, field a[1].b: found nan, which is no JSON"),
-        ('{"a": 1e999}', "line 1, field a: found inf, which is no JSON"),
-        ('{"a": "x\\udc00"}', r"line 1, field a: found 'x\udc00', expected Unicode text"),
-        ('{"a\\ud800": 1}', r"line 1, found 'a\ud800', expected Unicode text"),
+        ('{"a": [1, {"b": NaN}]}', "line 1: not JSON (Out of range"),
+        ('{"a": 1e999}', "line 1: not JSON (Out of range"),
+        ('{"a": "x\\udc00"}', r"line 1: not JSON ('utf-8' codec can't encode character '\udc00'"),
+        ('{"a\\ud800": 1}', r"line 1: not JSON ('utf-8' codec can't encode character '\ud800'"),
         ("[" * 100_000, "line 1: not JSON (maximum recursion depth"),
         ('{"a": ' + "9" * 5000 + "}", "line 1: not JSON (Exceeds the limit"),
     ],
     ids=["NaN", "too large", "half a character", "in a name", "deep", "long"],
 )
-def test_what_no_json_file_can_hold_is_named_with_its_field(line, said):
+def test_what_no_json_file_can_hold_is_named_with_its_line(line, said):
     found, [problem] = files.json_lines(line)
     assert found == []
     assert problem.startswith(said)
@@ -183,7 +183,7 @@ def test_what_pydantic_finds_is_said_with_place_found_and_expected():
     given = {"parts": [{"words": ["a"]}, {"size": "x" * 200, "words": ["a", "b"]}], "more": ""}
     with pytest.raises(ValidationError) as caught:
         _Outer.model_validate(given)
-    said = [files.field_at(e["loc"]) + files.complaint(e) for e in caught.value.errors()]
+    said = [files.complaint(case) for case in caught.value.errors()]
     assert said[:2] == [
         "field parts[0].size: found nothing, expected a value",
         "field parts[0].words: found 1, expected 2 or more",

@@ -45,23 +45,21 @@ def answer(reply: Reply) -> Answer:
 def attempt(
     response: Response, parse: Callable[[Answer], Any], good: str
 ) -> tuple[Any, dict[str, str]]:
-    """What `parse` made of an answer (None for `Unparsed`), its `OUTCOME`: status, `good` or one
-    of `FAILURES`, reason, and the whole text, with its thinking.
+    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`: status (`good` or
+    one of `FAILURES`), reason, and the whole text with its thinking.
     """
     if response.reply is None:
         status = "refused" if response.filtered else "error"
         return None, {"status": status, "reason": response.error or "", "text": ""}
-    found = answer(response.reply)
-    parsed, text = parse(found), response.reply.text
+    found, outcome = answer(response.reply), {"text": response.reply.text}
+    parsed = parse(found)
     if isinstance(parsed, Unparsed):
-        return None, {"status": found.failure, "reason": str(parsed), "text": text}
-    return parsed, {"status": good, "reason": "", "text": text}
+        return None, {"status": found.failure, "reason": str(parsed), **outcome}
+    return parsed, {"status": good, "reason": "", **outcome}
 
 
 def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
-    """What keeps `found`, pairs of label and text, from every label once, in order, with a text;
-    `what`: the labels all together.
-    """
+    """Why `found`, pairs of label and text, has not every label once, in order, with a text."""
     order = [label for label, _ in found]
     if doubled := [label for label in labels if order.count(label) > 1]:
         return f"{doubled[0]}: stands {order.count(doubled[0])} times"
@@ -91,8 +89,8 @@ def request(
     shared: those that neighbouring requests fill alike; they share what stands before the first
     other one (None: nothing). options: of a `Request`.
     """
-    content = prompts.filled(name, replaced, **values)
     text = prompts.load(name, replaced)
     own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]
+    message = {"role": "user", "content": prompts.fill(text, values)}
     beginning = prompts.fill(text[: min(own, default=0)], values)
-    return Request(({"role": "user", "content": content},), shared_prefix=beginning, **options)
+    return Request((message,), shared_prefix=beginning, **options)

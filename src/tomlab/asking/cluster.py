@@ -35,58 +35,35 @@ def score(
 ) -> pd.DataFrame:
     """Score a file of answers on a cluster, `groups` whole groups a task; the metrics table.
 
-    Groups are what intervals cluster on. items, responses: Parquet files that all workers see, as
-    they see `folder`, which gets `scores/<part>.parquet`, without `FOR_READERS`, and
-    `metrics.parquet`. options: of the benchmark's `score`. The work of a worker that dies is done
-    by another one. Errors: `InputError` for tables that do not fit, and answers to unknown items.
+    items, responses: Parquet files that all workers see, as they see `folder`, which gets
+    `scores/<part>.parquet`, without `FOR_READERS`, and `metrics.parquet`. options: of the
+    benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
     items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
     module = import_module(f"tomlab.benchmarks.{benchmark}")
-    unit = next(iter(module.STRATA), module.UNIT)
-    names = _read(items, columns=[unit])[unit].unique().tolist()
+    unit = next(iter(module.STRATA), module.UNIT)  # what intervals cluster on
+    names = tidy.parquet(items, columns=[unit])[unit].unique().tolist()
     (folder / "scores").mkdir(parents=True, exist_ok=True)
     parts = [names[start : start + groups] for start in range(0, len(names), groups)]
     paths = [folder / "scores" / f"{number:06d}.parquet" for number in range(len(parts))]
-    how = {"files": (items, responses), "unit": unit, "options": options or {}}
-    work = client.map(_score_part, parts, paths, benchmark=benchmark, pure=False, **how)
+
+    def score_part(names: Sequence[str], path: Path) -> int:
+        """Write the scores of answers to the items of some groups; how many answers these are."""
+        path.unlink(missing_ok=True)
+        own = tidy.read("items", items, filters=[(unit, "in", names)])
+        asked = [("item_id", "in", own["item_id"].tolist())]
+        answers = tidy.read("responses", responses, filters=asked)
+        if len(answers):
+            scores = module.score(own, answers, **(options or {}))
+            scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(path, index=False)
+        return len(answers)
+
+    work = client.map(score_part, parts, paths, pure=False)
     scored, asked = sum(client.gather(work)), pq.read_metadata(responses).num_rows
     if scored < asked:
-        raise InputError(
-            f"{responses}: {asked - scored} of {asked} answers are to no item in {items}"
-        )
+        lost = f"{asked - scored} of {asked} answers are to no item in {items}"
+        raise InputError(f"{responses}: {lost}")
     tables = [pq.read_table(path) for path in paths if path.exists()]
-    scores = pa.concat_tables(tables, promote_options="permissive").to_pandas()
-    metrics = module.metrics(scores)
+    metrics = module.metrics(pa.concat_tables(tables, promote_options="permissive").to_pandas())
     tidy.write(metrics, "metrics", folder / "metrics.parquet")
     return metrics
-
-
-def _score_part(
-    names: Sequence[str],
-    path: Path,
-    *,
-    benchmark: str,
-    files: tuple[Path, Path],
-    unit: str,
-    options: Mapping[str, Any],
-) -> int:
-    """Score the answers to the items of some groups and write the scores; how many there are."""
-    path.unlink(missing_ok=True)
-    items = tidy.check(_read(files[0], filters=[(unit, "in", names)]), "items", str(files[0]))
-    asked = [("item_id", "in", items["item_id"].tolist())]
-    responses = tidy.check(_read(files[1], filters=asked), "responses", str(files[1]))
-    if responses.empty:
-        return 0
-    scores = import_module(f"tomlab.benchmarks.{benchmark}").score(items, responses, **options)
-    # A worker that dies while it writes leaves no half a part.
-    partial = path.with_suffix(".partial")
-    scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(partial, index=False)
-    partial.replace(path)
-    return len(scores)
-
-
-def _read(path: Path, **options: Any) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path, **options)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: found no such Parquet table ({error})") from None

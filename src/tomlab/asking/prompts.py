@@ -19,48 +19,38 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     replaced: paths of a user's own files by prompt name, relative to the repository's root; each
     needs the fields of ours, such as `{story}`, and no others.
     """
-    known, own = _known(), replaced or {}
-    if unknown := [each for each in (*sorted(own), name) if each not in known]:
-        raise InputError(f"no prompt {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-    ours = _ours(name)
-    return _users_own(name, from_root(own[name]), ours) if name in own else ours
-
-
-def _users_own(name: str, path: Path, ours: str) -> str:
-    """A user's text in the place of ours: it has the same fields."""
-    where = f"prompt {name!r}: {path}"
+    own = replaced or {}
+    for each in (*own, name):
+        if each not in _known():
+            where, there = own.get(each, "prompts"), ", ".join(sorted(_known()))
+            raise InputError(f"{where}: no prompt {each!r}; there are: {there}")
+    if name not in own:
+        return _ours(name)
+    path = from_root(own[name])
     try:
         text = read_text(path).rstrip("\n")
     except InputError as error:
         raise InputError(f"prompt {name!r}: {error}") from None
-    wanted, found = (set(_FIELD.findall(one)) for one in (ours, text))
+    wanted, found = (set(_FIELD.findall(one)) for one in (_ours(name), text))
     problems = [] if text.strip() else ["found nothing, expected some text"]
     problems += [f"expected {{{field}}} in it, found none" for field in sorted(wanted - found)]
     known = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "no field"
     problems += [f"found {{{field}}}, expected {known}" for field in sorted(found - wanted)]
-    refuse(problems, where)
+    refuse(problems, f"prompt {name!r}: {path}")
     return text
 
 
 def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     """Another wording of a benchmark's prompts, `<name>/<benchmark>/<prompt>.txt`: its name, and
-    its files by prompt name as `load` takes them. folder: of the benchmark.
-
-    Errors: `InputError` where there is no file, or for one that does not stand for a prompt of ours
-    or lacks a placeholder of it.
+    its files by prompt name. folder: of the benchmark. Errors: `InputError` where there is no file,
+    or for one that `load` refuses.
     """
     path = from_root(folder)
-    files = {f"{path.name}/{file.stem}": str(file) for file in sorted(path.glob("[!.]*"))}
+    found = sorted(path.glob("[!.]*"))
+    files = {f"{path.name}/{file.name.removesuffix('.txt')}": str(file) for file in found}
     problems = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
     for name, file in files.items():
         try:
-            if name not in _known() or not file.endswith(".txt"):
-                own = [
-                    f"{each.partition('/')[2]}.txt"
-                    for each in sorted(_known())
-                    if each.startswith(f"{path.name}/")
-                ]
-                raise InputError(f"{file}: no such prompt; there are: {', '.join(own)}")
             load(name, {name: file})
         except InputError as error:
             problems.append(str(error))
@@ -68,10 +58,10 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     return path.parent.name, files
 
 
+# What is ours is looked up and read once: a run asks for prompts thousands of times.
 @cache
 def _known() -> dict[str, Path]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
-    # Looked up once: a run asks for its prompts thousands of times.
     folders = ("benchmarks/*", "asking/*", "judging")
     files = [path for each in folders for path in PACKAGE.glob(f"{each}/prompts/*.txt")]
     return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
@@ -79,7 +69,6 @@ def _known() -> dict[str, Path]:
 
 @cache
 def _ours(name: str) -> str:
-    """A prompt of ours, read once: a run asks for it as often as it asks a question."""
     return read_text(_known()[name]).rstrip("\n")
 
 

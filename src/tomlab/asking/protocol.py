@@ -11,20 +11,20 @@ import pandas as pd
 
 
 class Method(Protocol):
-    """How a question is put."""
+    """How a question is put. One of two calls names as `first` the method of the first call."""
 
     max_tokens: int  # the protocol's limit for the visible answer
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request, see `asking.prompts`."""
+    prompts: tuple[str, ...]  # the names of the prompt files that go into a request
 
 
 class Benchmark(Protocol):
-    """The members of a benchmark's package. All tables are those of `records.tidy`.
+    """The members of a benchmark's package; tables are those of `records.tidy`. Where something
+    does not fit, they raise an `InputError`.
 
-    For `reporting.readings` it may also have `KEYS`, under which options are shown, and
-    `in_words(item)`, the texts among `item, story, question, options, gold` that no column says.
+    Where methods have a first call, it has `reasoning_of(response, method)`, which gives the item's
+    `reasoning` for the second; where they show earlier answers, `remind(items, responses)`, which
+    gives their items. For `reporting.readings` it may have `KEYS`, under which options are shown,
+    and `in_words(item)`: `item, story, question, options, gold` as far as no column has the text.
     """
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
@@ -33,25 +33,19 @@ class Benchmark(Protocol):
     METHODS: Mapping[str, Method]
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:
-        """The items of a file or folder in the released format, as by `compose`. Errors:
-        `InputError` that names file, row and field of everything at fault.
-        """
+        """The items of a file or folder in the released format, as by `compose`."""
 
     def compose(self, records: Any, /, seed: int = 0) -> pd.DataFrame:
-        """The items of records, one row a question; by `seed` options have their order and
-        OmniToM's prompts their example. Errors: `InputError` where there are no records.
-        """
+        """The items of records, one row a question; `seed` draws orders of options, examples."""
 
     def asked(self, items: pd.DataFrame, method: str) -> pd.DataFrame:
-        """The rows of `items` that a method is asked. Errors: `InputError` for another method."""
+        """The rows of `items` that a method is asked."""
 
     def messages(
         self, item: Mapping, method: str, replaced: Mapping[str, str] | None = None
     ) -> list[dict[str, str]]:
-        """The chat messages `{"role", "content"}` for one item, the last one the user's.
-
-        Options are shown in the order of `choices`. replaced: as in `prompts.load`. Errors:
-        `InputError` where an earlier answer, on which the method builds, is not in the item.
+        """The chat messages `{"role", "content"}` for one item, the last one the user's; options
+        in the order of `choices`. replaced: as in `prompts.load`.
         """
 
     def shared_prefix(self, item: Mapping, method: str) -> str:
@@ -64,37 +58,13 @@ class Benchmark(Protocol):
         """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
 
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The scores table: one row a response, in their order, failed requests too. responses,
-        errors: as in `scoring.answers.pairs`.
-        """
+        """The scores table: a row a response, in their order. See `scoring.answers.pairs`."""
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
         """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
 
     def metrics(self, scores: pd.DataFrame, /) -> pd.DataFrame:
         """The metrics table by model and method, each number with its 95 % interval."""
-
-
-class TwoCallMethod(Method, Protocol):
-    """A method that asks for something before the question."""
-
-    first: str | None  # the method that does; None where there is one call
-
-
-class TwoCalls(Benchmark, Protocol):
-    """A benchmark with methods of two calls: see `evaluation.second_calls`."""
-
-    METHODS: Mapping[str, TwoCallMethod]
-
-    def reasoning_of(self, response: str, method: str, /) -> str:
-        """What the second call's `messages` find in the item's `reasoning` of the first answer."""
-
-
-class Reminding(Benchmark, Protocol):
-    """A benchmark with methods that show a model its own answers to other items."""
-
-    def remind(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """Such methods' items whose earlier question was answered, with what `messages` needs."""
 
 
 def strange_methods(benchmark: Benchmark, named: Mapping[str, Iterable[str]]) -> list[str]:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from tomlab import params, paths
-from tomlab.compare import scores_of
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.embedded import SMOLLM2
@@ -57,12 +56,22 @@ def parts() -> Iterator[Part]:
     found = False
     for name, table in items():
         for model in params.load()["run"]["models"]:
-            scores, responses = scores_of(name, [model]), paths.result("responses", name, model)
+            scores, responses = _scores(name, model), paths.result("responses", name, model)
             if scores is not None and len(scores) and responses.exists():
                 found = True
                 yield _part(name, specs.model(model), table, protocol(scores), responses)
     if not found:
         raise InputError(f"{paths.RESULTS}: no answers of this run yet; run `make figures` first")
+
+
+def _scores(benchmark: str, model: str) -> pd.DataFrame | None:
+    """A model's scores, by the benchmark's calibrated judge where there is one; None without."""
+    judged = paths.RESULTS / "judges" / benchmark / "scores.parquet"
+    path = judged if judged.exists() else paths.result("scores", benchmark, model)
+    if not path.exists():
+        return None
+    scores = tidy.read("scores", path)
+    return scores[scores["model"].eq(model)]
 
 
 def _part(

@@ -90,8 +90,9 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
-    numbers = decisions[["truth", "decision"]].astype("boolean").astype(float)
-    return decisions[keys].join(numbers).dropna(subset="truth", ignore_index=True)
+    numbers = decisions.astype({"truth": "boolean", "decision": "boolean"})
+    numbers = numbers.astype({"truth": float, "decision": float})
+    return numbers[[*keys, "truth", "decision"]].dropna(subset="truth", ignore_index=True)
 
 
 def _kappa(cells: np.ndarray) -> np.ndarray:

@@ -1,8 +1,7 @@
 """Kept answers: files of what models answered, from which anyone draws a run's figures again.
 
 One Parquet file a benchmark and model, `<folder>/<benchmark>/<model>.parquet`. A row is an answer
-as the store has it (`store.row`): the key, which is the hash of the whole request, the request, the
-reply, what it cost, when it came, from whom, and what for. Rows are in the order of requests, so
+as the store has it (`store.row`), with what it was asked for. Rows are in the order of requests, so
 that like ones lie together and pack well.
 """
 
@@ -37,26 +36,20 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
     where two files have another answer to one request.
     """
     found: dict[str, tuple[Reply, Path]] = {}
-    wanted, problems = pa.array(sorted(keys), pa.string()), []
-    for path in files(folders) if len(wanted) else []:
-        file = opened(path)
-        for group in range(file.num_row_groups):
-            there = pc.is_in(file.read_row_group(group, columns=["key"])["key"], wanted)
-            if not pc.any(there).as_py():
-                continue
-            rows = file.read_row_group(group, columns=["key", *REPLY]).filter(there)
-            for row in rows.to_pylist():
-                reply, before = found.setdefault(row["key"], (reply_of(row), path))
-                if reply != reply_of(row):
-                    problems.append(f"{path}: request {row['key']} has another answer in {before}")
+    wanted, problems = pc.field("key").isin([*keys]), []
+    for path in files(folders) if keys else []:
+        opened(path)  # which says what is wrong with it
+        table = pq.read_table(path, columns=["key", *REPLY], filters=wanted)
+        for row in table.to_pylist():
+            reply, before = found.setdefault(row["key"], (reply_of(row), path))
+            if reply != reply_of(row):
+                problems.append(f"{path}: request {row['key']} has another answer in {before}")
     refuse(problems, "kept answers")
     return {key: reply for key, (reply, _) in found.items()}
 
 
 def read(path: Path) -> Iterator[list[dict[str, Any]]]:
-    """The answers of a file, some thousand at a time. Errors: `InputError` for a request that its
-    key does not fit, with the row.
-    """
+    """The answers of a file, some thousand at a time. Errors: `InputError` for a wrong key."""
     before = 0
     for batch in opened(path).iter_batches(AT_ONCE):
         rows = batch.to_pylist()

@@ -5,7 +5,7 @@ from typing import Any
 import anthropic
 
 from tomlab.models.remote import Payload, Remote, demand_limit
-from tomlab.models.replies import MalformedReplyError, count, reply, thinking
+from tomlab.models.replies import count, form_of, reply, thinking
 from tomlab.models.specs import AnthropicModel, Reply, Request
 
 # The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
@@ -27,13 +27,12 @@ class Anthropic(Remote):
     spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:
-        spec, schema = self.spec, request.schema
+        spec, schema, degrees = self.spec, request.schema, self.temperature(request)
         demand_limit(spec, request)
         system = [m["content"] for m in request.messages if m["role"] == "system"]
         form = None if schema is None else {"type": "json_schema", "schema": dict(schema)}
         output = {"effort": spec.reasoning_effort, "format": form}
         # Not an argument of the client, yet part of the protocol for models that take it.
-        degrees = self.temperature(request)
         warmth = {} if degrees is None else {"temperature": degrees}
         return {
             "messages": _cached_prefix(request, spec.prompt_caching),
@@ -45,21 +44,18 @@ class Anthropic(Remote):
         }
 
     def read(self, answer: Any) -> Reply:
-        try:
-            kinds = {block.type for block in answer.content}
-            texts = [block.text for block in answer.content if block.type == "text"]
+        with form_of(answer):
+            if not all(isinstance(block.type, str) for block in answer.content):
+                raise TypeError
+            text = "".join(block.text for block in answer.content if block.type == "text")
             # Not part of the answer; its tokens are in the usage.
             thought = [block.thinking for block in answer.content if block.type == "thinking"]
-            finish, usage = answer.stop_reason, answer.usage
-        except (AttributeError, TypeError):
-            raise MalformedReplyError(f"no content in the reply: {str(answer)!r}") from None
-        if not all(isinstance(part, str) for part in [*kinds, *texts]):
-            raise MalformedReplyError(f"expected texts in the reply, found {str(answer)!r}")
-        names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        counts = [count(getattr(usage, name, 0)) for name in names]
-        said = getattr(usage, "output_tokens", 0)
-        origin = {"model": getattr(answer, "model", None)} | thinking(*thought)
-        return reply("".join(texts), finish, _FINISH, sum(counts), said, origin, *counts[1:])
+        usage, names = answer.usage, ("cache_read_input_tokens", "cache_creation_input_tokens")
+        fresh, said, *cache = (
+            count(getattr(usage, name, 0)) for name in ("input_tokens", "output_tokens", *names)
+        )
+        counts, origin = (fresh + sum(cache), said, *cache), {"model": answer.model}
+        return reply(text, answer.stop_reason, _FINISH, counts, origin | thinking(*thought))
 
 
 def _cached_prefix(request: Request, caching: bool) -> list[dict]:

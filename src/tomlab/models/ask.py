@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,13 @@ from tqdm import tqdm
 from tomlab.errors import InputError
 from tomlab.models import answers, batch_files, batches
 from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
-from tomlab.models.providers import by_prefix, provider, whole
+from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, is_paid
-from tomlab.models.store import Spending, Store, StoreError, request_key, row
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
-# Seconds for which a request is ours alone unless we prolong it, how often we do, and how often we
-# look for what other requests under way have brought.
-CLAIM, HOLD, LOOK = 30.0, 10.0, 0.5
+LOOK = 0.5  # seconds after which we look what other requests under way have brought
 
 
 async def ask(
@@ -43,72 +41,63 @@ async def ask(
     """Answer `requests` by `model`, in their order.
 
     Answers come from the store where the very same request was answered before, then from the kept
-    ones in `limits.answers`; identical requests within one call are asked once. The others are
-    asked with the concurrency and rates that the model declares and stored one by one; what another
-    process asks at the same store is waited for. A request that fails after the client's retries,
-    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored,
-    so that it is asked again next time.
+    ones in `limits.answers`; the others are asked once each, with the concurrency and rates that
+    the model declares, and stored one by one. What another process asks at the same store is waited
+    for. A request that fails, or whose answer the vendor filters, becomes a `Response` with an
+    `error`, which is not stored: it is asked again next time.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
-    missing, for a missing key, an unknown model or a server out of reach; and in mid-run
-    when the cost limit is reached, the server turns us away for good, or `limits.give_up_after`
-    requests fail in a row: what is under way then is waited for, as it is paid. `StoreError` where
-    the store can't be written.
+    missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
+    limit is reached, the server turns us away for good, or `limits.give_up_after` requests fail in
+    a row; what is under way then is waited for, as it is paid. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
-    keys = [request_key(whole(adapter, model, request)) for request in requests]
+    keys = [request_key(adapter.payload(request)) for request in requests]
     if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
         replies = [await adapter.send(request) for request in requests]
         return [Response(*said) for said in zip(keys, replies, strict=True)]
+    asked = dict(zip(keys, requests, strict=True))
     with Store(store) as kept:
-        run = _Run(model, limits, adapter, kept, len(set(keys)), kept.replies(keys))
-        run.cached |= answers.look_up(limits.answers, set(keys) - set(run.cached))
-        asked = zip(keys, requests, strict=True)
-        missing = {key: request for key, request in asked if key not in run.cached}
-        if missing:
-            _check(model, limits, missing.values(), run.total)
+        found = kept.replies(keys)
+        found |= answers.look_up(limits.answers, asked.keys() - found.keys())
+        done = {key: Response(key, reply, cached=True) for key, reply in found.items()}
+        run = _Run(model, limits, adapter, kept, len(asked), done)
+        if missing := {key: request for key, request in asked.items() if key not in done}:
+            _check(run, missing.values())
             kept.check_writable()
             await run.ask(missing, progress)
         purposes = zip(keys, (request.purpose for request in requests), strict=True)
         kept.used(purposes, stage())
-    return [
-        Response(key, run.cached[key], cached=True)
-        if key in run.cached
-        else Response(key, run.replies.get(key), run.errors.get(key), filtered=key in run.filtered)
-        for key in keys
-    ]
+    return [done[key] for key in keys]
 
 
-def _check(model: ModelSpec, limits: Limits, missing: Collection[Request], of: int) -> None:
+def _check(run: "_Run", missing: Collection[Request]) -> None:
     """Errors: `InputError` where the limits forbid to ask for what is missing."""
-    where = f"models.{model.name}"
+    where, limits = f"models.{run.model.name}", run.limits
     if limits.ask == "never":
         purposes = Counter(request.purpose or "asked" for request in missing)
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
-        said = f"{len(missing)} of {of} answers are not kept ({told}), and limits.ask is never"
-        raise InputError(f"{stage()} {where}: {said}; `missing` asks for them".lstrip())
-    if limits.max_cost_usd is not None and is_paid(model) and model.price is None:
-        told = "limits.max_cost_usd is set, but the model declares no price"
-        expected = "`price: {input: …, output: …}` in US dollars for a million tokens"
-        raise InputError(f"{where}: {told}; expected {expected}")
+        said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
+        raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
+    is_vendors = run.model.provider != "embedded" and run.model.base_url is None
+    if limits.max_cost_usd is not None and is_vendors and run.model.price is None:
+        expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
+        raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
 
 
 @dataclass
 class _Run:
-    """The state of one call of `ask`: what was kept, what came back, what failed, what it cost."""
+    """The state of one call of `ask`. done: the responses so far, by key."""
 
     model: ModelSpec
     limits: Limits
     adapter: Any
     store: Store
     total: int
-    cached: dict[str, Reply]  # by this process or another
-    replies: dict[str, Reply] = field(default_factory=dict)
-    errors: dict[str, str] = field(default_factory=dict)
-    filtered: set[str] = field(default_factory=set)
-    claimed: dict[str, Request] = field(default_factory=dict)  # by other processes
+    done: dict[str, Response]
     spent: float = 0.0
     tokens: int = 0
+    failed: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
 
@@ -121,16 +110,9 @@ class _Run:
         stream = sys.__stderr__ or sys.stderr
         try:
             await self.adapter.check()
-            with tqdm(
-                total=self.total,
-                initial=len(self.cached),
-                desc=self.model.name,
-                unit="answer",
-                file=stream,
-                disable=not progress,
-                mininterval=0.5 if stream.isatty() else 15,
-                dynamic_ncols=True,
-            ) as bar:
+            shown = {"file": stream, "mininterval": 0.5 if stream.isatty() else 15}
+            shown |= {"disable": not progress, "desc": self.model.name, "unit": "answer"}
+            with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
                 await (batches.ask if batch else _one_by_one)(self, missing, bar)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
             self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
@@ -143,17 +125,9 @@ class _Run:
 
     def _end(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
-        unsaved = len(self.store.unsaved)
-        kept = len(self.cached) + len(self.replies) - unsaved
+        kept = sum(response.reply is not None for response in self.done.values())
         told = f"models.{self.model.name}: {self.stopped}. {kept} of {self.total} answers are kept"
-        told, again = f"{told} ({self.spent_so_far()})", "running again asks only for the rest"
-        if not unsaved:
-            return InputError(f"{told}; {again}")
-        told += f"; {unsaved} more that came back could not be stored"
-        try:
-            return StoreError(f"{told} and are in {self.store.rescue()}, for the next run; {again}")
-        except OSError as error:
-            return StoreError(f"{told} and are lost: {error}")
+        return InputError(f"{told} ({self.spent_so_far()}); running again asks only for the rest")
 
     def no_more(self, cost: float, found: Spending) -> str:
         """Why the cost limit admits no other request."""
@@ -163,16 +137,24 @@ class _Run:
             f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
-    def keep(
-        self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float, by: str = ""
-    ) -> None:
-        """Store and book one answer. worst: what was reserved for it, in the name of `by`. Errors:
-        `StoreError`.
-        """
-        self.replies[key] = reply
-        cost = self._book(reply, worst)
-        answer = row(key, self.model.name, sent, reply, cost, seconds)
-        self.replies[key] = self.store.put(answer, worst, by)
+    def read(self, said: Any) -> Reply:
+        """The reply in what came for a request by a batch. Errors: what came in its place."""
+        if isinstance(said, Exception):
+            raise said
+        return without_key(self.adapter.read(said), self.adapter.secret)
+
+    def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
+        """Store and book one answer. worst: the most that it might cost. Errors: `StoreError`."""
+        answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
+        return Response(key, self.store.put(answer, worst))
+
+    def fail(self, key: str, error: Exception, worst: float) -> Response:
+        """Note that a request brought no answer, which is paid for if the vendor filtered it."""
+        filtered = isinstance(error, FilteredError)
+        paid = self._book(error.reply, worst) if filtered else None
+        self.store.settle(worst, paid or 0.0)
+        self.failed += 1
+        return Response(key, None, self.describe(error), filtered=filtered)
 
     def _book(self, reply: Reply, worst: float) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
@@ -181,14 +163,6 @@ class _Run:
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         return cost
-
-    def fail(self, key: str, error: Exception, worst: float) -> float:
-        """Note that one request brought no answer; US dollars that it cost all the same."""
-        self.errors[key] = self.describe(error)
-        if not isinstance(error, FilteredError):
-            return 0.0
-        self.filtered.add(key)
-        return self._book(error.reply, worst) or 0.0
 
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
@@ -199,32 +173,46 @@ class _Run:
 
     def spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"
-        failed = f", {len(self.errors)} failed" if self.errors else ""
+        failed = f", {self.failed} failed" if self.failed else ""
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    limiters = _limiters(run.model, missing)
+    model, limiters = run.model, _limiters(run.model, missing)
+    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
-            queue = iter(_handed_out(missing, run.model))
+            ours = run.store.claim(missing)
+            for key, reply in run.store.replies(missing).items():  # by other processes
+                run.done[key] = Response(key, reply, cached=True)
+                bar.update()
+            missing = {key: request for key, request in missing.items() if key not in run.done}
+            asked = {key: request for key, request in missing.items() if key in ours}
+            # What shares a prefix goes to one worker if the prefix is then worked out once, by one
+            # engine or before the vendor's cache is asked for it.
+            groups = by_prefix(asked)
+            if not together:
+                groups = [[entry] for group in groups for entry in group]
+            handed = iter(groups)
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(getattr(run.model, "max_concurrency", 1), len(missing))):
-                    group.create_task(_work(run, queue, bar, limiters))
-            missing, run.claimed = run.claimed, {}
-            await asyncio.sleep(LOOK if missing else 0)
+                for _ in range(min(model.max_concurrency, len(asked))):
+                    group.create_task(_work(run, handed, bar, limiters))
+            missing = {key: request for key, request in missing.items() if key not in ours}
+            if missing and not run.stopped:
+                run.store.let_go()  # what failed here may be asked by others
+                await asyncio.sleep(LOOK)
     finally:
         holding.cancel()
 
 
 async def _hold(store: Store) -> None:
-    """Keep our claims while their requests are under way, however long those take."""
+    """Keep what is ours while requests are under way, however long those take."""
     while True:
-        await asyncio.sleep(HOLD)
+        await asyncio.sleep(HELD / 3)
         with suppress(StoreError):  # the next answer will tell
-            store.hold(CLAIM)
+            store.hold()
 
 
 def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
@@ -232,40 +220,20 @@ def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
     limiters = []
     for option, weigh in {"requests": lambda _: 1, "tokens": tokens_a_minute}.items():
         if rate := getattr(model, f"{option}_per_minute", None):
-            # Room for the largest request, not for a minute's worth, which would go out at once
-            # and the next one's within the same minute.
+            # Room for the largest request: a minute's worth would go out at once.
             room = max(map(weigh, missing.values()))
             limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
     return limiters
 
 
-def _handed_out(
-    missing: Mapping[str, Request], model: ModelSpec
-) -> list[list[tuple[str, Request]]]:
-    """The requests as workers take them: what shares a prefix goes to one worker if the prefix is
-    then worked out once, by one engine or before the vendor's cache is asked for it.
-    """
-    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
-    groups = by_prefix(missing)
-    return groups if together else [[entry] for group in groups for entry in group]
-
-
-async def _work(run: _Run, queue: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
-    """Ask what is next in the queue, until it is empty or the run stops."""
+async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
+    """Ask what is handed out, until there is nothing left or the run stops."""
     try:
-        for key, request in chain.from_iterable(queue):
-            claimed = run.store.claim(key, CLAIM)
-            if not claimed:  # another process asks it
-                run.claimed[key] = request
-                continue
-            if isinstance(claimed, Reply):
-                run.cached[key] = claimed
-            else:
-                for limiter, weigh in limiters:
-                    await limiter.acquire(weigh(request))
-                worst = worst_case(run.model, request)
-                if not await _affords(run, worst):
-                    return
+        for key, request in chain.from_iterable(handed):
+            for limiter, weigh in limiters:
+                await limiter.acquire(weigh(request))
+            worst = worst_case(run.model, request)
+            if await _affords(run, worst):
                 await _one(run, key, request, worst)
             if run.stopped:
                 return
@@ -277,10 +245,10 @@ async def _work(run: _Run, queue: Iterator, bar: tqdm, limiters: list[tuple]) ->
 
 async def _affords(run: _Run, cost: float) -> bool:
     """Whether the cost limit admits one more request, which is reserved then. What is under way,
-    here and in other processes, is reckoned at its worst, so near the limit this waits for it to
-    come in cheaper.
+    here and elsewhere, is reckoned at its worst: near the limit this waits for it to come in
+    cheaper.
     """
-    while cost and not run.stopped and not run.store.reserve(cost, run.limits.max_cost_usd):
+    while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
         if found.under_way:
             await asyncio.sleep(LOOK)
@@ -291,24 +259,17 @@ async def _affords(run: _Run, cost: float) -> bool:
 
 async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     """Ask for one answer and keep it. Errors: `StoreError`."""
-    start, paid = time.monotonic(), 0.0
+    start = time.monotonic()
     try:
         reply = without_key(await run.adapter.send(request), run.adapter.secret)
-    except run.adapter.fatal as error:
-        said = run.describe(error)
-        run.stopped = f"turned away with {said}; check its base_url, model and key"
-    except FilteredError as error:  # no fault of the server's
-        paid = run.fail(key, error, worst)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
-        run.fail(key, error, worst)
-        run.failures_in_a_row += 1
-        if run.failures_in_a_row >= run.limits.give_up_after:
+        run.done[key] = failed = run.fail(key, error, worst)
+        run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
+        if isinstance(error, run.adapter.fatal):
+            run.stopped = f"turned away with {failed.error}; check its base_url, model and key"
+        elif run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
-            run.stopped = f"{in_a_row}, the last with {run.errors[key]}"
+            run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:
-        sent = whole(run.adapter, run.model, request)
-        run.keep(key, sent, reply, time.monotonic() - start, worst)
-        return
-    run.store.let_go(key)
-    if worst:
-        run.store.settle(worst, paid=paid)
+        seconds = time.monotonic() - start
+        run.done[key] = run.keep(key, run.adapter.payload(request), reply, seconds, worst)

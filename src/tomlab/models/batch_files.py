@@ -1,7 +1,6 @@
-"""Batch files: what is missing as OpenAI's batch input, for whatever answers such files.
-
-They lie beside the store, `batches/<model>/<stage>-<hash>.in.jsonl`, the hash that of their
-requests; answers are looked for in every `*.out.jsonl` there.
+"""Batch files: what is missing as OpenAI's batch input, for whatever answers such files, at
+`batches/<model>/<stage>-<hash>.in.jsonl` beside the store; answers are looked for in every
+`*.out.jsonl` there.
 """
 
 import json
@@ -13,24 +12,19 @@ from typing import Any
 from tomlab.errors import InputError
 from tomlab.models.batch_vendors import OpenAIBatches, jsonl, parts
 from tomlab.models.costs import worst_case
-from tomlab.models.providers import whole
-from tomlab.models.replies import FilteredError, without_key
-from tomlab.models.specs import Request
-from tomlab.models.store import StoreError
+from tomlab.models.replies import FilteredError
+from tomlab.models.specs import Request, Response
 from tomlab.paths import stage
 
 
 def ask(run: Any, missing: Mapping[str, Request]) -> None:
-    """Take in what was answered since; write the rest. Errors: `InputError` where anything is left,
-    with the files and what to do.
-    """
+    """Take in what was answered since; write the rest. Errors: `InputError` where any is left."""
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
     vendor, folder = OpenAIBatches(run.adapter), run.store.path.parent / "batches" / run.model.name
     folder.mkdir(parents=True, exist_ok=True)
     failed = _take_in(run, vendor, missing, folder)
-    over = {*run.replies, *run.errors}
-    left = {key: request for key, request in missing.items() if key not in over}
+    left = {key: request for key, request in missing.items() if key not in run.done}
     if not left:
         return
     files = _write(run, vendor, left, folder)
@@ -51,20 +45,17 @@ def _take_in(
     for path in sorted(folder.glob("*.out.jsonl")):
         for number, line in enumerate(filter(bytes.strip, path.open("rb")), start=1):
             key, said = vendor.read(line)
-            if key and (key not in missing or key in run.replies):
+            if key and (key not in missing or key in run.done):
                 continue
             try:
-                if isinstance(said, Exception):
-                    raise said
-                reply = without_key(run.adapter.read(said), run.adapter.secret)
-                sent = whole(run.adapter, run.model, missing[key])
-                run.keep(key, sent, reply, 0.0, worst_case(run.model, missing[key]))
-            except StoreError:  # the line is still there the next time
-                raise
+                reply = run.read(said)
             except FilteredError as error:
-                run.fail(key, error, worst_case(run.model, missing[key]))
+                run.done[key] = Response(key, None, run.describe(error), filtered=True)
             except Exception as error:  # noqa: BLE001 - one line must not lose the others
                 failed.append(f"{path.name}, line {number}: {run.describe(error)}")
+            else:
+                worst, sent = worst_case(run.model, missing[key]), run.adapter.payload(missing[key])
+                run.done[key] = run.keep(key, sent, reply, 0.0, worst)
     return failed
 
 
@@ -80,7 +71,7 @@ def _write(
         has_come = path.with_name(path.name.replace(".in.", ".out.")).exists()
         if has_come or run.store.replies(keys):
             path.unlink()
-        elif keys <= new.keys():
+        elif keys & new.keys():
             waiting[path] = len(keys)
             new = {key: request for key, request in new.items() if key not in keys}
     for part in parts(vendor, new, run.model.batch.requests):

@@ -7,7 +7,7 @@ clients' own readers end at the first broken line.
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
@@ -15,6 +15,7 @@ from tomlab.models.replies import FilteredError, Told, from_json
 from tomlab.models.specs import Request
 
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
+CANCELLED = "was cancelled at the vendor"
 
 
 class LineError(Exception):
@@ -25,164 +26,150 @@ class LineError(Exception):
         self.passes = passes
 
 
-# One result: its key, "" where none is told, and the answer or the error in its place.
-Result = tuple[str, Any]
-BROKEN = ("", LineError("a broken line among a batch's results"))
+class Batches:
+    """What the vendors' batches are alike in. Each adds `most` and `most_bytes`, the limits of one
+    batch, and what follows from its client's types.
 
-
-class State(NamedTuple):
-    """Of a batch. halt: why nothing more is to be sent; full: only as too much is under way."""
-
-    is_over: bool
-    halt: str = ""
-    full: bool = False
-
-
-class OpenAIBatches:
-    """Files of requests, which a batch turns into a file of answers and one of errors.
-
-    most, most_bytes: the limits of one batch.
+    entry: the part of a batch that asks one request, as the client would ask it by itself; create:
+    makes a batch and gives its id, without retries, which might make a second one.
     """
+
+    def __init__(self, adapter: Remote):
+        self.adapter = adapter
+
+    async def look(self, batch: str) -> str | None:
+        """None while a batch is under way, then "" or why it was ended."""
+        return self.ended(await self.batches.retrieve(batch))
+
+    async def results(self, batch: str) -> AsyncIterator[tuple[str, Any]]:
+        """Of a batch that is over, each key with the answer or the error in its place."""
+        for file in self.files(await self.batches.retrieve(batch)):
+            async with file as content:
+                rest = b""
+                async for chunk in content.iter_bytes():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in filter(bytes.strip, lines):
+                        yield self.read(line)
+                if rest.strip():
+                    yield self.read(rest)
+
+    def read(self, line: bytes) -> tuple[str, Any]:
+        """One line of results; a broken one has the key ""."""
+        try:
+            told = from_json(line)
+            return str(told.custom_id), self.answer(told)
+        except (ValueError, TypeError, AttributeError):
+            return "", LineError("a broken line among a batch's results")
+
+    async def find(self, keys: Collection[str], since: float, known: Collection[str]) -> str | None:
+        """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
+        while that can't be told. since: when its making began; known: ids of others.
+
+        The key of any of its results proves a batch to be ours or rules it out. Until one that may
+        be ours has results nothing is asked again: waiting costs time alone.
+        """
+        told = None
+        async for found in self.batches.list(limit=100):  # the newest first
+            if self.made(found) < since - SKEW:
+                break
+            if found.id in known:
+                continue
+            if self.ended(found) is None:
+                told = ""
+                continue
+            async for key, _ in self.results(found.id):
+                if key in keys:
+                    return found.id
+                if key:
+                    break
+        return told
+
+
+class OpenAIBatches(Batches):
+    """Files of requests, which a batch turns into a file of answers and one of errors."""
 
     most, most_bytes = 50_000, 200_000_000
 
-    def __init__(self, adapter: Remote):
-        self.adapter, self.url = adapter, f"/v1{adapter.path}"
+    @property
+    def batches(self) -> Any:
+        return self.adapter.client.batches
 
     def entry(self, key: str, request: Request) -> Payload:
-        """The part of a batch that asks one request, as the client would ask it by itself."""
-        body = self.adapter.wire(request)
-        return {"custom_id": key, "method": "POST", "url": self.url, "body": body}
+        url, body = f"/v1{self.adapter.path}", self.adapter.wire(request)
+        return {"custom_id": key, "method": "POST", "url": url, "body": body}
 
-    async def create(self, local: str, entries: Collection[Payload]) -> str:
-        """Make a batch; its id. No retry of the client's: it might make a second one."""
+    async def create(self, entries: Collection[Payload]) -> str:
         client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
         uploaded = await client.files.create(file=file, purpose="batch")
         made = await client.with_options(max_retries=0).batches.create(
-            endpoint=self.url,
-            completion_window=self.adapter.spec.batch.completion_window,
+            endpoint=f"/v1{self.adapter.path}",
+            completion_window="24h",
             input_file_id=uploaded.id,
-            metadata={"tomlab": local},
         )
         return made.id
 
-    async def look(self, batch: str) -> State:
-        found = await self.adapter.client.batches.retrieve(batch)
-        over = found.status in ("completed", "expired", "cancelled", "failed")
-        errors = (found.errors and found.errors.data) or []
-        said = "; ".join(str(error.message or error.code) for error in errors[:3])
-        halts = {"cancelled": "was cancelled at the vendor", "failed": f"failed: {said}"}
-        full = any(error.code == "token_limit_exceeded" for error in errors)
-        return State(over, halts.get(found.status, ""), full)
+    def made(self, found: Any) -> float:
+        return found.created_at
 
-    async def results(self, batch: str) -> AsyncIterator[Result]:
-        client = self.adapter.client
-        found = await client.batches.retrieve(batch)
-        for file in filter(None, (found.output_file_id, found.error_file_id)):
-            async with client.files.with_streaming_response.content(file) as content:
-                async for line in _lines(content.iter_bytes()):
-                    yield self.read(line)
+    def ended(self, found: Any) -> str | None:
+        if found.status == "failed":
+            errors = (found.errors and found.errors.data) or []
+            return "failed: " + "; ".join(str(error.message or error.code) for error in errors[:3])
+        return {"completed": "", "expired": "", "cancelled": CANCELLED}.get(found.status)
 
-    def read(self, line: bytes) -> Result:
-        """One line of a file of results, the vendor's or another's of that form."""
-        try:
-            told = from_json(line)
-            key, response = str(told.custom_id), told.response or Told()
-            status = response.status_code
-            if status == 200 and not told.error:
-                return key, response.body
-            said = _said(told.error or response.body)
-            if said.startswith("content_filter"):  # the error's code
-                return key, FilteredError(said)
-            return key, LineError(f"{status}: {said}" if status else said, passes(status))
-        except (ValueError, TypeError, AttributeError):
-            return BROKEN
+    def files(self, found: Any) -> list[Any]:
+        streamed = self.adapter.client.files.with_streaming_response
+        ids = filter(None, (found.output_file_id, found.error_file_id))
+        return [streamed.content(file) for file in ids]
 
-    async def find(
-        self, local: str, keys: Collection[str], since: float, known: Collection[str]
-    ) -> str | None:
-        """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
-        while that can't be told. known: ids of others.
-        """
-        # It bears our own name of it, and the list has the newest first.
-        async for found in self.adapter.client.batches.list(limit=100):
-            if (found.metadata or {}).get("tomlab") == local:
-                return found.id
-            if found.created_at < since - SKEW:
-                break
-        return None
+    def answer(self, told: Any) -> Any:
+        response = told.response or Told()
+        status = response.status_code
+        if status == 200 and not told.error:
+            return response.body
+        said = _said(told.error or response.body)
+        if said.startswith("content_filter"):  # the error's code
+            return FilteredError(said)
+        return LineError(f"{status}: {said}" if status else said, passes(status))
 
 
-class AnthropicBatches:
+class AnthropicBatches(Batches):
     """The same of batches that carry their requests and give one list of results."""
 
     most, most_bytes = 100_000, 256_000_000
 
-    def __init__(self, adapter: Remote):
-        self.adapter = adapter
-        self._others: set[str] = set()
-
     @property
-    def _batches(self) -> Any:
+    def batches(self) -> Any:
         return self.adapter.client.messages.batches
 
     def entry(self, key: str, request: Request) -> Payload:
         return {"custom_id": key, "params": self.adapter.wire(request)}
 
-    async def create(self, local: str, entries: Collection[Payload]) -> str:
+    async def create(self, entries: Collection[Payload]) -> str:
         once = self.adapter.client.with_options(max_retries=0).messages.batches
         return (await once.create(requests=entries)).id
 
-    async def look(self, batch: str) -> State:
-        found = await self._batches.retrieve(batch)
-        cancelled = "was cancelled at the vendor" if found.cancel_initiated_at else ""
-        return State(found.processing_status == "ended", cancelled)
+    def made(self, found: Any) -> float:
+        return found.created_at.timestamp()
 
-    async def results(self, batch: str) -> AsyncIterator[Result]:
-        async with self._batches.with_streaming_response.results(batch) as content:
-            async for line in _lines(content.iter_bytes()):
-                yield self.read(line)
+    def ended(self, found: Any) -> str | None:
+        if found.processing_status != "ended":
+            return None
+        return CANCELLED if found.cancel_initiated_at else ""
 
-    def read(self, line: bytes) -> Result:
-        try:
-            told = from_json(line)
-            key, result = str(told.custom_id), told.result
-            if result.type == "succeeded":
-                return key, result.message
-            error = (result.error or Told()).error or Told()
-            lasts = error.type == "invalid_request_error"
-            return key, LineError(_said(error) or result.type, not lasts)
-        except (ValueError, TypeError, AttributeError):
-            return BROKEN
+    def files(self, found: Any) -> list[Any]:
+        return [self.batches.with_streaming_response.results(found.id)]
 
-    async def find(
-        self, local: str, keys: Collection[str], since: float, known: Collection[str]
-    ) -> str | None:
-        # No batch bears a name of ours. What was made since then, is not known by its id and has as
-        # many requests as ours may be ours: the `custom_id` of any of its results proves it or
-        # rules it out, and those are there once it has ended. Until then nothing is asked again:
-        # waiting costs time alone.
-        told = None
-        async for found in self._batches.list(limit=100):
-            if found.created_at.timestamp() < since - SKEW:
-                break
-            counts = found.request_counts.to_dict().values()
-            if found.id in {*known, *self._others} or sum(counts) != len(keys):
-                continue
-            if found.processing_status != "ended":
-                told = ""
-            elif found.archived_at is None:
-                async for key, _ in self.results(found.id):
-                    if key in keys:
-                        return found.id
-                    if key:
-                        break
-                self._others.add(found.id)
-        return told
+    def answer(self, told: Any) -> Any:
+        result = told.result
+        if result.type == "succeeded":
+            return result.message
+        error = (result.error or Told()).error or Told()
+        return LineError(_said(error) or result.type, error.type != "invalid_request_error")
 
 
 def parts(
-    vendor: OpenAIBatches | AnthropicBatches, requests: Mapping[str, Request], most: int | None
+    vendor: Batches, requests: Mapping[str, Request], most: int | None
 ) -> Iterator[dict[str, Payload]]:
     """What asks these requests, by key, in parts within the vendor's limits and `most`."""
     part, size, most = {}, 0, min(most or vendor.most, vendor.most)
@@ -206,17 +193,6 @@ def passes(status: int | None) -> bool:
 def jsonl(entries: Iterable[Mapping]) -> bytes:
     """JSON Lines."""
     return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
-
-
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of a stream that are not empty."""
-    rest = b""
-    async for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in filter(bytes.strip, whole):
-            yield line
-    if rest.strip():
-        yield rest
 
 
 def _said(error: Any) -> str:

@@ -11,29 +11,25 @@ process at a time, which holds a lock, looks at what is under way, stores what c
 
 import asyncio
 import json
-import math
 import time
-from bisect import bisect
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock
 from tqdm import tqdm
 
 from tomlab.errors import InputError
 from tomlab.models.batch_vendors import AnthropicBatches, LineError, OpenAIBatches, parts, passes
 from tomlab.models.costs import worst_case
-from tomlab.models.providers import whole
-from tomlab.models.replies import MalformedReplyError, without_key
-from tomlab.models.specs import Request
+from tomlab.models.replies import MalformedReplyError
+from tomlab.models.specs import Request, Response
 from tomlab.models.store import Store, canonical
 
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
-
 
 _LEDGER = {
     # id: the vendor's. Batches that are over stay, so that their ids are known.
@@ -45,8 +41,7 @@ _LEDGER = {
 @dataclass
 class Batch:
     """A batch under way. local: our own name of it; usd: the most it may cost, which the store has
-    reserved under that name; sent: when its making began; id: the vendor's, once that is known;
-    keys: its requests.
+    reserved under that name; sent: when its making began; id: the vendor's; keys: its requests.
     """
 
     local: str
@@ -54,9 +49,6 @@ class Batch:
     sent: float
     id: str | None
     keys: set[str]
-
-    def __post_init__(self):
-        self.share = self.usd / len(self.keys)  # of each request in the cost
 
 
 class Ledger:
@@ -68,57 +60,61 @@ class Ledger:
         store.all("ATTACH ? AS ledger", str(self.path))
         for name, columns in _LEDGER.items():
             store.all(f"CREATE TABLE IF NOT EXISTS ledger.{name} ({columns})")
-        store.all("CREATE INDEX IF NOT EXISTS ledger.of ON requests (local)")
 
-    def begin(self, requests: Mapping[str, Mapping], usd: float) -> Batch:
-        """Note what is about to be sent. requests: by key, with all that is sent."""
-        batch = Batch(uuid4().hex, usd, time.time(), None, set(requests))
-        rows = [(key, batch.local, canonical(request)) for key, request in requests.items()]
+    def begin(
+        self, requests: Mapping[str, Mapping], costs: Sequence[float], limit: float | None
+    ) -> Batch | None:
+        """Note what is about to be sent: the first requests, as many as the cost limit admits; None
+        if that is none. requests: by key, with all that is sent; costs: the most of each.
+        """
+        local, sent = uuid4().hex, time.time()
         with self.store.changing() as db:
-            command = "INSERT INTO batches (local, usd, sent) VALUES (?, ?, ?)"
-            db.execute(command, [batch.local, usd, batch.sent])
+            count = self.store.reserve(costs, limit, local)
+            if not count:
+                return None
+            admitted, usd = dict(islice(requests.items(), count)), sum(costs[:count])
+            db.execute("INSERT INTO batches VALUES (?, ?, ?, NULL)", [local, usd, sent])
+            rows = [(key, local, canonical(request)) for key, request in admitted.items()]
             db.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
-        return batch
-
-    def note(self, batch: Batch, id: str) -> None:
-        """What the vendor calls a batch: it is made."""
-        batch.id = id
-        self.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
+        return Batch(local, usd, sent, None, {*admitted})
 
     def end(self, batch: Batch) -> None:
         """A batch is over, or was never made: its requests may be in another."""
         with self.store.changing() as db:
             db.execute("DELETE FROM requests WHERE local = ?", [batch.local])
             db.execute("DELETE FROM batches WHERE local = ? AND id IS NULL", [batch.local])
+            db.execute("DELETE FROM reserved WHERE owner = ?", [batch.local])
 
     def under_way(self, keys: Collection[str]) -> list[Batch]:
         """The batches with any of these requests, the first one first."""
         found = self.store.all(
-            "SELECT local, usd, ifnull(sent, 0), id, json_group_array(key)"
+            "SELECT local, usd, sent, id, json_group_array(key)"
             " FROM batches JOIN requests USING (local) WHERE local IN (SELECT local FROM requests"
             " WHERE key IN (SELECT value FROM json_each(?))) GROUP BY local ORDER BY sent",
             json.dumps([*keys]),
         )
         return [Batch(*about, set(json.loads(requests))) for *about, requests in found]
 
-    def request(self, key: str) -> dict:
-        """What was sent for a key."""
-        [[request]] = self.store.all("SELECT request FROM requests WHERE key = ?", key)
-        return json.loads(request)
-
-    def ids(self) -> set[str]:
-        """The vendors' ids of all batches."""
-        return {id for (id,) in self.store.all("SELECT id FROM batches WHERE id IS NOT NULL")}
-
 
 async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
-    """Ask for all that is missing in batches, until every request has an answer or an error.
-
-    run: the call of `ask` that this is part of; it is told what came and why it stops.
+    """Ask for all that is missing in batches, until every request has an answer or an error. run:
+    the call of `ask` that this is part of, which is told what came and why it stops.
     """
-    asking = _Asking(run, missing, bar)
+    asking, poll = _Asking(run, missing, bar), run.model.batch.poll
+    lock = AsyncFileLock(
+        f"{asking.ledger.path}.lock", poll_interval=min(poll, 1), run_in_executor=False
+    )
     try:
-        await asking.all()
+        while asking.waiting:
+            async with lock:
+                fault = await asking.step()
+            if fault:
+                run.stopped = run.stopped or fault + asking.left()
+            if run.stopped or not asking.waiting:
+                return
+            said = f"{len(asking.open)} batches under way, {run.spent_so_far()}"
+            bar.set_postfix_str(said, refresh=False)
+            await asyncio.sleep(poll)
     except asyncio.CancelledError:
         run.stopped = f"stopped{asking.left()}; answers go to {run.store.path}"
         raise
@@ -132,81 +128,48 @@ class _Asking:
         openai = run.model.provider == "openai"
         self.vendor = (OpenAIBatches if openai else AnthropicBatches)(run.adapter)
         self.ledger = Ledger(run.store)
-        self.lock = FileLock(f"{self.ledger.path}.lock")
         self.open: list[Batch] = []  # with any of our requests
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find
-        self.failed: dict[str, set[str]] = defaultdict(set)  # by key: in which batches
-        self.faults, self.is_full, self.stored = 0, False, 0.0  # when the last answer was
-
-    async def all(self) -> None:
-        while True:
-            await self._guarded()
-            said = f"{len(self.open)} batches under way, {self.run.spent_so_far()}"
-            self.bar.set_postfix_str(said, refresh=False)
-            if self.run.stopped or not self.waiting:
-                return
-            await asyncio.sleep(self.options.poll)
+        self.failed = Counter[str]()  # by key: in how many batches
+        self.faults = 0  # steps that failed in a row
 
     def left(self) -> str:
         """What goes on without us."""
-        if not self.open:
-            return ""
         count = sum(len(batch.keys) for batch in self.open)
         goes_on = f"; {count:,} requests in {len(self.open)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up"
+        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if count else ""
 
-    async def _guarded(self) -> None:
-        """One step; a fault that passes is borne `limits.give_up_after` times in a row."""
-        run, fault = self.run, ""
-        while not self.lock.is_locked:
-            try:
-                self.lock.acquire(blocking=False)
-            except Timeout:  # another process is at it
-                await asyncio.sleep(min(self.options.poll, 1))
+    async def step(self) -> str:
+        """Store what came back, and send what waits and is in no batch; why the run has to stop. A
+        fault that passes is borne `limits.give_up_after` times in a row.
+        """
         try:
             await self._step()
+            self.faults = 0
         except InputError as error:
-            fault = str(error)
+            return str(error)
         except Exception as error:  # noqa: BLE001 - what is under way must not be lost
             self.faults += 1
-            said = run.describe(error)
+            said = self.run.describe(error)
             if not passes(getattr(error, "status_code", None)):
-                fault = f"the vendor refused with {said}"
-            elif self.faults >= run.limits.give_up_after:
-                fault = f"{self.faults} calls failed in a row, the last with {said}"
-        finally:
-            self.lock.release()
-        if fault and not run.stopped:
-            run.stopped = fault + self.left()
+                return f"the vendor refused with {said}"
+            if self.faults >= self.run.limits.give_up_after:
+                return f"{self.faults} calls failed in a row, the last with {said}"
+        return ""
 
     async def _step(self) -> None:
-        """Store what came back, and send what waits and is in no batch."""
-        stored = self.run.store.replies(self.waiting)  # by other processes
-        self.run.cached |= stored
-        for key in stored:
-            self._over(key)
+        for key, reply in self.run.store.replies(self.waiting).items():  # by other processes
+            self._over(Response(key, reply, cached=True))
         self.open = self.ledger.under_way(self.waiting)
         for batch in [*self.open]:
             if await self._is_over(batch):
                 self._end(batch)
             if self.run.stopped:
                 return
-        await self._send()
-
-    def _over(self, key: str) -> None:
-        if self.waiting.pop(key, None):
-            self.bar.update()
-
-    # Sending
-
-    async def _send(self) -> None:
-        if self.is_full and self.open:
-            return
-        self.is_full = False
         under_way = {key for batch in self.open for key in batch.keys}
         free = {key: request for key, request in self.waiting.items() if key not in under_way}
         for part in parts(self.vendor, free, self.options.requests):
-            if not await self._make(part):
+            if len(self.open) == self.options.at_once or not await self._make(part):
                 return
 
     async def _make(self, part: Mapping[str, Mapping]) -> bool:
@@ -214,88 +177,76 @@ class _Asking:
         Errors: `InputError` where it is none, unless what is under way may come in cheaper.
         """
         run, limit = self.run, self.run.limits.max_cost_usd
-        found = run.store.spending()
-        worst = [*accumulate(worst_case(run.model, self.waiting[key]) for key in part)]
-        room = math.inf if limit is None else limit - sum(found)
-        admitted = [*part][: bisect(worst, room)]
-        if not admitted and not found.under_way:
-            said = run.no_more(worst[0], found)
-            raise InputError(f"{said}; {len(self.waiting):,} requests were not sent")
-        if not admitted:
-            return False
-        sent = {key: whole(run.adapter, run.model, self.waiting[key]) for key in admitted}
-        batch = self.ledger.begin(sent, worst[len(admitted) - 1])
-        if batch.usd and not run.store.reserve(batch.usd, limit, batch.local):
-            self.ledger.end(batch)
+        costs = [worst_case(run.model, self.waiting[key]) for key in part]
+        sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
+        batch = self.ledger.begin(sent, costs, limit)
+        if batch is None:
+            if not (found := run.store.spending()).under_way:
+                said = run.no_more(costs[0], found)
+                raise InputError(f"{said}; {len(self.waiting):,} requests were not sent")
             return False
         self.open.append(batch)
+        entries = [entry for key, entry in part.items() if key in batch.keys]
         try:
-            made = await self.vendor.create(batch.local, [part[key] for key in admitted])
+            made = await self.vendor.create(entries)
         except Exception as error:
             status = getattr(error, "status_code", None)
             if status is not None and status < 500:  # it was not made
                 self._end(batch)
             raise
-        self.ledger.note(batch, made)
-        self.faults = 0
-        return len(admitted) == len(part)
+        self._note(batch, made)
+        return len(entries) == len(part)
+
+    def _note(self, batch: Batch, id: str) -> None:
+        """What the vendor calls a batch: it is made."""
+        self.run.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
 
     def _end(self, batch: Batch) -> None:
-        self.run.store.settle(math.inf, batch.local)
         self.ledger.end(batch)
         self.open.remove(batch)
 
-    # Coming back
+    def _over(self, response: Response) -> None:
+        """A request has its answer or its error, unless another run has asked it."""
+        if self.waiting.pop(response.request_key, None):
+            self.run.done[response.request_key] = response
+            self.bar.update()
 
     async def _is_over(self, batch: Batch) -> bool:
         """Whether a batch is over, and its results are stored, or was never made."""
         if batch.id is None:
-            known = self.ledger.ids()
-            found = await self.vendor.find(batch.local, batch.keys, batch.sent, known)
+            ids = self.run.store.all("SELECT id FROM batches WHERE id IS NOT NULL")
+            found = await self.vendor.find(batch.keys, batch.sent, {id for (id,) in ids})
             if found:
-                self.ledger.note(batch, found)
-            elif found is None and batch.local in self.missed:
-                return True
-            elif found is None:
-                self.missed.add(batch.local)
+                self._note(batch, found)
+            if found is not None or batch.local in self.missed:
+                return found is None
+            self.missed.add(batch.local)
             return False
-        state, run = await self.vendor.look(batch.id), self.run
-        self.faults = 0
-        if not state.is_over:
+        ended = await self.vendor.look(batch.id)
+        if ended is None:
             return False
-        left = batch.keys - run.store.replies(batch.keys).keys()
+        left = batch.keys - self.run.store.replies(batch.keys).keys()
         async for key, said in self.vendor.results(batch.id):
             if key in left:
                 self._take(batch, key, said)
                 left.remove(key)
-            if run.stopped:
-                return False
-        # Too much was under way: no fault of the requests', which go once others are back.
-        too_early = state.full and (len(self.open) > 1 or self.stored > batch.sent)
-        self.is_full |= too_early
-        for key in left if not too_early else ():
+        for key in left:
             self._take(batch, key, LineError("no result came back"))
-        if state.halt and not too_early:
-            run.stopped = f"batch {batch.id} {state.halt}"
+        if ended:
+            self.run.stopped = f"batch {batch.id} {ended}"
         return True
 
     def _take(self, batch: Batch, key: str, said: Any) -> None:
         """Store one answer; a request without one waits again, or has an error in its place."""
-        run, sent = self.run, self.ledger.request(key)
+        run, worst = self.run, batch.usd / len(batch.keys)
         try:
-            if isinstance(said, Exception):
-                raise said
-            reply = without_key(run.adapter.read(said), run.adapter.secret)
+            reply = run.read(said)
         except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
-            self.failed[key].add(batch.local)
+            self.failed[key] += 1
             again = isinstance(error, MalformedReplyError) or getattr(error, "passes", False)
-            if key in self.waiting and not (again and len(self.failed[key]) < ROUNDS):
-                if paid := run.fail(key, error, batch.share):
-                    run.store.settle(batch.share, batch.local, paid)
-                self._over(key)
+            if key in self.waiting and not (again and self.failed[key] < ROUNDS):
+                self._over(run.fail(key, error, worst))
         else:
-            run.keep(key, sent, reply, time.time() - batch.sent, batch.share, batch.local)
-            self.stored = time.time()
-            if key not in self.waiting:  # an earlier run asked for it
-                del run.replies[key]
-            self._over(key)
+            [[sent]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
+            seconds = time.time() - batch.sent
+            self._over(run.keep(key, json.loads(sent), reply, seconds, worst))

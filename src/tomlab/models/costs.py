@@ -11,12 +11,11 @@ def worst_case(model: ModelSpec, request: Request) -> float:
     """At most so many US dollars may one request cost, if it has a limit; 0 without a price."""
     if model.price is None:
         return 0.0
-    prompt = prompt_tokens(request)
+    prompt, batched = prompt_tokens(request), bool(getattr(model, "batch", False))
     answer = (request.max_tokens or UNLIMITED) + getattr(model, "thinking_tokens", 0)
-    batched = bool(getattr(model, "batch", False))
     # All of the prompt may be written to the vendor's cache.
-    ways = ({"written": written, "batched": batched} for written in (0, prompt))
-    return max(model.price.usd(prompt, answer, **way) for way in ways)
+    ways = (model.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
+    return max(ways)
 
 
 def cost_of(model: ModelSpec, reply: Reply, worst: float) -> float | None:

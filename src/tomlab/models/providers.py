@@ -11,10 +11,10 @@ from tomlab.models.store import canonical
 def provider(spec: ModelSpec) -> Any:
     """The adapter for a registry entry. Errors: `InputError` for a missing file.
 
-    payload: all that is sent for a request, of which its key is made; check: fails before anything
-    is spent; send: asks, by the vendor's own client, which does the retrying; fatal: errors after
-    which no later request will fare better; secret: the key, if there is one, so that no message
-    repeats it.
+    payload: all that is sent for a request and where to, of which its key is made; check: fails
+    before anything is spent; send: asks, by the vendor's own client, which does the retrying;
+    fatal: errors after which no later request will fare better; secret: the key, which no message
+    repeats.
     """
     if spec.provider == "baseline":
         return Baseline(spec)
@@ -30,24 +30,14 @@ def provider(spec: ModelSpec) -> Any:
     return openai.OpenAI(spec) if spec.endpoint == "chat" else openai.Responses(spec)
 
 
-def whole(adapter: Any, model: ModelSpec, request: Request) -> dict:
-    """All that is sent for a request and where to: its key is made of it."""
-    return {"provider": model.provider, **adapter.payload(request)}
-
-
-def prefix(request: Request) -> tuple[str, str]:
-    """What a request may share with others: the last message's beginning, the earlier messages."""
-    return request.shared_prefix, canonical(list(request.messages[:-1]))
-
-
 def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
     """Requests by key in groups that share the earlier messages and the last one's beginning, side
     by side for whoever caches that. A request without a prefix is a group of its own.
     """
     groups: dict[Any, list[tuple[str, Request]]] = {}
     for key, request in missing.items():
-        shared = prefix(request) if request.shared_prefix else key
-        groups.setdefault(shared, []).append((key, request))
+        shared = (request.shared_prefix, canonical(list(request.messages[:-1])))
+        groups.setdefault(shared if request.shared_prefix else key, []).append((key, request))
     return [*groups.values()]
 
 
@@ -58,11 +48,13 @@ class Baseline:
         self.spec = spec
 
     def payload(self, request: Request) -> dict:
-        policy, where = self.spec.model, f"models.{self.spec.name}"
+        policy = self.spec.model
         if policy not in request.reference:
+            where = f"models.{self.spec.name}"
             raise InputError(f"{where}: this benchmark prepares no {policy!r} answers")
         says = request.reference[policy]
-        return {"policy": policy, "messages": list(request.messages), "says": says}
+        sent = {"provider": "baseline", "policy": policy, "messages": list(request.messages)}
+        return sent | {"says": says}
 
     async def send(self, request: Request) -> Reply:
         return Reply(self.payload(request)["says"], "stop")

@@ -15,11 +15,6 @@ _FILTERED = "blocked by content filtering policy"
 NO_KEY = "none"
 
 
-def fatal(sdk: ModuleType) -> tuple[type[Exception], ...]:
-    """The errors of a vendor's client after which no later request will fare better."""
-    return (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)
-
-
 def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     """The key from the environment. A user's own server gets the vendor's key only if told so."""
     name = spec.api_key_env or (None if spec.base_url else default_env)
@@ -46,9 +41,7 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
 class Remote:
     """What the adapters of remote providers are alike in. Each adds its protocol: the `body`, whose
     fields are None where nothing is sent; the `path` of the endpoint; and how to `read` the reply
-    in what came, by `from_json`.
-
-    The client is made when it is first needed: answers in the store need neither key nor client.
+    in what came, by `from_json`. Answers in the store need neither key nor client.
     """
 
     sdk: ModuleType
@@ -59,13 +52,12 @@ class Remote:
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
-        self.spec = spec
-        self.fatal = fatal(self.sdk)
-        self.client: Any = None
+        self.spec, self.client, sdk = spec, None, self.sdk
+        self.fatal = (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)
 
     def payload(self, request: Request) -> Payload:
-        where = {"base_url": self.spec.base_url or self.url, "sample": request.sample}
-        return where | self.sent(request)
+        where = {"provider": self.spec.provider, "base_url": self.spec.base_url or self.url}
+        return where | {"sample": request.sample, **self.sent(request)}
 
     def sent(self, request: Request) -> Payload:
         """What of the request decides its answer, in the words of the client's arguments."""
@@ -78,9 +70,7 @@ class Remote:
         return sent | sent.pop("extra_body")
 
     async def send(self, request: Request) -> Reply:
-        """One answer. Errors: those of `read` and of the client; `FilteredError`, too, where the
-        question is filtered.
-        """
+        """One answer. Errors: those of `read` and of the client."""
         sdk = self.sdk
         try:
             # Not by the method of its name, which goes through the types of all that is sent and
@@ -107,9 +97,8 @@ class Remote:
         return request.temperature if declared == PROTOCOL else declared
 
     async def check(self) -> None:
-        """Ask for the list of models, which costs nothing: is the server there, the key good, the
-        model known? A server without such a list, and an entry that says `listed: false`, is taken
-        on trust. A name that isn't listed may be an alias, which the server tells on asking.
+        """By the list of models, which costs nothing: is the server there, the key good, the model
+        known, be it as an alias? A server without a list is taken on trust.
         """
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
@@ -124,25 +113,21 @@ class Remote:
         )
         if not spec.listed:
             return
-        where, address = f"models.{spec.name}", self.client.base_url
+        where, known, address = f"models.{spec.name}", [], self.client.base_url
         try:
-            models = [model.id async for model in self.client.models.list()]
+            listed = [model.id async for model in self.client.models.list()]
+            known = sorted(name for name in listed if isinstance(name, str))
+            if known and spec.model not in known:
+                await self.client.models.retrieve(spec.model)
         except sdk.APIConnectionError as error:
             said = redacted(str(error.__cause__ or error), self.secret)
             raise InputError(f"{where}: cannot reach base_url {address} ({said})") from None
         except (sdk.AuthenticationError, sdk.PermissionDeniedError):
             raise InputError(f"{where}: {address} does not accept the key") from None
-        except Exception:  # noqa: BLE001 - whatever that is, it is no list
-            return
-        listed = sorted(name for name in models if isinstance(name, str))
-        if not listed or spec.model in listed:
-            return
-        try:
-            await self.client.models.retrieve(spec.model)
-        except (sdk.APIError, ValueError):
-            some = redacted(", ".join(listed[:20])[:1000], self.secret)
-            said = f"no model {spec.model!r} at {address}; it has: {some}"
-            raise InputError(f"{where}: {said}") from None
+        except Exception:  # noqa: BLE001 - whatever comes instead of a list, it is none
+            if some := redacted(", ".join(known[:20])[:1000], self.secret):
+                said = f"no model {spec.model!r} at {address}; it has: {some}"
+                raise InputError(f"{where}: {said}") from None
 
     async def close(self) -> None:
         if self.client is not None:

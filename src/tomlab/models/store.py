@@ -11,18 +11,22 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
+from filelock import FileLock
+
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
-VERSION = 3  # of the schema; 2 had no spending
-RESERVED = 30.0  # seconds for which a reservation is known to be under way unless it is held
+VERSION = 3  # of the schema
+HELD = 30.0  # seconds for which claims and reservations are ours unless we `hold` them
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
@@ -50,8 +54,8 @@ class StoreError(InputError):
 
 
 class Spending(NamedTuple):
-    """What was spent at a store, in US dollars: on answers, on what was `lost` (under way when its
-    process was killed, at the most it may have cost), and at most on what is under way.
+    """US dollars spent at a store on answers, at most `lost` on what was under way when its process
+    was killed, and at most spent on what is under way.
     """
 
     answers: float
@@ -60,9 +64,7 @@ class Spending(NamedTuple):
 
 
 def canonical(request: Mapping) -> str:
-    """`request` as JSON in one spelling, its fields in the order in which they are sent: that of a
-    schema's properties is the order in which a model held to it answers.
-    """
+    """`request` as JSON in one spelling. Its order stays: in that of a schema a model answers."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -80,45 +82,45 @@ class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays.
 
     Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all. Without a flush to disk per commit: killing the process
-    loses nothing; a power cut may lose the last moments. What a killed process had reserved still
-    counts as spent.
+    each may still spend counts for all, even after it was killed. Killing a process loses nothing;
+    a power cut may lose the last moments, as commits are not flushed to disk.
     """
 
     def __init__(self, path: Path | str):
-        """Open or make a store, and take in what a run before could not store.
-
-        Errors: `StoreError` for no store, a damaged or newer one; nothing is deleted.
+        """Open or make a store, and take in what a run before could not store. Errors: `StoreError`
+        for no store, a damaged or newer one, which is left alone.
         """
-        self.path, self._owner, self.unsaved = Path(path), uuid4().hex, []
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{path}: its folder can't be made ({error})") from None
+        self.path, self._owner = Path(path), uuid4().hex
         with self._told():
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            self._check_form()
-            self._log_ahead()
-            self._db.execute("PRAGMA main.synchronous=NORMAL")
-            for name, columns in _TABLES.items():
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
-        if not self.all("SELECT usd FROM spent"):
-            self.all("INSERT OR IGNORE INTO spent SELECT 1, TOTAL(cost) FROM responses")
-            self.check_writable()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
+            with FileLock(f"{path}.lock"):
+                self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+                [[version]] = self.all("PRAGMA user_version")
+                if version > VERSION:
+                    found = f"found schema {version} of the response store, expected {VERSION}"
+                    raise StoreError(f"{path}: {found}: made by a newer tomlab; update this one")
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA main.synchronous=NORMAL")
+                for name, columns in _TABLES.items():
+                    self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+                if not self.all("SELECT usd FROM spent"):
+                    self.all("INSERT INTO spent VALUES (1, 0)")
+                    self.check_writable()
         self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
-        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.jsonl"):
+        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.json"):
             if file.stat().st_uid == os.getuid():  # the folder is everybody's
-                self._insert([json.loads(line) for line in file.read_text().splitlines()])
+                self._insert([json.loads(file.read_text())])
                 file.unlink()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
-        with suppress(sqlite3.Error):
-            self._db.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+        with suppress(StoreError):
+            self.let_go()
             # Nobody waits for what is under way now.
-            self._db.execute("UPDATE reserved SET until = 0 WHERE owner = ?", [self._owner])
+            self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
 
     @contextmanager
@@ -126,13 +128,16 @@ class Store:
         """Faults of the file as one sentence."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             todo = "see that it is a whole response store, writable, on a disk with space"
             raise StoreError(f"{self.path}: {error}: {todo}") from error
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """The database, for changes of which all or none are made."""
+        if self._db.in_transaction:  # they are part of a larger one
+            yield self._db
+            return
         with self._told(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
@@ -141,31 +146,6 @@ class Store:
         """The rows that a command gives."""
         with self._told():
             return self._db.execute(command, values).fetchall()
-
-    def _log_ahead(self) -> None:
-        # Another that opens it holds it for moments, in which SQLite fails at once, whatever
-        # timeout the connection has.
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-            time.sleep(0.01)
-
-    def _check_form(self) -> None:
-        [[version]] = self.all("PRAGMA user_version")
-        if version > VERSION:
-            found = f"found schema {version} of the response store, expected {VERSION}"
-            raise StoreError(f"{self.path}: {found}: made by a newer tomlab; update this one")
-        tables = [name for (name,) in self.all("SELECT name FROM sqlite_schema")]
-        # Read after that: another process may be making the tables.
-        columns = [row[1] for row in self.all("PRAGMA table_info(responses)")]
-        if tables and columns != [*_NAMES]:
-            found = f"not a response store: found {', '.join(columns or tables)}"
-            raise StoreError(f"{self.path}: {found}, expected {', '.join(_NAMES)}")
 
     def check_writable(self) -> None:
         """Write to the store without changing it. Errors: `StoreError` if that fails."""
@@ -179,28 +159,31 @@ class Store:
         query += " WHERE key IN (SELECT value FROM json_each(?))"
         return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
-    def put(self, row: Mapping[str, Any], reserved: float = 0.0, by: str = "") -> Reply:
-        """Keep one answer (see `row`) for good, book its cost and end its reservation; the reply
-        that is kept, which is an earlier one if there was one. Errors: `StoreError`; the answer is
-        among those to `rescue` then.
+    def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
+        """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
+        kept, an earlier one if there was one. Errors: `StoreError`; the answer goes to another disk
+        then, for the next one who opens the store.
         """
-        answer = {**row, "reserved": reserved, "owner": by or self._owner}
+        answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
             self._insert([answer])
-        except StoreError:
-            self.unsaved.append(answer)
-            raise
+        except StoreError as error:
+            path = Path(tempfile.gettempdir()) / f"{self._rescued}-{uuid4().hex}.json"
+            try:
+                path.with_suffix(".partial").write_text(json.dumps(answer))
+                path.with_suffix(".partial").replace(path)
+            except OSError as lost:
+                raise StoreError(f"{error}; an answer that came back is lost: {lost}") from None
+            kept = f"what came back is in {path.parent}, for the next run"
+            raise StoreError(f"{error}; {kept}") from None
         return self.replies([row["key"]])[row["key"]]
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere; the keys of those that differ here, which stay as here.
-
-        rows: as of `kept`. They cost nothing here.
+        """Store answers from elsewhere, rows as of `kept`, which cost nothing here; the keys of
+        those that differ here, which stay as they are.
         """
         self._insert(rows, paid=False)
-        uses = [
-            (row["key"], *use.split(" ", 1)) for row in rows for use in row["uses"].splitlines()
-        ]
+        uses = [(r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines()]
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
         there = self.replies(row["key"] for row in rows)
@@ -210,24 +193,18 @@ class Store:
         command = f"INSERT OR IGNORE INTO responses VALUES ({','.join('?' * len(_NAMES))})"
         with self.changing() as db:
             db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
-            db.executemany("DELETE FROM claims WHERE key = ?", [[row["key"]] for row in rows])
             for row in rows if paid else ():
                 if row["cost"] or row["reserved"]:
                     self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
 
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
-        """Note by which stage, such as `3_evaluation/bigtom`, answers were asked.
-
-        purposes: of each the key and what it was asked for.
-        """
+        """Note by which stage, such as `3_evaluation/bigtom`, and what for each key was asked."""
         rows = sorted({(key, stage, purpose) for key, purpose in purposes})
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
-        """The answers that stages of a benchmark asked for, as `row` makes them, with their `uses`:
-        lines of stage and purpose.
-        """
+        """The answers that a benchmark's stages asked for, as `row`, with `uses` in lines."""
         query = (
             f"SELECT {', '.join(f'r.{name}' for name in _NAMES)}, u.uses FROM responses r JOIN"
             " (SELECT key, group_concat(stage || ' ' || purpose, char(10)) uses FROM uses"
@@ -243,76 +220,63 @@ class Store:
         return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
 
     def measured(self, stage: str) -> list[tuple]:
-        """What answers asked for by a stage took, by model and method: how many, sums of their
-        tokens, of the characters of their messages as JSON and of their seconds.
-        """
-        texts = " + ".join(
-            f"ifnull(length(json_extract(request, '$.{name}')), 0)"
-            for name in ("messages", "input", "system")
-        )
+        """How many answers a stage asked for by model and method, and their seconds in all."""
         return self.all(
-            "SELECT model, method, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens),"
-            f" SUM({texts}), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
+            "SELECT model, method, COUNT(*), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
             " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
             " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method",
             stage,
         )
 
-    # Claims
+    # What is under way
 
-    def claim(self, key: str, seconds: float) -> Reply | bool:
-        """Whether a request is now ours to ask, for so many seconds; the reply if there is one.
-
-        False while another process has claimed it and its time is not over.
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """Those of the requests that no other process has claimed and that are ours to ask now. It
+        stores replies before it lets go: look for them after this.
         """
-        now = time.time()
-        claimed = self.all(
-            "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
-            " SET owner = excluded.owner, until = excluded.until"
-            " WHERE until < ? OR owner = excluded.owner RETURNING 1",
-            *(key, self._owner, now + seconds, now),
-        )
-        # Looked up after the claim: the other process stores a reply before it lets go.
-        if reply := self.replies([key]).get(key):
-            self.let_go(key)
-            return reply
-        return bool(claimed)
+        with self.changing() as db:
+            db.executemany(
+                "INSERT INTO claims VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
+                " SET owner = ?2, until = ?3 WHERE until < ?4",
+                [(key, self._owner, time.time() + HELD, time.time()) for key in keys],
+            )
+            ours = db.execute("SELECT key FROM claims WHERE owner = ?", [self._owner])
+            return {key for (key,) in ours}
 
-    def hold(self, seconds: float) -> None:
-        """Prolong all our claims and our reservation to so many seconds from now."""
+    def let_go(self) -> None:
+        """Give up all our claims."""
+        self.all("DELETE FROM claims WHERE owner = ?", self._owner)
+
+    def hold(self) -> None:
+        """Keep all our claims and our reservation."""
         for table in ("claims", "reserved"):
             command = f"UPDATE {table} SET until = ? WHERE owner = ?"
-            self.all(command, time.time() + seconds, self._owner)
+            self.all(command, time.time() + HELD, self._owner)
 
-    def let_go(self, key: str) -> None:
-        """Give up a claim."""
-        self.all("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
-
-    # Money
-
-    def reserve(self, usd: float, limit: float | None, by: str = "") -> bool:
-        """Whether a request that may cost so much may be asked: what was spent and what is reserved
-        here, by whomever, stay within `limit` with it (None: any).
+    def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
+        """How many of these requests may be asked, one after the other, at the most that each may
+        cost: with what was spent and is reserved here, by whomever, they stay within `limit`.
 
         by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
         """
-        until = math.inf if by else time.time() + RESERVED
+        until = math.inf if by else time.time() + HELD
         with self.changing() as db:
-            if limit is not None and sum(self.spending()) + usd > limit + _ROUNDING:
-                return False
-            db.execute(
-                "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
-                " SET usd = usd + excluded.usd, until = excluded.until",
-                [by or self._owner, usd, until],
-            )
-        return True
+            is_free = limit is None or not any(costs)
+            room = math.inf if is_free else limit + _ROUNDING - sum(self.spending())
+            count = bisect([*accumulate(costs)], room)
+            if usd := sum(costs[:count]):
+                db.execute(
+                    "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
+                    " SET usd = usd + excluded.usd, until = excluded.until",
+                    [by or self._owner, usd, until],
+                )
+        return count
 
-    def settle(self, usd: float, by: str = "", paid: float = 0.0) -> None:
-        """So much of a reservation is over: its request brought no answer, though it may have been
-        `paid`. `put` does it for an answer.
-        """
-        with self.changing():
-            self._book(paid, usd, by or self._owner)
+    def settle(self, usd: float, paid: float = 0.0) -> None:
+        """So much of our reservation is over: its request brought no answer, paid or not."""
+        if usd or paid:
+            with self.changing():
+                self._book(paid, usd, self._owner)
 
     def _book(self, paid: float, reserved: float, owner: str) -> None:
         self._db.execute("UPDATE spent SET usd = usd + ?", [paid])
@@ -330,17 +294,7 @@ class Store:
 
     def spent(self) -> float:
         """US dollars spent here, with what is lost."""
-        found = self.spending()
-        return found.answers + found.lost
-
-    def rescue(self) -> Path:
-        """Write the answers that the store did not take to another disk; where. The next one who
-        opens the store takes them in. Errors: `OSError`.
-        """
-        path = Path(tempfile.gettempdir()) / f"{self._rescued}-{self._owner}.jsonl"
-        partial = path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(row) + "\n" for row in self.unsaved))
-        return partial.replace(path)
+        return sum(self.spending()[:2])
 
 
 def row(

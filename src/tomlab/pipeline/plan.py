@@ -23,7 +23,7 @@ from tomlab.asking.protocol import Benchmark
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
 from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED, tokens_a_minute
-from tomlab.models.providers import provider, whole
+from tomlab.models.providers import provider
 from tomlab.models.specs import ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
@@ -67,14 +67,14 @@ def rounds(
     options["max_tokens"] = told["max_tokens"]
 
     def put(questions: Sequence[evaluation.Question], lost: Sequence[bool] = ()) -> pd.DataFrame:
-        requests = [*evaluation.requested(benchmark, questions, spec, **options)]
-        keys = [request_key(whole(adapter, spec, request)) for request in requests]
+        requests = evaluation.requested(benchmark, questions, spec, **options)
+        keys = [request_key(adapter.payload(request)) for request in requests]
         if any(lost):  # what is shown in the place of an answer may by chance have been one
             keys = [f"? {key}" if is_lost else key for key, is_lost in zip(keys, lost, strict=True)]
         found, rows = find({*keys}), []
         for q, request, key in zip(questions, requests, keys, strict=True):
             row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
-            row |= {"is_varied": q.variant.name != AS_ASKED, "request_key": key, "error": None}
+            row |= {"is_varied": q.asked_as != AS_ASKED, "request_key": key, "error": None}
             row |= {"characters": len(canonical([*request.messages]))}
             row |= {"limit": request.max_tokens or UNLIMITED, "weight": tokens_a_minute(request)}
             row |= {"is_kept": key in found, "response": getattr(found.get(key), "text", None)}
@@ -140,7 +140,7 @@ def plan(
             if alike not in built:
                 asked = pd.concat(rounds(module, items, spec, values, others, find))
                 built[alike] = asked.drop_duplicates("request_key")
-            own = [(row[2], row[-1]) for row in took if row[0] == name]
+            own = [(n, seconds) for entry, _, n, seconds in took if entry == name]
             seconds = sum(s for _, s in own) / sum(n for n, _ in own) if own else math.nan
             for method, once in built[alike].groupby("method", sort=False):
                 row = {"benchmark": benchmark, "model": name, "method": method}

@@ -56,7 +56,7 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     adapter, requests = provider(spec), {}
     for row in rows.itertuples():
         request = as_request(json.loads(row.request))
-        if request_key({"provider": spec.provider, **adapter.payload(request)}) == row.key:
+        if request_key(adapter.payload(request)) == row.key:
             requests[row.key] = request
     with tempfile.TemporaryDirectory() as folder:
         asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)

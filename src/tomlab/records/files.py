@@ -1,16 +1,12 @@
-"""Files that people write: CSV forms (pandera schemas of texts) and JSON, read so that every fault
-has its line and field.
-"""
+"""Files that people write, CSV forms and JSON, read so that every fault has its line and field."""
 
 import csv
 import io
 import json
-import math
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +16,8 @@ import yaml
 
 from tomlab.errors import InputError, refuse
 
-Fault = tuple[int, str, str]  # row, field and what was expected there
-Check = Callable[[pd.DataFrame], Iterator[Fault]]
+# A check of a table yields row, field and what was expected there.
+Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
@@ -71,35 +67,34 @@ def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list
         raise InputError(f"{path}: row {begins}: cannot be read as CSV ({error})") from None
 
 
-def _read_table(path: Path | str, required: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of a CSV by line number, and which ones have too many or too few fields."""
-    (_, header), *found = list(csv_rows(path)) or [(1, [])]
+def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
+    """The rows of a CSV form as texts without spaces around them; the index is the line number.
+
+    form: columns as the functions below make them; `unique` names what may stand once;
+    `strict="filter"` leaves other columns out. checks: what no column shows. Errors: `InputError`
+    with all rows and fields at fault.
+    """
+    (_, header), *lines = list(csv_rows(path)) or [(1, [])]
+    required = [name for name, column in form.columns.items() if column.required]
     if missing := [name for name in required if name not in header]:
         there = _SHORT.repr(", ".join(header))
         raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}; found {there}")
     if doubled := [name for name, times in Counter(header).items() if times > 1]:
         raise InputError(f"{path}: row 1: found {', '.join(doubled)} twice, expected columns once")
-    uneven = {number: len(line) for number, line in found if len(line) != len(header)}
+    uneven = {row: len(line) for row, line in lines if len(line) != len(header)}
     problems = [f"row {row}: found {n} fields, expected {len(header)}" for row, n in uneven.items()]
-    whole = {number: line for number, line in found if number not in uneven}
+    whole = {row: line for row, line in lines if row not in uneven}
     table = pd.DataFrame.from_dict(whole, orient="index", columns=header, dtype=str)
-    return table.rename_axis(index="row"), problems
-
-
-def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
-    """The rows of a CSV form as texts without spaces around them; the index is the line number.
-
-    form: columns as `text`, `one_of`, `one_of_each`, `known`, `person` and `person_kind` make them;
-    `unique` names what may stand once; `strict="filter"` leaves other columns out. checks: what no
-    column shows, as row, field and what was expected. Errors: `InputError` with all rows and fields
-    at fault.
-    """
-    required = [name for name, column in form.columns.items() if column.required]
-    table, problems = _read_table(path, required)
+    table = table.rename_axis(index="row")
     others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
     table = table[[*(name for name in form.columns if name in table), *others]]
-    told = chain(_of_two_columns(form, table), *(check(table) for check in checks))
-    expected = {(row, name): said for row, name, said in told}
+    told = {name: column.metadata or {} for name, column in form.columns.items()}
+    both = [fitting(name, of["by"], of["allowed"]) for name, of in told.items() if "by" in of]
+    for name, of in told.items():
+        if kind := of.get("kind"):  # a person is of one
+            kinds = table.drop_duplicates(name).set_index(name)[[kind]].T.to_dict("list")
+            both.append(fitting(kind, name, kinds))
+    expected = {(row, name): said for check in (*both, *checks) for row, name, said in check(table)}
     try:
         form.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -110,38 +105,28 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
         (row, f"row {row}, field {name}: found {shown(table.at[row, name])}, expected {said}")
         for (row, name), said in expected.items()
     ]
-    key = form.unique or []
-    for row, earlier in _earlier(table, key):  # which pandera does not name
-        what = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
-        faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
+    if key := form.unique:  # pandera does not name the earlier row
+        first = table.index.to_series().groupby([table[name] for name in key]).transform("min")
+        for row, earlier in first[first < table.index].items():
+            what = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
+            faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
-
-
-def _earlier(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[int, int]]:
-    """The rows whose key stands in an earlier row, and the first such row."""
-    first: dict[tuple, int] = {}
-    rows = table[key].itertuples(name=None) if key else ()
-    found = ((row, first.setdefault(tuple(values), row)) for row, *values in rows)
-    return ((row, earlier) for row, earlier in found if row != earlier)
 
 
 def text(
     pattern: str = r"(?s).+", expected: str = "some text", *, required: bool = True
 ) -> pa.Column:
     """A column of texts, each of which fits `pattern` as a whole; `expected` says so in words."""
-    fits = pa.Check(
-        lambda value: bool(re.fullmatch(pattern, value)), element_wise=True, error=expected
-    )
+    fits = pa.Check(lambda v: bool(re.fullmatch(pattern, v)), element_wise=True, error=expected)
     return pa.Column(str, fits, required=required)
 
 
 def one_of(allowed: Collection, *, open_: str = "") -> pa.Column:
     """A column of some texts or numbers, or of nothing where `open_` says what that means."""
     texts = [str(value) for value in allowed]
-    fits = {*texts, ""} if open_ else {*texts}
     said = _listed(allowed) + (f" or, {open_}, nothing" if open_ else "")
-    check = pa.Check(lambda column: column.isin(fits), error=said)
+    check = pa.Check.isin([*texts, ""] if open_ else texts, error=said)
     return pa.Column(str, check, metadata={"allowed": texts})
 
 
@@ -153,19 +138,17 @@ def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
 def known(
     ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
 ) -> pa.Column:
-    """A column of ids of what there is, such as `what="story"`; of any if `ids` is None. The id has
-    to fit `pattern`, of which `expected` tells, before it is looked up.
+    """A column of ids of what there is, such as `what="story"`; of any that fit `pattern` if `ids`
+    is None.
     """
-    column, what_for = text(pattern, expected), f"the id of a {what} that there is"
+    column = text(pattern, expected)
     if ids is not None:
-        column.checks.append(pa.Check(lambda column: column.isin(ids), error=what_for))
+        column.checks.append(pa.Check.isin([*ids], error=f"the id of a {what} that there is"))
     return column
 
 
 def person(kind: str = "", pattern: str = "(?s).+") -> pa.Column:
-    """A column of names of those who fill in the form, each of one kind, as the column `kind` says
-    where there is one.
-    """
+    """A column of names of those who fill in the form. kind: their column of `person_kind`."""
     column = text(pattern)
     column.metadata = {"kind": kind}
     return column
@@ -176,23 +159,10 @@ def person_kind() -> pa.Column:
     return text(r"human|llm:\S+", "human or llm:<model>")
 
 
-def _of_two_columns(form: pa.DataFrameSchema, table: pd.DataFrame) -> Iterator[Fault]:
-    """Whoever has a name in a column of `person` is of one kind, and what `one_of_each` allows."""
-    for name, column in form.columns.items():
-        told = column.metadata or {}
-        if kind := told.get("kind"):
-            for row, earlier in _earlier(table, [name]):
-                who, before = table.loc[earlier, [name, kind]]
-                if table.at[row, kind] != before:
-                    yield row, kind, f"{shown(before)}, which {shown(who)} is in row {earlier}"
-        if "by" in told:
-            yield from fitting(name, told["by"], told["allowed"])(table)
-
-
 def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
     """A check that a column holds what is allowed for the value of another column of its row."""
 
-    def faults(table: pd.DataFrame) -> Iterator[Fault]:
+    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
         for row, key, found in table[[by, name]].itertuples():
             if key in allowed and found not in map(str, allowed[key]):
                 yield row, name, _listed(allowed[key])
@@ -209,36 +179,19 @@ def _listed(allowed: Collection) -> str:
 # JSON and what pydantic says of it
 
 
-def parsed(text: str) -> Any:
-    """The value of a JSON text. Errors: `ValueError`, also for a key that stands twice in one
-    object, and `RecursionError`.
+def parsed(text: str, *, nan: bool = False) -> Any:
+    """The value of a JSON text. Errors: `RecursionError`, and `ValueError` also for a key twice in
+    one object, lone halves of characters and, unless `nan`, numbers that are not finite.
     """
-    return json.loads(text, object_pairs_hook=_object)
+    value = json.loads(text, object_pairs_hook=_object)
+    json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:
     if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
         raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
     return dict(pairs)
-
-
-def unfit(value: Any, place: tuple[str | int, ...] = (), *, nan: bool = False) -> Iterator[str]:
-    """Numbers and texts in a parsed value that no JSON and no UTF-8 file can hold. nan: whether NaN
-    and the like may stand there.
-    """
-    match value:
-        case dict():
-            for key, inner in value.items():
-                yield from unfit(key, place)
-                yield from unfit(inner, (*place, key), nan=nan)
-        case list():
-            for number, inner in enumerate(value):
-                yield from unfit(inner, (*place, number), nan=nan)
-        case float() if not nan and not math.isfinite(value):
-            yield f"{field_at(place)}found {value}, which is no JSON, expected a value"
-        # A lone half of a character, which an escape may name.
-        case str() if not value.isascii() and re.search("[\ud800-\udfff]", value):
-            yield f"{field_at(place)}found {shown(value)}, expected Unicode text"
 
 
 def is_text(value: Any) -> bool:
@@ -253,19 +206,10 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                value = parsed(line)
-                odd = [f"line {number}, {what}" for what in unfit(value, nan=nan)]
+                found.append((number, parsed(line, nan=nan)))
             except (ValueError, RecursionError) as error:
-                odd = [f"line {number}: not JSON ({error})"]
-            problems += odd
-            found += [] if odd else [(number, value)]
+                problems.append(f"line {number}: not JSON ({error})")
     return found, problems
-
-
-def field_at(place: Sequence[str | int]) -> str:
-    """Where pydantic found something, such as "field questions[0].answer: "; "" for the whole."""
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    return f"field {steps.removeprefix('.')}: " if steps else ""
 
 
 _EXPECTED = {
@@ -280,12 +224,15 @@ _EXPECTED = {
 
 
 def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
-    """One error of pydantic's in words: what was found, and what was expected."""
-    if case["type"] == "too_short":
-        return f"found {case['ctx']['actual_length']}, expected {case['ctx']['min_length']} or more"
-    found = "nothing" if case["type"] == "missing" else shown(case["input"])
+    """One error of pydantic's in words: field, found and expected, which may be put otherwise."""
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in case["loc"])
+    field, kind = f"field {place.removeprefix('.')}: " if place else "", case["type"]
+    found = "nothing" if kind == "missing" else shown(case["input"])
     said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
-    return f"found {found}, expected {expected or _EXPECTED.get(case['type'], said)}"
+    said = _EXPECTED.get(kind, said)
+    if kind == "too_short":
+        found, said = case["ctx"]["actual_length"], f"{case['ctx']['min_length']} or more"
+    return f"{field}found {found}, expected {expected or said}"
 
 
 def shown(value: Any) -> str:

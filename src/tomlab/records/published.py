@@ -20,7 +20,7 @@ COUNT = "count"
 
 
 class Origin(NamedTuple):
-    """Of one file: the `place` in its paper that prints the numbers, and their `unit`."""
+    """The place in a paper that prints a table, and the unit of its numbers."""
 
     place: str
     unit: str
@@ -28,7 +28,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """One benchmark's paper and its files in `folder`, by file name without `.csv`."""
+    """One benchmark's paper and its files in `folder`, by name without `.csv`."""
 
     folder: str
     name: str
@@ -37,49 +37,22 @@ class Paper:
 
     def source(self, table: str) -> str:
         """Where a file's numbers are printed, such as "BigToM (Gandhi et al., 2023), Table 7"."""
-        return f"{self.name} ({self.authors_year}), {self._origin(table).place}"
+        return f"{self.name} ({self.authors_year}), {self.tables[table].place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-        """A published table as printed, tidy, in the unit that `tables` states. Errors:
-        `InputError` for an unknown table, or where the data are missing.
-        """
-        self._origin(table)
+        """A published table as printed. Errors: `InputError` where there is no such file."""
         return read(self.folder, table, folder)
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
-        """Why each row of a table fails the audit (`marks.csv`), joined by "; "; "" if it is
-        fine. Errors: as `read`.
-        """
+        """Why each row of a table fails the audit (`marks.csv`), "" where it does not."""
         rows = self.read(table, folder).index
         marks = read(self.folder, "marks", folder).query("table == @table")
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
-        """What one check of `checks.csv` demands of a table, and what was found. Errors: as `read`,
-        and for an unknown check.
-        """
-        self._origin(table)
-        checks = read(self.folder, "checks", folder).query("table == @table").set_index("name")
-        if name not in checks.index:
-            there = ", ".join(checks.index) or "none"
-            raise InputError(f"no check {name!r} of {self.folder}/{table}; there are: {there}")
-        return f"{checks['check'][name]} {checks['finding'][name]}."
-
-    def _origin(self, table: str) -> Origin:
-        if table not in self.tables:
-            there = ", ".join(self.tables)
-            raise InputError(f"no published table {table!r} of {self.folder}; there are: {there}")
-        return self.tables[table]
-
-
-class Standard(NamedTuple):
-    """The one number that stands for a benchmark beside others: a headline, by which method."""
-
-    headline: str
-    method: str
-    chance: float | None = None  # what guessing gives, where that is known beforehand
-    # Published numbers of people: table, column, which rows (as `DataFrame.query`), what they are.
-    people: tuple[str, str, str, str] | None = None
+        """What one check of `checks.csv` demands of a table, and what was found."""
+        checks = read(self.folder, "checks", folder).set_index(["table", "name"])
+        return "{check} {finding}.".format(**checks.loc[(table, name)])
 
 
 @dataclass(frozen=True)
@@ -96,18 +69,21 @@ class Wording:
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     """The file of a published table. Errors: `InputError` where it is missing, and with row and
-    field of what is no number where the benchmark's `published.yaml` says that there are numbers.
+    field of what is no number where the benchmark's `published.yaml` has the column with a #.
     """
     path = Path(folder) / paper / f"{table}.csv"
     if kind(path) != "file":
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
-    form = {name.removesuffix("#"): _cell(name) for name in _columns(paper).get(table, [])}
+    number = r"|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", "a number or nothing"
+    form = {
+        name.removesuffix("#"): files.text(*number) if name.endswith("#") else pa.Column(str)
+        for name in _columns(paper).get(table, [])
+    }
     texts = files.read_form(path, pa.DataFrameSchema(form)).reset_index(drop=True)
-    # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
-    found = texts.mask(texts == "").apply(_as_numbers)
-    if form and found.empty:
+    if form and texts.empty:
         raise InputError(f"{path}: no row in it")
-    return found
+    # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
+    return texts.mask(texts == "").apply(_as_numbers)
 
 
 @cache
@@ -123,9 +99,3 @@ def _as_numbers(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column)
     except ValueError:
         return column
-
-
-def _cell(name: str) -> pa.Column:
-    """A column by its name there."""
-    numbers = r"|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", "a number or nothing"
-    return files.text(*numbers) if name.endswith("#") else pa.Column(str)

@@ -1,11 +1,11 @@
-"""The tidy tables that carry everything between stages: items, responses, scores, metrics; and the
-differences between models or methods.
+"""The tidy tables that carry everything between stages: items, responses, scores, metrics.
 
 Each has one schema, checked wherever it is read or written; benchmarks add columns of conditions.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,76 +27,57 @@ SCORED = "scored"
 KNOWN = "known by construction"
 
 
-def _texts(*names: str, **options: Any) -> dict[str, pa.Column]:
-    return {name: pa.Column(str, **options) for name in names}
+def _of(kind: Callable[..., pa.Column], names: str, **options: Any) -> dict[str, pa.Column]:
+    """Columns of one kind by their names, which stand in one text."""
+    return {name: kind(**options) for name in names.split()}
 
 
-def _counts(*names: str, least: int = 0) -> dict[str, pa.Column]:
-    return {name: pa.Column(int, checks=pa.Check.ge(least)) for name in names}
-
-
-_SOURCES = pa.Check.str_matches(r"^(authored|grammar|(llm|edited|released):.+)$")
+_text = partial(pa.Column, str)
 _FINITE = pa.Check(np.isfinite, error="a finite number")
-_ANSWER = ["item_id", "model", "method", "sample"]
-_METRIC = ["benchmark", "model", "method", "metric", "condition"]
-_PAIR = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
-_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC, "differences": _PAIR}
-_ASKED_AS = {"asked_as": pa.Column(str, required=False)}
-_SHARE = {"checks": pa.Check.in_range(0, 1)}
+_count, _some = (partial(pa.Column, int, pa.Check.ge(least)) for least in (0, 1))
+_SOURCES = pa.Check.str_matches(r"^(authored|grammar|(llm|edited|released):.+)$")
+_ASKED_AS = {"asked_as": _text(required=False)}
+_ANSWER, _METRIC = "item_id model method sample", "benchmark model method metric condition"
+_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
 _COLUMNS = {
     "items": {
-        **_texts("benchmark"),
-        **_texts("item_id", unique=True),
-        **_texts("group_id", "question_type", "story", "question"),
+        **_of(_text, "benchmark group_id question_type story question"),
+        "item_id": _text(unique=True),
         # Lists and texts, by question type: no one dtype.
-        "choices": pa.Column(None),
-        "answer": pa.Column(None),
-        **_texts("source", checks=_SOURCES),
+        **_of(pa.Column, "choices answer"),
+        "source": _text(_SOURCES),
     },
     "responses": {
-        **_texts("item_id", "model", "method"),
-        **_counts("sample"),
-        **_texts("messages", "prompt_hash"),
-        **_texts("response", "finish_reason", nullable=True),
-        **_counts("prompt_tokens", "completion_tokens"),
-        **_texts("error", nullable=True),
-        **_texts("request_key"),
+        **_of(_text, "item_id model method messages prompt_hash request_key"),
+        **_of(_text, "response finish_reason error", nullable=True),
+        **_of(_count, "sample prompt_tokens completion_tokens"),
         **_ASKED_AS,
     },
     "scores": {
-        **_texts("item_id", "group_id", "model", "method"),
-        **_counts("sample"),
-        **_texts("outcome", checks=pa.Check.isin([*OUTCOMES, SCORED])),
-        "score": pa.Column(float, checks=pa.Check.in_range(0, 1)),
+        **_of(_text, "item_id group_id model method"),
+        "sample": _count(),
+        "outcome": _text(pa.Check.isin([*OUTCOMES, SCORED])),
+        "score": pa.Column(float, pa.Check.in_range(0, 1)),
         **_ASKED_AS,
     },
     "metrics": {
-        **_texts(*_METRIC),
-        **{name: pa.Column(float, checks=_FINITE) for name in ("value", "ci_low", "ci_high")},
-        **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
-        **_counts("n", "n_groups", least=1),
-    },
-    "differences": {
-        **_texts(*_PAIR),
-        **{name: pa.Column(float, _FINITE) for name in ("difference", "ci_low", "ci_high")},
-        **_texts("ci_method", checks=pa.Check.isin(CI_METHODS)),
-        **{name: pa.Column(float, **_SHARE) for name in ("p", "p_holm")},
-        **_texts("p_method"),
-        **_counts("n", "n_groups", least=1),
-        **_counts("n_discordant", "n_left_out"),
+        **_of(_text, _METRIC),
+        **_of(partial(pa.Column, float, _FINITE), "value ci_low ci_high"),
+        "ci_method": _text(pa.Check.isin(CI_METHODS)),
+        **_of(_some, "n n_groups"),
     },
 }
 SCHEMAS = {
-    kind: pa.DataFrameSchema(columns, unique=_KEYS.get(kind), report_duplicates="exclude_first")
+    kind: pa.DataFrameSchema(
+        columns, unique=_KEYS.get(kind, "").split() or None, report_duplicates="exclude_first"
+    )
     for kind, columns in _COLUMNS.items()
 }
-METRICS = SCHEMAS["metrics"]
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """`table` as it is if it fits the schema of `kind` (a key of `SCHEMAS`).
-
-    Errors: `InputError` that lists each column or row at fault, all at once.
+    """`table` as it is if it fits the schema of `kind`. Errors: `InputError` with all that does not
+    fit, by row and column.
     """
     try:
         SCHEMAS[kind].validate(table, lazy=True)
@@ -110,7 +91,8 @@ def _said(case: dict, kind: str) -> str:
     """A failure case of pandera's in words; the columns of a repeated key have the same ones."""
     row, column, found = case["index"], case["column"], case["failure_case"]
     if case["check"] == "multiple_fields_uniqueness":
-        return f"row {row}: found the {', '.join(_KEYS[kind])} of an earlier row, expected once"
+        key = ", ".join(SCHEMAS[kind].unique)
+        return f"row {row}: found the {key} of an earlier row, expected once"
     if case["check"] == "column_in_dataframe":
         return f"column {found!r} is missing"
     at = "" if pd.isna(row) else f"row {row}, "
@@ -125,19 +107,20 @@ def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
     table.to_parquet(path, index=False)
 
 
-def read(kind: str, *paths: Path | str) -> pd.DataFrame:
-    """Read and check one table, or several of one kind stacked in the order given."""
+def read(kind: str, *paths: Path | str, **options: Any) -> pd.DataFrame:
+    """Read and check tables of one kind, stacked in the order given. options: of pandas."""
     if not paths:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
     if lost := [path for path in paths if not Path(path).exists()]:
         raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
-    tables = [check(_parquet(path), kind, where=str(path)) for path in paths]
+    tables = [check(parquet(path, **options), kind, where=str(path)) for path in paths]
     return pd.concat(tables, ignore_index=True)
 
 
-def _parquet(path: Path | str) -> pd.DataFrame:
+def parquet(path: Path | str, **options: Any) -> pd.DataFrame:
+    """A Parquet file, unchecked. Errors: `InputError` where it is none."""
     try:
-        return pd.read_parquet(path)
+        return pd.read_parquet(path, **options)
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"{path}: found no Parquet table ({error}); expected one") from None
 
@@ -145,22 +128,20 @@ def _parquet(path: Path | str) -> pd.DataFrame:
 def write_headlines(
     metrics: pd.DataFrame, named: Mapping[str, tuple[str, str]], folder: Path | str
 ) -> pd.DataFrame:
-    """A run's headline numbers for `dvc metrics`, which shows a JSON file as a line: one file each,
-    `<model>/<method>_<name>.json`, with value, low, high (of the interval), n and groups.
+    """A run's headline numbers for `dvc metrics`, one file each: `<model>/<method>_<name>.json`.
 
-    named: (metric, condition) by name. The numbers as a table: model, method, name and these five.
+    named: (metric, condition) by name. Returns a table: model, method, name, and what each file
+    holds: value, low and high of the interval, n, groups.
     """
-    columns = {"value": "value", "ci_low": "low", "ci_high": "high", "n": "n", "n_groups": "groups"}
-    names = pd.DataFrame(
-        [(name, *what) for name, what in named.items()], columns=["name", "metric", "condition"]
-    )
-    found = metrics.merge(names, on=["metric", "condition"]).rename(columns=columns)
+    numbers = ["value", "low", "high", "n", "groups"]
+    names = pd.DataFrame(named, index=["metric", "condition"]).T.rename_axis("name").reset_index()
+    found = metrics.merge(names, on=["metric", "condition"])
+    found = found.rename(columns={"ci_low": "low", "ci_high": "high", "n_groups": "groups"})
     for row in found.to_dict("records"):
         path = Path(folder) / row["model"] / f"{row['method']}_{row['name']}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        shown = {name: row[name] for name in columns.values()}
-        path.write_text(json.dumps(shown) + "\n", encoding="utf-8")
-    return found[["model", "method", "name", *columns.values()]]
+        path.write_text(json.dumps({name: row[name] for name in numbers}) + "\n", encoding="utf-8")
+    return found[["model", "method", "name", *numbers]]
 
 
 def write_plot(headlines: pd.DataFrame, path: Path | str) -> None:

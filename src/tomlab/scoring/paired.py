@@ -11,7 +11,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from tomlab.records.tidy import check
 from tomlab.scoring import stats
 from tomlab.scoring.series import Found, Series, Statistic, Told
 
@@ -36,7 +35,7 @@ def differences(
     """a - b for every two models on each method, and for each method less each of `references`.
 
     told: what the benchmark's `series` yields; cells: metrics, or pairs of metric and condition,
-    all if not given. Schema `differences`: `varies` says what a and b are, `same` the method or
+    all if not given. A row a difference: `varies` says what a and b are, `same` the method or
     model that they share; n, n_groups: units that both have and their groups; n_left_out: units
     that one has; n_discordant: groups whose sums differ; p: of no difference, see `p_of_swaps` and
     `p_of_interval`; p_holm: Holm's (1979), among those of one metric and condition that share a
@@ -60,7 +59,7 @@ def differences(
     table = pd.DataFrame(rows)
     family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
     table["p_holm"] = family.transform(lambda p: multipletests(p, method="holm")[1])
-    return check(table, "differences", f"{benchmark} differences")
+    return table
 
 
 def sides(varies: str, same: str, a: str, b: str) -> tuple[Side, Side]:

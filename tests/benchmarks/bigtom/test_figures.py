@@ -1,20 +1,14 @@
 """The notebook of BigToM's figures, run on small tables: the numbers that it draws and prints."""
 
-import json
-import runpy
-
 import pandas as pd
 import pytest
 
+import figures
 from bigtom_templates import MEI
-from replies import of_baseline
 from tomlab import paths
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.benchmarks.bigtom.items.writing import raw_table
-from tomlab.records import tidy
-
-NOTEBOOK = paths.ROOT / "notebooks" / "5_figures" / "bigtom.ipynb"
 
 
 @pytest.fixture
@@ -25,30 +19,15 @@ def run(tmp_path, monkeypatch):
     """
 
     def started(n, asked):
-        monkeypatch.setattr(paths, "RESULTS", tmp_path)
-        monkeypatch.setattr(paths, "DOCS", tmp_path / "docs")
         names = [f"Mei{letter}" for letter in "abcdefghijkl"[:n]]
         rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
         rows = [row | {"template_id": name} for row, name in zip(rows, names, strict=True)]
         items = bigtom.compose(template_table(rows))
+        answers = {m: figures.by_baseline(bigtom, items, *how) for m, how in asked.items()}
+        figures.write(tmp_path, monkeypatch, bigtom, items, answers)
         (tmp_path / "raw/bigtom").mkdir(parents=True)
-        raw = raw_table(template_table(rows))
-        raw.to_parquet(paths.raw("bigtom", "templates.parquet"), index=False)
-        tidy.write(items, "items", paths.result("items", "bigtom"))
-        for model, (policy, methods) in asked.items():
-            answers = [of_baseline(bigtom, items, policy, method) for method in methods]
-            responses = pd.concat(answers, ignore_index=True).assign(model=model)
-            scores = bigtom.score(items, responses)
-            tidy.write(responses, "responses", paths.result("responses", "bigtom", model))
-            tidy.write(scores, "scores", paths.result("scores", "bigtom", model))
-            metrics = bigtom.metrics(scores)
-            tidy.write(metrics, "metrics", paths.result("metrics", "bigtom", model))
-        cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        parameters, *rest = code
-        assert parameters.startswith("models =")
-        (tmp_path / "cells.py").write_text("\n".join(rest), encoding="utf-8")
-        runpy.run_path(str(tmp_path / "cells.py"), {"models": list(asked)})
+        raw_table(template_table(rows)).to_parquet(paths.raw("bigtom", "templates.parquet"))
+        figures.draw("bigtom", list(asked))
         return tmp_path
 
     return started

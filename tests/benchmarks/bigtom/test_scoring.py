@@ -283,26 +283,6 @@ def test_score_has_a_row_a_response_with_its_conditions(mei):
     }
 
 
-def test_failed_request_is_an_error_and_no_answer(items):
-    scores = bigtom.score(items[:1], answered(items[:1], None))
-    [score] = scores.to_dict("records")
-    assert (score["outcome"], score["score"]) == ("error", 0)
-    assert score["chosen"] is None
-    assert score["by_released_rule"] is None
-
-
-def test_response_to_an_unknown_item_is_named(items):
-    responses = answered(items[:1], "a)").assign(item_id="nobody/forward_belief/true_belief/0")
-    with pytest.raises(InputError, match=r"no item 'nobody/forward_belief/true_belief/0'"):
-        bigtom.score(items, responses)
-
-
-def test_response_by_an_unknown_method_is_named(items):
-    responses = answered(items[:1], "a)").assign(method="2-shot")
-    with pytest.raises(InputError, match=r"no method '2-shot'; there are: 0-shot, 0-shot-cot"):
-        bigtom.score(items, responses)
-
-
 # Composition
 
 
@@ -324,18 +304,6 @@ def test_story_is_made_of_these_sentences(mei, cell):
         assert mei[*cell, initial]["story"] == " ".join(MEI[name] for name in names)
     opening = " ".join(MEI[name] for name in ("context", "desire", "percept"))
     assert mei["percept_to_belief", "true_belief", 0]["story"] == opening
-
-
-def test_story_of_table_1_is_composed_as_printed(mei):
-    item = mei["backward_belief", "false_belief", 1]
-    assert item["story"] == (
-        "Mei is a pearl diver in a small coastal village in Japan. Mei wants to find a perfect "
-        "pearl to give to her grandmother for her birthday. Mei spots an oyster at the bottom of "
-        "the sea that looks to be the right size and age to contain a pearl. Mei believes that the "
-        "oyster she spotted contains a pearl. A curious octopus opens the oyster, revealing that "
-        "there is no pearl inside, and then swims away. Mei dives down to collect the oyster."
-    )
-    assert item["answer"] == "Mei believes the oyster she spotted contains a pearl."
 
 
 def test_there_are_25_conditions_a_template(items):

@@ -1,20 +1,17 @@
 """What the cells of FANToM's figures notebook draw, by their data; and the limits that F1 sets."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import fantom_metrics
+import figures
 from tomlab.benchmarks.fantom import paper
 from tomlab.benchmarks.fantom.metrics import weighted_f1
-from tomlab.paths import ROOT
 from tomlab.reporting import draw
 from tomlab.reporting.numbers import PAPER, RUN
 
-NOTEBOOK = json.loads((ROOT / "notebooks/5_figures/fantom.ipynb").read_text(encoding="utf-8"))
-CELLS = {cell["id"]: "".join(cell["source"]) for cell in NOTEBOOK["cells"]}
+CELLS = figures.cells("fantom")
 
 
 @pytest.fixture

@@ -2,21 +2,17 @@
 
 import json
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
-import replies
+import figures
 from omnitom_extraction import EXACT, RECORDS
-from tomlab import paths
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import judges, paper
 from tomlab.benchmarks.omnitom.items.records import label_distribution
-from tomlab.paths import ROOT
 from tomlab.records import tidy
 
-NOTEBOOK = ROOT / "notebooks/5_figures/omnitom.ipynb"
 METHODS = ("stage1-L3", "stage2-L3")
 # Tables with the number of the paper's cells in them.
 TABLES = {"table4": 48, "table5": 13, "table6": 24, "table9": 40, "table10": 441, "table11": 36}
@@ -27,13 +23,8 @@ QUALITIES = ("agreement", "precision", "recall", "kappa")
 def answers_of(items, model, methods, lost=()):
     """A baseline's tables under another name; by the methods in `lost` there is no table."""
     policy = model if model in ("random", "omniscient") else "random"
-    made = [
-        replies.of_baseline(omnitom, items, policy, method).assign(
-            **({"response": "No."} if method in lost else {})
-        )
-        for method in methods
-    ]
-    return pd.concat(made, ignore_index=True).assign(model=model)
+    answers = figures.by_baseline(omnitom, items, policy, methods)
+    return answers.assign(response=answers["response"].mask(answers["method"].isin(lost), "No."))
 
 
 def calibrated(folder, scores):
@@ -67,24 +58,10 @@ def calibrated(folder, scores):
 def drawn(folder, monkeypatch, models, methods=METHODS, stories=12, lost=()):
     """The folder of what the notebook draws for a run of these models and methods."""
     items = omnitom.compose(RECORDS[:: len(RECORDS) // stories][:stories])
-    monkeypatch.setattr(paths, "RESULTS", folder)
-    monkeypatch.setattr(paths, "DOCS", folder / "docs")
-    tidy.write(items, "items", paths.result("items", "omnitom"))
-    every = []
-    for model in models:
-        own = answers_of(items, model, methods, lost if model == "my-model" else ())
-        scores = omnitom.score(items, own, judge=EXACT)
-        every.append(scores)
-        made = {"responses": own, "scores": scores, "metrics": omnitom.metrics(scores)}
-        for kind, table in made.items():
-            tidy.write(table, kind, paths.result(kind, "omnitom", model))
-    calibrated(folder / "judges/omnitom", pd.concat(every, ignore_index=True))
-    names = {}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, cell.id, "exec"), names)  # noqa: S102
-        if "parameters" in cell.metadata.get("tags", []):
-            names["models"] = models
+    answers = {m: answers_of(items, m, methods, lost if m == "my-model" else ()) for m in models}
+    scores = figures.write(folder, monkeypatch, omnitom, items, answers, judge=EXACT)
+    calibrated(folder / "judges/omnitom", scores)
+    figures.draw("omnitom", models)
     return folder
 
 

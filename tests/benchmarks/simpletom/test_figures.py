@@ -1,26 +1,17 @@
 """SimpleToM's figures and tables: the notebook's cells, run on a small run, and the data drawn."""
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
-import replies
+import figures
 from simpletom_stories import stories
-from tomlab import paths
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
 from tomlab.benchmarks.simpletom.paper import PUBLICATION, bounds
-from tomlab.paths import ROOT
 from tomlab.records import tidy
 
-NOTEBOOK = ROOT / "notebooks/5_figures/simpletom.ipynb"
 METHODS = ("none", "sysp", "cot", "wordings")
-
-
-def accuracies():
-    table = PUBLICATION.read("table2_main")
-    return table.pivot(index="model", columns="question_type", values="accuracy") / 100
 
 
 def drawn(folder, monkeypatch, models, methods, sets=12):
@@ -31,23 +22,12 @@ def drawn(folder, monkeypatch, models, methods, sets=12):
         for severity in (1, 2, 3)
     ]
     items = simpletom.compose(stories(*rows))
-    monkeypatch.setattr(paths, "RESULTS", folder)
-    monkeypatch.setattr(paths, "DOCS", folder / "docs")
-    tidy.write(items, "items", paths.result("items", "simpletom"))
-    for model in models:
-        policy = model if model in ("random", "omniscient") else "random"
-        answers = [replies.of_baseline(simpletom, items, policy, method) for method in methods]
-        answers = pd.concat(answers, ignore_index=True).assign(model=model)
-        scores = simpletom.score(items, answers)
-        made = {"responses": answers, "scores": scores, "metrics": simpletom.metrics(scores)}
-        for kind, table in made.items():
-            tidy.write(table, kind, paths.result(kind, "simpletom", model))
-    names = {"display": lambda *_: None}
-    cells = nbformat.read(NOTEBOOK, as_version=4).cells
-    for cell in (cell for cell in cells if cell.cell_type == "code"):
-        exec(compile(cell.source, cell.id, "exec"), names)  # noqa: S102
-        if "parameters" in cell.metadata.get("tags", []):
-            names["models"] = models
+    policies = {m: m if m in ("random", "omniscient") else "random" for m in models}
+    answers = {
+        m: figures.by_baseline(simpletom, items, policy, methods) for m, policy in policies.items()
+    }
+    figures.write(folder, monkeypatch, simpletom, items, answers)
+    figures.draw("simpletom", models)
     return folder
 
 
@@ -97,7 +77,9 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
 
 def test_bounds_hold_every_way_in_which_three_questions_can_overlap():
     """All 2^3 patterns of right answers, drawn by lot: their shares lie within the bounds."""
-    rows = bounds(accuracies()).query("model == 'GPT-4o'").set_index("question_type")
+    table = PUBLICATION.read("table2_main")
+    printed = table.pivot(index="model", columns="question_type", values="accuracy") / 100
+    rows = bounds(printed).query("model == 'GPT-4o'").set_index("question_type")
     accuracy = {"mental_state": 0.956, "behavior": 0.495, "judgment": 0.153}
     chosen = np.random.default_rng(0)
     for _ in range(200):

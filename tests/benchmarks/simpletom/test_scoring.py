@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from functools import partial
 
-import datasets
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,13 +13,11 @@ from hypothesis import strategies as st
 
 import replies
 from replies import sorted_rows
-from tomlab.asking.evaluation import plan
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom import scoring
 from tomlab.benchmarks.simpletom.items.compose import KEYS, QUESTIONS, WORDINGS
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS, story_table
 from tomlab.errors import InputError
-from tomlab.models.specs import model_spec
 from tomlab.records import tidy
 from tomlab.scoring.answers import first_methods
 from tomlab.scoring.choices import key_of
@@ -410,14 +407,6 @@ ROWS["judgment-qa"] = ROWS["mental-state-qa"] | {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    """Keeps what `datasets` writes out of the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
-        yield
-
-
 def released_folder(path, stories=2, **changes):
     """A folder in the hub's layout; changes: the rows of a config (or its file's bytes) instead."""
     for config, row in ROWS.items():
@@ -551,13 +540,6 @@ def test_released_rows_become_items(released):
     }
 
 
-def test_expected_number_of_stories_is_checked_where_it_is_given(tmp_path):
-    folder = released_folder(tmp_path / "mine")
-    assert len(simpletom.read_released(folder, stories=2)) == 6
-    with pytest.raises(InputError, match="found 2 stories, expected 1147"):
-        simpletom.read_released(folder, stories=1147)
-
-
 STATE, ACTION, JUDGE = (dict(row) for row in ROWS.values())
 
 
@@ -576,30 +558,28 @@ HOSTILE = [
     (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},
         [
-            "1 problem\n",
-            "behavior-qa/test.jsonl, row 2, field id: found 'food_item_4_sev2_judge'",
-            "expected …_sev<1|2|3>_action",
+            "story 'food_item_4_sev2': expected all three questions on it",
         ],
     ),
     (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
-        ["mental-state-qa/test.jsonl, row 1, field answerKey: found 'C', expected one of A, B"],
+        ["mental-state-qa/test.jsonl, row 1, found {", "one of the labels as answerKey"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
-        ["row 1, field choices: found labels ['A'] for ['No']"],
+        ["row 1, field choices.label: found ['A'], expected A, B or A, B, C"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No", "No"], "label": ["A", "B"]}}]},
-        ["field choices: found labels ['A', 'B'] for ['No', 'No']", "different texts"],
+        ["field choices.text: found ['No', 'No'], expected different texts"],
     ),
     (
         {"judgment_qa": [JUDGE, JUDGE]},
-        ["judgment-qa/test.jsonl, row 2, field id: 'food_item_3_sev2_judge' stands in row 1"],
+        ["row 2, field id: 'food_item_3_sev2_judge' stands in judgment-qa/test.jsonl, row 1 too"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
-        ["row 1, field choices: found 7, expected a list of texts"],
+        ["field choices.text: found 7, expected a list", "field choices.label: found None"],
     ),
     (
         {"mental_state_qa": [STATE, [STATE]]},
@@ -619,11 +599,10 @@ HOSTILE = [
             "behavior_qa": [ACTION, ACTION | {"id": "?", "answerKey": "Z", "question": ""}],
         },
         [
-            "4 problems\n",
+            "3 problems\n",
             "mental-state-qa/test.jsonl, row 1, field story: found nothing",
             "behavior-qa/test.jsonl, row 2, field question: found nothing",
             "behavior-qa/test.jsonl, row 2, field id: found '?'",
-            "behavior-qa/test.jsonl, row 2, field answerKey: found 'Z'",
         ],
     ),
 ]
@@ -636,35 +615,6 @@ def test_hostile_folder_is_told_of_by_file_row_and_field(changes, told, tmp_path
         simpletom.read_released(folder)
     for part in [str(folder), *told]:
         assert part in str(caught.value)
-
-
-@pytest.mark.parametrize("fault", [OSError, ConnectionError, ValueError])
-def test_hub_out_of_reach_is_an_input_error(fault, monkeypatch):
-    def unreachable(*_, **__):
-        raise fault("Couldn't reach\nthe hub")
-
-    monkeypatch.setattr(datasets, "load_dataset", unreachable)
-    with pytest.raises(InputError, match=r"^nobody/mine, mental-state-qa: .*reach the hub\)$"):
-        simpletom.read_released("nobody/mine")
-
-
-@pytest.fixture
-def hub(monkeypatch):
-    """The hub with a single story in each config; what was asked of it is collected."""
-    calls = []
-
-    def load(name, config, *, split, revision):
-        calls.append((name, config, split, revision))
-        return datasets.Dataset.from_list([ROWS[config]])
-
-    monkeypatch.setattr(datasets, "load_dataset", load)
-    return calls
-
-
-def test_hub_is_asked_for_each_config_at_the_pinned_revision(hub):
-    items = simpletom.read_released(revision="abc", stories=1)
-    assert set(items["source"]) == {"released:SimpleToM"}
-    assert hub == [("allenai/SimpleToM", config, "test", "abc") for config in ROWS]
 
 
 # Composition
@@ -832,31 +782,6 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
         "by_released_rule": True,
         "completion_tokens": 2,
     }
-
-
-def test_score_survives_being_written_and_read(items, tmp_path):
-    items = items[items["group_id"].isin(TWELVE[:4])]
-    responses = of_baseline(items, "random")
-    tidy.write(items, "items", tmp_path / "items.parquet")
-    scores = simpletom.score(tidy.read("items", tmp_path / "items.parquet"), responses)
-    assert scores.equals(simpletom.score(items, responses))
-    tidy.write(scores, "scores", tmp_path / "scores.parquet")
-    stored = tidy.read("scores", tmp_path / "scores.parquet")
-    assert simpletom.metrics(stored).equals(simpletom.metrics(scores))
-
-
-def test_responses_from_elsewhere_need_but_four_columns(mary):
-    items = pd.DataFrame([mary["behavior", "main"]])
-    given_ = answered(items, "(A)")[["item_id", "model", "method", "response"]]
-    [score] = simpletom.score(items, given_).to_dict("records")
-    assert (score["sample"], score["completion_tokens"]) == (0, 0)
-    assert score["outcome"] in ("correct", "wrong")
-
-
-def test_response_to_an_unknown_item_is_named(items):
-    responses = answered(items[:1], "(A)").assign(item_id="nobody_sev1/behavior")
-    with pytest.raises(InputError, match="no item 'nobody_sev1/behavior'"):
-        simpletom.score(items, responses)
 
 
 # Baselines
@@ -1054,33 +979,6 @@ def test_order_of_options_changes_no_metric(items, draw):
         scores = simpletom.score(table, chosen.assign(method="none"))
         metrics.append(simpletom.metrics(scores))
     assert metrics[0].equals(metrics[1])
-
-
-# What part of the stories is asked
-
-
-def drawn(items, methods, **options):
-    """The stories that a model is asked about, by method."""
-    entry = {"provider": "baseline", "model": "gold", "groups": {"simpletom": methods}}
-    questions = plan(simpletom, items, model_spec("m", {"m": entry}), list(methods), **options)
-    stories = {method: set() for method in methods}
-    for question in questions:
-        stories[question.method].add(question.item["story_id"])
-    return stories
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_stories_are_drawn_from_all_scenarios_in_turn(items, seed):
-    scenario = items.drop_duplicates("story_id").set_index("story_id")["scenario"]
-    smaller = set()
-    for n in range(1, 13):
-        stories = drawn(items, {"none": n}, seed=seed)["none"]
-        counts = Counter(scenario[list(stories)])
-        assert len(stories) == n
-        assert len(counts) == min(n, 4)
-        assert max(counts.values()) - min(counts.values()) <= (n % 4 > 0 and n > 4)
-        assert smaller < stories
-        smaller = stories
 
 
 # The rule that decided

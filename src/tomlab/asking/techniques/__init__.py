@@ -25,19 +25,15 @@ _PIECE = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.):])?\s*(\S.*?\[([^\]\n]*)\])\s*$"
 
 @dataclass(frozen=True)
 class TwoStep:
-    """One call of a technique on top of a plain method, which says all that is not said here.
-
-    base: the plain method's name; first: the method of the first call, None where this is it;
-    keeps_story: the second call shows the story, too; also: further prompts of the first call.
-    """
+    """One call of a technique on top of a plain method, which says all that is not said here."""
 
     technique: str
-    base: str
+    base: str  # the name of the plain method
     plain: Any
-    first: str | None
+    first: str | None  # the method of the first call, None where this is it
     max_tokens: int
-    keeps_story: bool
-    also: tuple[str, ...]
+    keeps_story: bool  # whether the second call shows the story, too
+    also: tuple[str, ...]  # further prompts of the first call
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what copying looks for before there is a plain method
@@ -46,7 +42,6 @@ class TwoStep:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
         if self.first is None:
             return (*self.also, f"techniques/{self.technique}-first")
         return (*self.plain.prompts, f"techniques/{self.technique}-second")
@@ -54,9 +49,8 @@ class TwoStep:
     def messages(
         self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
     ) -> list[dict[str, str]]:
-        """The chat messages of the call. ask: the benchmark's `messages`, which puts the question
-        in its own form; asks: what is asked, "Question: …" at its end. Errors: `InputError` without
-        a first answer.
+        """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked,
+        "Question: …" at its end. Errors: `InputError` without a first answer.
         """
         if self.first is None:
             told = prompts.load(f"techniques/{self.technique}-first", replaced)
@@ -79,9 +73,8 @@ class TwoStep:
 def methods(
     base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
-    """Both calls of each technique by name, such as perspective and perspective-first.
-
-    base, plain: the name of the method on top of which they are, and it or one much like it.
+    """Both calls of each technique by name, such as perspective and perspective-first, on top of
+    the method `plain` of the name `base`.
     """
     found = {}
     for technique in TECHNIQUES:
@@ -96,19 +89,13 @@ def perceived(said: str, question: str) -> str:
     """Of a text in pieces those that the person perceives whom the question names first; all of
     it where it is not in pieces, or names nobody who perceives any.
     """
-    pieces = [
-        (piece, [name.strip().casefold() for name in names.split(",")])
-        for piece, names in _PIECE.findall(said)
-    ]
-    asked = question.casefold()
-    named = {
-        found.start(): name
-        for name in {name for _, names in pieces for name in names if name}
-        if (found := re.search(rf"\b{re.escape(name)}\b", asked))
-    }
-    if not named:
+    found = _PIECE.findall(said)
+    pieces = [(piece, [n.strip().casefold() for n in names.split(",")]) for piece, names in found]
+    everyone = {name for _, names in pieces for name in names if name}
+    named = [re.search(rf"\b{re.escape(name)}\b", question.casefold()) for name in everyone]
+    if not any(named):
         return said
-    who = named[min(named)]
+    who = min((hit.start(), hit[0]) for hit in named if hit)[1]
     return "\n".join(piece for piece, names in pieces if who in names)
 
 

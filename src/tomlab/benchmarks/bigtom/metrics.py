@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.special import stdtr
 
-from tomlab.benchmarks.bigtom.items.compose import NAME, VARIABLES
+from tomlab.benchmarks.bigtom.items.compose import NAME, main_cells
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
 from tomlab.scoring.variants import protocol
@@ -18,10 +18,9 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """The metrics table of one or more models; intervals cluster on templates.
 
     accuracy: by `<variable>/<condition>/<initial belief>`; tb_and_fb: both right on the same
-    template, by `<variable>/tb_and_fb/<initial belief>` and `…/control_tb_and_fb/…`; outcome_rate:
-    the share of each outcome among all answers; released_rule: accuracy over all answers by the
-    released code's reading, with what it would send to a grader as wrong. `n` counts answers, for
-    tb_and_fb pairs.
+    template, by `<variable>/tb_and_fb/<initial belief>` and `…/control_tb_and_fb/…`, with n pairs;
+    outcome_rate and released_rule: over all answers, with what the released code would send to a
+    grader as wrong.
     """
     return check(table(NAME, series(scores)), "metrics", "bigtom metrics")
 
@@ -52,11 +51,10 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
 
     Standard errors are clustered by template, with Mancl and DeRouen's correction for few of them
     (2001), and p is of Student's t with n_groups - 1 degrees of freedom. All templates count (the
-    paper drew as many of the larger source as the smaller one has). Returns one row a coefficient
-    (`term, b, se, p, n, n_groups`), or the reason why there are none: fewer than two models or data
-    sources, or a model that was always right, always wrong or never asked on one source.
+    paper drew as many of each source). Returns one row a coefficient (`term, b, se, p, n,
+    n_groups`), or the reason why there are none.
     """
-    data = main_cells(scores)
+    data = main_cells(scores[scores["method"] == "0-shot"])
     if data["model"].nunique() < 2 or data["source"].nunique() < 2:
         return "it needs items from two data sources and two models"
     share = data.pivot_table("score", "model", "source").stack(future_stack=True)
@@ -73,12 +71,6 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     p = 2 * stdtr(n_groups - 1, -fit.tvalues.abs())
     found = pd.DataFrame({"b": fit.params, "se": fit.bse, "p": p, "n": len(data)})
     return found.assign(n_groups=n_groups).rename_axis("term").reset_index()
-
-
-def main_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """The 0-shot answers to true- and false-belief items of the three inferences."""
-    main = scores["condition"].isin(["true_belief", "false_belief"])
-    return scores[main & scores["variable"].isin(VARIABLES) & (scores["method"] == "0-shot")]
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Standard, Wording
+from tomlab.records.published import COUNT, FRACTION, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(
     folder="bigtom",
@@ -42,7 +42,3 @@ HEADLINES = {
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = ("tb_and_fb",)
 REFERENCES = ("0-shot",)
-_PEOPLE = "variable == 'backward_belief'", "true and false belief, each alone"
-STANDARD = Standard(
-    "backward-belief", "0-shot", 0.25, ("human_baseline", "accuracy_percent", *_PEOPLE)
-)

@@ -51,13 +51,10 @@ def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     conditions = ("group_id", "source", "variable", "condition", "initial_belief")
     rows = []
     for item, response in pairs(items, responses, METHODS):
-        method = response["method"]
+        method, right = response["method"], key_of(item, item["answer"], KEYS)
         reading = judged(item, response, KEYS, read_answer, METHODS[method].cot)
-        right_key = key_of(item, item["answer"], KEYS)
-        released = None
-        if not failed(response):
-            released = released_rule(response["response"], right_key, method)
         row = scored(item, response, reading, KEYS, conditions)
+        released = None if failed(response) else released_rule(response["response"], right, method)
         rows.append({**row, "by_released_rule": released})
     return check(pd.DataFrame(rows), "scores", "bigtom scores")
 

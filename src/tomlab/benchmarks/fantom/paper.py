@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 from tomlab.reporting import numbers
 
 PUBLICATION = Paper(
@@ -68,10 +68,6 @@ HEADLINES = {
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
 SET_LEVEL = (*SET_LEVEL, "all_characters", "consistency")
 REFERENCES = ("short",)
-_PEOPLE = "context == 'short' and model == 'Human' and column == 'all'"
-STANDARD = Standard(
-    "all", "short", None, ("table9_all", "value", _PEOPLE, "on other question sets than these")
-)
 
 
 def printed(table: str) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(
     folder="omnitom",
@@ -60,7 +60,6 @@ HEADLINES = {
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = (("precision", "all"), ("recall", "all"))
 REFERENCES = ("stage1-L3", "stage2-L3")
-STANDARD = Standard("f1", "stage1-L3")
 
 
 # ---- arithmetic on the published numbers ---------------------------------------------------------

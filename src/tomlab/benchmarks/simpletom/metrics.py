@@ -26,8 +26,8 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def series(scores: pd.DataFrame) -> Told:
-    """What each number of `metrics` is made of; units are answers, for what compares answers on the
-    same story stories. scores: with those of `none` for the interventions.
+    """What each number of `metrics` is made of; a unit is an answer, or a story where answers to
+    its questions are compared. scores: with those of `none` for the interventions.
     """
     for model, own in protocol(scores).groupby("model", sort=False):
         plain = by_unit(own[own["method"] == "none"])
@@ -54,11 +54,16 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """What compares answers on the same story: average, first failure, gap and delta."""
     told = pd.concat([part, plain[plain["question_type"] == "mental_state"]])
-    triads = by_unit(by_story(told), "story_id", "sample")
+    main = told[told["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
+    keys = ["story_id", "group_id", "scenario", "severity", "sample"]
+    # A row a story and repeat that was asked all three questions, a column of scores each.
+    wide = main.pivot(index=keys, columns="question_type", values="score")
+    wide = wide.reindex(columns=list(QUESTIONS)).dropna().reset_index()
+    triads = by_unit(wide, "story_id", "sample")
     if not triads.empty:
-        groups = triads["group_id"]
+        groups, right = triads["group_id"], triads[list(QUESTIONS)] == 1
         yield Series("average", "all", triads[list(QUESTIONS)].mean(axis=1), groups)
-        failed = first_failure(triads)
+        failed = right.idxmin(axis=1).where(~right.all(axis=1), "none")  # in the order of Fig. 3
         for level in (*QUESTIONS, "none"):
             hit = failed == level
             yield Series("first_failure", level, hit, groups)
@@ -73,23 +78,6 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
     for kind, cell in both.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
         yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)
-
-
-def by_story(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a story (and repeat) that was asked all three questions, a column of scores each.
-
-    scores: of one model and method, with the mental-state scores that go with it.
-    """
-    main = scores[scores["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
-    keys = ["story_id", "group_id", "scenario", "severity", "sample"]
-    wide = main.pivot(index=keys, columns="question_type", values="score")
-    return wide.reindex(columns=list(QUESTIONS)).dropna().reset_index()
-
-
-def first_failure(triads: pd.DataFrame) -> pd.Series:
-    """The first question that failed, as ordered in Fig. 3, or "none"; one a row of `by_story`."""
-    right = triads[list(QUESTIONS)] == 1
-    return right.idxmin(axis=1).where(~right.all(axis=1), "none")
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Standard, Wording
+from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 
 PUBLICATION = Paper(
     folder="simpletom",
@@ -42,7 +42,6 @@ HEADLINES = {
 
 # The methods that others are held against.
 REFERENCES = ("none",)
-STANDARD = Standard("judgment", "none", 0.5)
 
 
 def bounds(accuracy: pd.DataFrame) -> pd.DataFrame:

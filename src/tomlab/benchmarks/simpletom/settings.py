@@ -2,37 +2,26 @@
 
 from typing import Literal
 
-from tomlab.params import (
-    Count,
-    Distinct,
-    Evaluation,
-    GivenPath,
-    GradedAnswers,
-    ModelName,
-    Section,
-    Share,
-    Size,
-)
+from tomlab import params
 
 
-class Generation(Section):
-    writers: Distinct[Literal["authored", "llm"]]
-    scenarios: GivenPath
-    more_writers: list[ModelName]
-    llm_scenarios: Count
-    llm_sets: Count
-    entity_tokens: Size
-    rounds: Size
+class Generation(params.Section):
+    writers: params.Distinct[Literal["authored", "llm"]]
+    scenarios: params.GivenPath
+    more_writers: list[params.ModelName]
+    llm_scenarios: params.Count
+    llm_sets: params.Count
+    entity_tokens: params.Size
+    rounds: params.Size
 
 
-class Filtering(Section):
-    duplicate_cosine: Share
-    key: GivenPath
-    llm_annotated: Count
+class Filtering(params.Section):
+    duplicate_cosine: params.Share
+    llm_annotated: params.Count
 
 
-class Settings(Section):
+class Settings(params.Section):
     generation: Generation
     filtering: Filtering
-    evaluation: Evaluation
-    judges: GradedAnswers
+    evaluation: params.Evaluation
+    judges: params.GradedAnswers

@@ -7,13 +7,13 @@ import pytest
 from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.items.filtering import (
     diversity,
-    kept,
     rating_report,
     read_ratings,
     screen,
 )
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.errors import InputError
+from tomlab.scoring.kept import survives
 
 
 def templates(*changes):
@@ -34,6 +34,10 @@ def apart(table):
 def faults(table, vectors=None, threshold=0.9):
     vectors = apart(table) if vectors is None else np.array(vectors, float)
     return screen(table, vectors, threshold)
+
+
+def kept(table, found):
+    return table[survives(table, found, ["template_id"])]
 
 
 def rows(found):
@@ -63,8 +67,8 @@ def test_each_fault_has_a_row_and_the_template_is_dropped_once():
     table = templates({"belief": "", "action_question": "Go."}, {})
     found = faults(table)
     assert rows(found) == [
-        ["t1", "structure", "action_question: not a question"],
         ["t1", "structure", "belief: empty"],
+        ["t1", "structure", "action_question: not a question"],
     ]
     assert kept(table, found)["template_id"].tolist() == ["t2"]
 
@@ -174,23 +178,6 @@ def test_bad_rating_is_named_by_row_and_field(ratings_file, line, said):
     assert said in complaint(ratings_file(line))
 
 
-def test_all_bad_rows_come_at_once_by_line(ratings_file):
-    said = complaint(
-        ratings_file(
-            "t1,ann,human,1,5",
-            "t1,ann,human,1,5",
-            "",
-            "t9,bob,robot,1,9",
-            "t2,ann,human,1,5",
-        )
-    )
-    assert "4 problems" in said
-    assert "row 3: rater 'ann', template_id 't1' stands in row 2 too, expected once" in said
-    assert "row 5, field template_id" in said
-    assert "row 5, field rater_kind" in said
-    assert "row 5, field tests_behavior" in said
-
-
 # The report on ratings
 
 
@@ -247,25 +234,6 @@ def test_agreement_is_over_what_both_rated():
     assert row["n"] == 3
     assert row["percent_agreement"] == pytest.approx(2 / 3)
     assert row["alpha"] == pytest.approx(1 - (2 / 6) / (3 / 5))
-
-
-def test_agreement_on_the_scale_takes_its_order_into_account():
-    # Ordinal alpha by hand: values 5 5, 4 4, 1 2 have counts n1 = n2 = 1, n4 = n5 = 2. Squared
-    # ordinal distances: 12: 1; 14: 2.5^2; 15: 4.5^2; 24: 1.5^2; 25: 3.5^2; 45: 2^2.
-    observed = 2 * 1 / 6
-    expected = 2 * (1 + 2 * 2.5**2 + 2 * 4.5**2 + 2 * 1.5**2 + 2 * 3.5**2 + 4 * 2**2) / 30
-    assert reported("tests_behavior", "all", PEOPLE)["alpha"] == pytest.approx(
-        1 - observed / expected
-    )
-
-
-def test_one_rater_agrees_with_nobody():
-    table = rating_report(RATINGS[RATINGS["rater"] == "ann"])
-    [row] = table[(table["rater"] == "all") & (table["question"] == "tests_behavior")].to_dict(
-        "records"
-    )
-    assert row["n"] == 0
-    assert pd.isna(row["alpha"])
 
 
 # Diversity

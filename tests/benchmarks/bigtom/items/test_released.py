@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pandas as pd
 import pytest
 
 from tomlab.benchmarks import bigtom
@@ -100,46 +99,9 @@ def test_eight_stories_differ_from_the_release_by_the_space_they_end_in():
     assert sum(story.endswith(" ") for story, *_ in composed_again().values()) == 8
 
 
-def test_item_with_a_marked_duplicate_says_the_same_as_it(items):
-    by_id = items.set_index("item_id")
-    marked = items[items["duplicate_of"] != ""]
-    assert len(marked) == 400
-    for field in ("story", "question", "answer"):
-        first = by_id.loc[marked["duplicate_of"], field].tolist()
-        assert marked[field].tolist() == first
-
-
 def test_right_option_is_a_about_as_often_as_b(items):
     first = [item["choices"][0] == item["answer"] for item in items.to_dict("records")]
     assert 2400 < sum(first) < 2600
-
-
-def scored(items, policy):
-    answers = [bigtom.reference(i, "0-shot", 0)[policy] for i in items.to_dict("records")]
-    responses = pd.DataFrame(
-        {
-            "item_id": items["item_id"],
-            "model": policy,
-            "method": "0-shot",
-            "sample": 0,
-            "response": answers,
-            "finish_reason": "stop",
-            "error": None,
-        }
-    )
-    scores = bigtom.score(items, responses)
-    return scores.groupby(["variable", "condition", "initial_belief"])["score"].mean()
-
-
-def test_gold_is_right_on_all(items):
-    assert (scored(items, "gold") == 1).all()
-
-
-def test_who_thinks_all_know_all_fails_false_belief_alone(items):
-    share = scored(items, "omniscient")
-    false_belief = share.index.get_level_values("condition") == "false_belief"
-    assert (share[false_belief] == 0).all()
-    assert (share[~false_belief] == 1).all()
 
 
 @pytest.mark.skipif(not OURS.is_file(), reason="data/bigtom is missing: `make data` pulls it")

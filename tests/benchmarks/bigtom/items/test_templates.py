@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from bigtom_templates import MEI
 from tomlab.benchmarks.bigtom.items.templates import (
     AFTER_STORY,
-    AUTHORED_HEADER,
     COLUMNS,
     FIELDS,
+    HEADER,
     LABELS,
     STORY,
     agent_name,
@@ -35,7 +35,7 @@ STORY_TEXT = " ".join(MEI[name] for name in STORY)
 RELEASED = [STORY_TEXT, *(MEI[name] for name in AFTER_STORY), "auto", "0"]
 
 
-def authored(*rows, header=AUTHORED_HEADER):
+def authored(*rows, header=(*HEADER, *LABELS)):
     """A file in our layout: rows are changes to Mei's template, or lists of fields."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -114,6 +114,16 @@ def test_authored_file_becomes_a_template_table(file):
     assert list(table.columns) == list(COLUMNS)
     expected = {name: AUTHORED[name] for name in COLUMNS} | {"source": "authored"}
     assert table.to_dict("records") == [expected]
+
+
+def test_a_file_says_whose_words_it_holds_and_may_leave_labels_out(file, complaint):
+    header = (*HEADER, "source")
+    row = ["edited:smol" if name == "source" else AUTHORED[name] for name in header]
+    [template] = read_templates(file(authored(row, header=header))).to_dict("records")
+    assert [template[name] for name in ("source", *LABELS)] == ["edited:smol", "", "", ""]
+    said = complaint(authored([*row[:-1], "me"], header=header))
+    assert "field source: found 'me', expected authored, llm:<model> or edited:<model>" in said
+    assert read_templates(file(authored()), may_be_empty=True).empty
 
 
 def test_released_file_becomes_a_template_table_without_labels(file):

@@ -16,13 +16,11 @@ from simpletom_texts import (
     TRIO,
     written_sets,
 )
-from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
 from tomlab.benchmarks.simpletom.items.formats import (
     parse_annotation,
     parse_entities,
     parse_generation,
-    parse_rating,
     written_out,
 )
 
@@ -210,44 +208,6 @@ def test_any_text_is_three_stories_or_a_reason(text):
     parsed = parse_generation(text)
     assert parsed
     assert isinstance(parsed, str) or len(parsed) == 3
-
-
-# Ratings
-
-
-NO_RATING = Unparsed("not one number from 1 to 5")
-
-
-@pytest.mark.parametrize(
-    ("text", "rating"),
-    [
-        ("4", 4),
-        (" 4.\n", 4),
-        ("**4**", 4),
-        ('"1"', 1),
-        ("Rating: 5", 5),
-        ("Answer: 2.", 2),
-        ("", NO_RATING),
-        ("0", NO_RATING),
-        ("6", NO_RATING),
-        ("45", NO_RATING),
-        ("4.5", NO_RATING),
-        ("-4", NO_RATING),
-        ("4 or 5", NO_RATING),
-        ("1 2 3 4 5", NO_RATING),
-        ("I would say 4", NO_RATING),
-        ("four", NO_RATING),
-        ("٤", NO_RATING),
-    ],
-)
-def test_rating_is_one_digit_and_nothing_else(text, rating):
-    assert parse_rating(text) == rating
-
-
-@given(st.text() | st.lists(st.sampled_from("12345 .*'\n-")).map("".join))
-@settings(max_examples=200, deadline=None)
-def test_any_text_is_a_rating_or_the_reason(text):
-    assert parse_rating(text) in {1, 2, 3, 4, 5, NO_RATING}
 
 
 # Annotations

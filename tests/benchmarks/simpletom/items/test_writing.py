@@ -1,4 +1,4 @@
-"""Asking models for entities, stories, ratings and annotations, and reading their answers."""
+"""Asking models for entities, stories and annotations, and reading their answers."""
 
 import pandas as pd
 import pytest
@@ -22,21 +22,16 @@ from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.formats import written_out
 from tomlab.benchmarks.simpletom.items.stories import COLUMNS, story_table
 from tomlab.benchmarks.simpletom.items.writing import (
-    RATINGS,
     annotation_requests,
     annotations,
     attempts,
     entity_requests,
     entity_sets,
-    rating_requests,
-    ratings,
     raw_table,
-    sets_of,
     stories_of,
     story_requests,
     top_seeds,
 )
-from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
 
 
@@ -79,10 +74,10 @@ def content(request):
 
 
 def test_one_request_a_scenario_asks_for_entities_with_the_seed_as_example(scenarios, seeds):
-    first, second = entity_requests(scenarios, seeds, count=4)
+    first, second = entity_requests(scenarios, seeds)
     text = content(first)
     assert "[Boxes are closed] X buys Z." in text
-    assert "Write 4 more ideas" in text
+    assert "Write 10 more ideas" in text
     assert (
         "ENTITIES: Person X = Wanja; Object Z = box of oats\n"
         "KEY INFORMATION: The box of oats has beetles in it.\n"
@@ -104,7 +99,6 @@ def test_no_placeholder_is_left_open(sets, scenarios, seeds):
     requests = [
         *entity_requests(scenarios, seeds),
         *story_requests(sets, scenarios, seeds),
-        *rating_requests(seeds, "harmfulness"),
         *annotation_requests(seeds),
     ]
     assert not any("{" in content(request) for request in requests)
@@ -114,7 +108,6 @@ def test_shared_prefix_opens_every_request(sets, scenarios, seeds):
     for requests in (
         entity_requests(scenarios, seeds),
         story_requests(sets, scenarios, seeds),
-        *(rating_requests(seeds, kind) for kind in RATINGS),
         annotation_requests(seeds),
     ):
         assert all(r.shared_prefix and content(r).startswith(r.shared_prefix) for r in requests)
@@ -124,13 +117,7 @@ def test_writing_is_sampled_and_judging_is_greedy(sets, scenarios, seeds):
     written = [*entity_requests(scenarios, seeds, seed=3), *story_requests(sets, scenarios, seeds)]
     assert {r.temperature for r in written} == {0.7}
     assert written[0].seed == 3
-    judged = [*rating_requests(seeds, "unethicality"), *annotation_requests(seeds)]
-    assert {r.temperature for r in judged} == {0}
-
-
-def test_unknown_kind_of_rating_is_an_input_error(seeds):
-    with pytest.raises(InputError, match="'fun', expected harmfulness or unethicality"):
-        rating_requests(seeds, "fun")
+    assert {r.temperature for r in annotation_requests(seeds)} == {0}
 
 
 def test_annotation_shows_story_and_both_actions(seeds):
@@ -151,34 +138,19 @@ def test_braces_in_a_story_are_text(seeds):
     assert "KEY INFORMATION: A box says {question}." in content(annotation_requests(odd)[0])
 
 
-def test_scenario_without_text_is_an_input_error(sets, scenarios, seeds):
-    with pytest.raises(InputError, match=f"no text for scenario '{EXAM}'"):
-        story_requests(sets, scenarios[:1], seeds)
-
-
-@pytest.mark.parametrize("kept", [[0, 1], [], [0, 1, 2, 2]])
-def test_seed_is_one_story_of_each_severity(scenarios, seeds, kept):
-    with pytest.raises(InputError, match=r"expected one story of each of 1, 2, 3"):
-        entity_requests(scenarios[:1], seeds.iloc[kept])
-
-
 # Entities
 
 
 def test_set_table_drops_nothing(scenarios):
-    good = written_sets([{**OATS_SET, "scenario": GROCERY}])
-    table = entity_sets([answer(good), ERROR], scenarios, "smol", round=2, count=2)
-    assert table["set_id"].tolist() == [
-        "smol-r2-01-01",
-        "smol-r2-01-02",
-        "smol-r2-06-01",
-        "smol-r2-06-02",
-    ]
-    assert table["status"].tolist() == ["set", "unparsed", "error", "error"]
-    assert table["reason"].tolist() == ["", "Example 2: missing", *["429: slow down"] * 2]
-    assert table["scenario"].tolist() == [GROCERY, GROCERY, EXAM, EXAM]
-    assert table["text"].tolist() == [good, good, "", ""]
-    [kept] = sets_of(table).to_dict("records")
+    good = written_sets([{**OATS_SET, "scenario": GROCERY}] * 9)
+    table = entity_sets([answer(good), ERROR], scenarios, "smol", round=2)
+    ids = [f"smol-r2-{scenario}-{i:02d}" for scenario in ("01", "06") for i in range(1, 11)]
+    assert table["set_id"].tolist() == ids
+    assert table["status"].tolist() == [*["set"] * 9, "unparsed", *["error"] * 10]
+    assert table["reason"].tolist() == [*[""] * 9, "Example 10: missing", *["429: slow down"] * 10]
+    assert table["scenario"].tolist() == [GROCERY] * 10 + [EXAM] * 10
+    assert table["text"].tolist() == [good] * 10 + [""] * 10
+    kept = table.iloc[0].to_dict()
     assert {name: kept[name] for name in OATS_SET} == OATS_SET
     assert kept["source"] == "llm:smol"
 
@@ -186,15 +158,15 @@ def test_set_table_drops_nothing(scenarios):
 def test_refusal_and_cut_are_told_apart_for_sets(scenarios):
     cut = "Example 1:\nENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: the b is"
     responses = [answer("I'm sorry, but no."), answer(cut, "length")]
-    table = entity_sets(responses, scenarios, "smol", count=1)
+    table = entity_sets(responses, scenarios, "smol").drop_duplicates("scenario")
     assert table["status"].tolist() == ["refused", "truncated"]
     assert table["reason"].tolist() == ["Example 1: missing", "the last example: cut off"]
 
 
 def test_whole_sentence_at_the_token_limit_is_a_set(scenarios):
     text = written_sets([{**OATS_SET, "scenario": GROCERY}])
-    table = entity_sets([answer(text, "length")], scenarios[:1], "smol", count=1)
-    assert table["status"].tolist() == ["set"]
+    table = entity_sets([answer(text, "length")], scenarios[:1], "smol")
+    assert table["status"].tolist() == ["set", *["truncated"] * 9]
 
 
 # Stories
@@ -305,26 +277,6 @@ def test_two_writers_of_one_set_are_two_candidates(round_one):
     seeds = top_seeds(pd.concat([round_one, again]), said(("xb_1", "yes")))
     assert seeds["story_id"].tolist()[:3] == ["quiz_sev1", "quiz_sev2", "quiz_sev3"]
     assert seeds["story_id"].tolist()[3:] == ["xb_1", "xb_2", "xb_3"]
-
-
-def test_two_rounds_together_are_an_input_error(round_one):
-    with pytest.raises(InputError, match="set 'b' has a severity twice"):
-        top_seeds(pd.concat([round_one, round_one]), said())
-
-
-# Ratings
-
-
-def test_rating_table_keeps_what_is_no_rating(seeds):
-    responses = [answer("4"), answer("very"), ERROR]
-    table = ratings(responses, seeds[:3], "harmfulness", "smol")
-    assert table["story_id"].tolist() == ["oats_sev1", "oats_sev2", "oats_sev3"]
-    assert table["rating"].tolist() == [4, pd.NA, pd.NA]
-    assert table["status"].tolist() == ["rating", "unparsed", "error"]
-    assert table["reason"].tolist() == ["", "not one number from 1 to 5", "429: slow down"]
-    assert table["text"].tolist() == ["4", "very", ""]
-    assert set(table["rater"]) == {"llm:smol"}
-    assert set(table["kind"]) == {"harmfulness"}
 
 
 # Annotations

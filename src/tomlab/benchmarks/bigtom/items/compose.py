@@ -23,8 +23,8 @@ KEYS = ("a", "b")
 
 class Method(NamedTuple):
     """How a question is put. prompts: the names of the prompt files that go into a request.
-    main_only: asked of the 12 true- and false-belief cells only, as in Table 7; the controls and
-    percept-to-belief are asked 0-shot (Tables 8, 9).
+    main_only: asked of the true- and false-belief cells alone, as in Table 7; all others are asked
+    0-shot (Tables 8, 9).
     """
 
     prompts: tuple[str, ...]
@@ -33,9 +33,8 @@ class Method(NamedTuple):
     main_only: bool = True
 
 
-# The release gives chat models the chain-of-thought instruction for chat models (Fig. 10) with
-# and without the example; Fig. 12 prints the one for text models. Limits: 100 tokens are the
-# release's default; it gives text models 200 for the thought and 30 for the answer.
+# The release gives chat models the instruction of Fig. 10 with and without the example; Fig. 12
+# prints the one for text models. 100 tokens are its default, for a thought 200 and an answer 30.
 _PLAIN, _COT, _SHOWN = "bigtom/instruction", "bigtom/instruction-cot", "bigtom/example-question"
 METHODS = {
     "0-shot": Method((_PLAIN,), main_only=False),
@@ -47,21 +46,17 @@ METHODS = {
 
 
 def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
-    """The items of a released `bigtom.csv` (or of a template file of ours): 25 a template.
-
-    Returns an items table with the columns of `compose`. Errors: `InputError` by row and field.
-    """
+    """The items of a released `bigtom.csv` or of a template file of ours. Errors: `InputError`."""
     return compose(read_templates(path), seed)
 
 
 def compose(templates: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """The 25 conditions of each template (Sec. 3.3, Fig. 6), as an items table.
 
-    Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1: the
-    sentence that states it is in the story), `background` (the part of the story that sibling
-    items share), `reality` (the option that fits the world as it is, whatever the agent knows) and
-    `duplicate_of` (the two backward-belief controls are one and the same item, a known quirk).
-    `choices` are shuffled by `seed` and the item's id.
+    Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1: stated in
+    the story), `background` (what sibling items share of the story), `reality` (the option that
+    fits the world as it is) and `duplicate_of` (both backward-belief controls are one item, a known
+    quirk). `choices` are shuffled by `seed` and the item's id.
     """
     if templates.empty:
         raise InputError("bigtom items: there are no templates to compose them from")
@@ -113,15 +108,18 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked (all, or the 12 true- and false-belief cells)."""
     if method not in METHODS:
         raise InputError(f"bigtom: no method {method!r}; there are: {', '.join(METHODS)}")
-    main = items["condition"].isin(["true_belief", "false_belief"])
-    main &= items["variable"].isin(VARIABLES)
-    return items[main] if METHODS[method].main_only else items
+    return main_cells(items) if METHODS[method].main_only else items
+
+
+def main_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the true- and false-belief conditions of the three inferences."""
+    main = table["condition"].isin(["true_belief", "false_belief"])
+    return table[main & table["variable"].isin(VARIABLES)]
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
-    """The chat messages for one item: instruction, the example as a turn of its own, the question.
-
-    replaced: a user's own prompt files by name (`prompts` in `params.yaml`).
+    """The chat messages for one item: instruction, the example as a turn of its own, the question,
+    which has story, question and lettered options in the layout of Fig. 11.
     """
     wanted = METHODS[method]
     if isinstance(wanted, techniques.TwoStep):
@@ -129,18 +127,13 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
     texts = [prompts.load(name, replaced) for name in wanted.prompts]
     roles = ("system", "user", "assistant")
     turns = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=False)]
-    return [*turns, {"role": "user", "content": question_text(item)}]
-
-
-def question_text(item: Mapping) -> str:
-    """Story, question and lettered options in the layout of Fig. 11."""
     options = "\n".join(f"{k}){text}" for k, text in zip(KEYS, item["choices"], strict=True))
-    question = f"Question: {item['question']}\nChoose one of the following:\n{options}"
-    return f"Story: {item['story']}\n{question}"
+    asked = f"Question: {item['question']}\nChoose one of the following:\n{options}"
+    return [*turns, {"role": "user", "content": f"Story: {item['story']}\n{asked}"}]
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """The beginning of `question_text` that the item shares with its siblings."""
+    """The beginning of the last message that the item shares with its siblings."""
     if isinstance(METHODS[method], techniques.TwoStep):
         return METHODS[method].shared_prefix(shared_prefix, item)
     return f"Story: {item['background']}"

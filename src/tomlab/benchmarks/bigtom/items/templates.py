@@ -22,40 +22,36 @@ LABELS = ("state", "mechanism", "medium")
 QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
 RELEASED_FIELDS = 1 + len(AFTER_STORY) + 2  # the story, the variables, two bookkeeping fields
-AUTHORED_HEADER = ("template_id", "agent", *FIELDS, *LABELS, "author")
-_ONCE = {"unique": ["template_id"], "strict": "filter"}
-_AUTHORED = pa.DataFrameSchema({name: files.text() for name in AUTHORED_HEADER}, **_ONCE)
-# A user's own templates: of their own, or by a model, as it wrote them or edited.
-_WRITERS = files.text(r"authored|(llm|edited):\S+", "authored, llm:<model> or edited:<model>")
-OWN_FORM = pa.DataFrameSchema(
-    {"template_id": files.text(), "source": _WRITERS, "agent": files.text()}
-    | {name: files.text() for name in (*FIELDS, "author")},
-    **_ONCE,
+HEADER = ("template_id", "agent", *FIELDS, "author")
+_SOURCES = files.text(
+    r"authored|(llm|edited):\S+", "authored, llm:<model> or edited:<model>", required=False
+)
+FORM = pa.DataFrameSchema(
+    {name: files.text() for name in HEADER}
+    | {name: files.text(required=False) for name in LABELS}
+    | {"source": _SOURCES},
+    unique=["template_id"],
+    strict="filter",
 )
 
 
-def read_own(path: Path | str) -> pd.DataFrame:
-    """A file of `OWN_FORM`, such as the form for writing makes, as a template table; it may have no
-    row. Errors: `InputError` that names every row and field at fault.
-    """
-    return template_table(files.read_form(path, OWN_FORM).to_dict("records"))
+def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFrame:
+    """Read a template file: of `FORM` (comma-separated, with a header) or a released `bigtom.csv`.
 
-
-def read_templates(path: Path | str) -> pd.DataFrame:
-    """Read a template file: ours (comma-separated, with a header) or a released `bigtom.csv`.
-
-    The layout tells which. Returns a template table; `source` is `authored` or `released:<file
-    name>`. Errors: `InputError` that names every row and field at fault.
+    The layout tells which. Returns a template table; `source` is `released:<file name>`, else what
+    the file says, `authored` if it has no such column. Errors: `InputError` that names every row
+    and field at fault.
     """
     path, first = Path(path), files.read_text(path).partition("\n")[0]
     if re.match(r'"?template_id\b', first):
-        rows = files.read_form(path, _AUTHORED).assign(source="authored").to_dict("records")
+        written = files.read_form(path, FORM).to_dict("records")
+        rows = [{"source": "authored", **row} for row in written]
     elif first.count(";") >= RELEASED_FIELDS // 2:
         rows = _released_rows(path)
     else:
-        known = f"the header {','.join(AUTHORED_HEADER[:4])},… or {RELEASED_FIELDS} fields by ';'"
+        known = f"the header {','.join(HEADER[:4])},… or {RELEASED_FIELDS} fields by ';'"
         raise InputError(f"{path}: row 1: found {first[:60]!r}, expected {known}")
-    if not rows:
+    if not rows and not may_be_empty:
         raise InputError(f"{path}: no template in it")
     return template_table(rows)
 
@@ -63,18 +59,17 @@ def read_templates(path: Path | str) -> pd.DataFrame:
 def _released_rows(path: Path) -> list[dict]:
     rows, problems, first = [], [], {}
     for number, (story, *cells) in files.csv_rows(path, ";"):
-        where = f"row {number}"
-        if (earlier := first.setdefault((story, *cells), number)) != number:
-            problems.append(f"{where}: stands in row {earlier} too, expected once")
         told = [part.strip() + "." for part in story.split(".") if part.strip()]
-        if 1 + len(cells) != RELEASED_FIELDS:
-            problems.append(f"{where}: found {1 + len(cells)} fields, expected {RELEASED_FIELDS}")
-        elif len(told) != len(STORY):
-            found = f"found {len(told)} sentences, expected {len(STORY)}"
-            problems.append(f"{where}, field story: {found}")
+        if (earlier := first.setdefault((story, *cells), number)) != number:
+            problems.append(f"row {number}: stands in row {earlier} too, expected once")
+        elif (found := 1 + len(cells)) != RELEASED_FIELDS:
+            problems.append(f"row {number}: found {found} fields, expected {RELEASED_FIELDS}")
+        elif (found := len(told)) != len(STORY):
+            what = f"found {found} sentences, expected {len(STORY)}"
+            problems.append(f"row {number}, field story: {what}")
         else:
             row = dict(zip(FIELDS, [*told, *cells[:-2]], strict=True))
-            problems += [f"{where}, field {f}: found nothing" for f in FIELDS if not row[f]]
+            problems += [f"row {number}, field {f}: found nothing" for f in FIELDS if not row[f]]
             ids = {"template_id": f"{path.stem}-{number:03d}", "source": f"released:{path.stem}"}
             rows.append({**ids, "agent": agent_name(row), **row})
     refuse(problems, str(path))
@@ -112,22 +107,16 @@ def written_out(template: Mapping[str, str]) -> str:
 def parse_generation(text: str) -> dict[str, str] | Unparsed:
     """One written-out template from a model's answer, or the reason why there is none.
 
-    Strict: every label of `FIELDS` once, in order, each with text on its own line; the case of
-    labels and numbers before them do not matter. Text before the first label and after the last
-    line is not part of the template and is let pass.
+    Strict: every label of `FIELDS` once, in order, each with text on its own line. The case of
+    labels does not matter, nor do numbers before them and text before the first or after the last.
     """
-    found, labels = labelled(text), [label(name) for name in FIELDS]
+    labels = [label(name) for name in FIELDS]
+    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
+    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
+    found = [(head, value) for head, value in found if head in labels]
     if fault := label_fault(found, labels, "variables"):
         return Unparsed(fault)
     return {name: value for name, (_, value) in zip(FIELDS, found, strict=True)}
-
-
-def labelled(text: str) -> list[tuple[str, str]]:
-    """The lines of a text that begin with a label of `FIELDS`: the label, and the rest."""
-    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
-    labels = [label(name) for name in FIELDS]
-    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
-    return [(head, value) for head, value in found if head in labels]
 
 
 def sentences(text: str) -> int:
@@ -140,9 +129,8 @@ def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
     texts = {name: template[name].strip() for name in FIELDS}
     problems = [f"{name}: empty" for name, text in texts.items() if not text]
-    for name, text in texts.items():
-        if text and (found := sentences(text)) != 1:
-            problems.append(f"{name}: {found} sentences instead of one")
+    counts = {name: sentences(text) for name, text in texts.items() if text}
+    problems += [f"{name}: {n} sentences instead of one" for name, n in counts.items() if n != 1]
     problems += [f"{name}: not a question" for name in QUESTIONS if not texts[name].endswith("?")]
     agent = template["agent"]
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):

@@ -10,7 +10,6 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request, stacked
 from tomlab.benchmarks.bigtom.items import templates as causal
-from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
 
@@ -28,35 +27,26 @@ def generation_requests(
     examples_seed: int = 0,
     seed: int = 0,
     replaced: Mapping[str, str] | None = None,
-    instruction: str = "",
-    temperature: float = TEMPERATURE,
-    max_tokens: int = MAX_TOKENS,
 ) -> list[Request]:
     """`count` requests for one new template each, with three examples drawn by `examples_seed`.
 
-    examples: a template table. instruction: what is asked for in place of any new story, such as
-    "Write a story about a farm." (Fig. 7). All attempts of one call show the same examples and
-    differ in the sampling seed, as the paper asks for several completions of one prompt.
+    All show the same examples and differ in the sampling seed alone, as the paper asks for several
+    completions of one prompt. examples: a template table.
     """
-    if len(examples) < EXAMPLES:
-        raise InputError(f"examples: found {len(examples)} example templates, expected {EXAMPLES}")
     labels = "\n".join(causal.label(name) for name in causal.FIELDS)
     rules = prompts.filled("bigtom/generation", replaced, labels=labels)
     turns = [{"role": "system", "content": rules}]
-    asked = {"role": "user", "content": instruction} if instruction else _ASK
     for example in random.Random(examples_seed).sample(examples.to_dict("records"), EXAMPLES):
         turns += [_ASK, {"role": "assistant", "content": causal.written_out(example)}]
     # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
-    options = {"seed": seed, "shared_prefix": asked["content"]}
-    messages = (*turns, asked)
-    return [Request(messages, max_tokens, temperature, sample=i, **options) for i in range(count)]
+    options = {"seed": seed, "shared_prefix": _ASK["content"]}
+    asked = (*turns, _ASK)
+    return [Request(asked, MAX_TOKENS, TEMPERATURE, sample=i, **options) for i in range(count)]
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
-    """What became of each request: a template table with `status`, `reason` and the raw `text`.
-
-    Nothing is dropped: an answer that is no template keeps its text and the reason, with empty
-    variables. status is one of `STATUSES`.
+    """What became of each request: a template table with `status` (of `STATUSES`), `reason` and the
+    raw `text`. What is no template keeps its text and the reason, with empty variables.
     """
     rows = []
     for number, response in enumerate(responses, start=1):

@@ -155,7 +155,7 @@ def _read(path: Path | str, kind: Any) -> Any:
     try:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        problems = [files.field_at(e["loc"]) + files.complaint(e) for e in error.errors()]
+        problems = [files.complaint(case) for case in error.errors()]
     return refuse(problems, str(path))
 
 

@@ -163,13 +163,12 @@ def read_sets(path: Path | str) -> list[dict]:
         content = _unpacked(content, file)
     text = files.decoded(content, file)
     try:
-        records = files.parsed(text)
-        problems = [*files.unfit(records)]
+        records = files.parsed(text, nan=True)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
         raise InputError(f"{file}: found {files.shown(records)}, expected a list of question sets")
-    first = {}
+    first, problems = {}, []
     for number, record in enumerate(records, start=1):
         set_id = record.get("set_id") if isinstance(record, dict) else None
         where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
@@ -196,10 +195,7 @@ def _complaints(record: Any) -> list[str]:
     try:
         QuestionSet.model_validate(record)
     except pydantic.ValidationError as error:
-        return [
-            files.field_at(case["loc"]) + files.complaint(case, _EXPECTED.get(case["loc"]))
-            for case in error.errors()
-        ]
+        return [files.complaint(case, _EXPECTED.get(case["loc"])) for case in error.errors()]
     return []
 
 

@@ -20,7 +20,6 @@ from tomlab import paths
 from tomlab.errors import InputError, refuse
 from tomlab.records.files import (
     complaint,
-    field_at,
     is_text,
     json_lines,
     read_text,
@@ -122,7 +121,7 @@ def _fault(error: Mapping) -> str:
         belief, place = f"belief {place[1] + 1}, ", place[2:] or ("belief",)
     if place == ("source",):
         expected = "authored, grammar, llm:<model> or released:<name>"
-    return belief + field_at(place) + complaint(error, expected)
+    return belief + complaint({**error, "loc": place}, expected)
 
 
 def rows(record: Mapping) -> list[Row]:

@@ -60,10 +60,9 @@ WORDINGS = yaml_beside(__file__)
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """The items of each story: three questions and the other judgment wordings.
 
-    stories: a story table (`stories`). Beyond the columns of every items table:
-    `scenario`, `severity`, `story_id`, `variant` (the judgment's wording) and `reality` (the option
-    that fits if X knew). `group_id` is the set of entities, whose three stories share a sentence
-    and an answer. Options are shuffled by `seed` and the item's id.
+    stories: a story table. Beyond the columns of every items table: `scenario`, `severity`,
+    `story_id`, `variant` (the judgment's wording) and `reality` (the option that fits if X knew).
+    `group_id` is the set of entities. Options are shuffled by `seed` and the item's id.
     """
     items = [item for story in stories.to_dict("records") for item in _items(story, seed)]
     return check(pd.DataFrame(items), "items", "simpletom items")
@@ -110,25 +109,21 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """The behavior and judgment items with the model's own mental-state answer before them.
 
-    responses: of one model, by `none`. Adds `reminder`, the earlier question with its answer as it
+    responses: of one model. Adds `reminder`, the earlier question with the first answer to it as it
     goes into the prompt, and `reminder_parsed`: False where that answer named no option, so that
-    the model is shown its own words instead of a letter. With repeats the first answer counts.
-    Items whose story was not asked, or whose request failed, are left out.
+    the model is shown its own words. Items whose story has no such answer are left out.
     """
     own = responses.query("method == 'none' and sample == 0").dropna(subset="response")
     states = items[items["question_type"] == "mental_state"].merge(own, on="item_id")
-    shown = {row["story_id"]: _reminder(row) for row in states.to_dict("records")}
-    applied = items[items["question_type"].isin(QUESTIONS[1:]) & items["story_id"].isin(shown)]
-    reminders = [shown[story_id] for story_id in applied["story_id"]]
-    return applied.assign(
-        reminder=[text for text, _ in reminders], reminder_parsed=[known for _, known in reminders]
-    )
+    columns = ["story_id", "reminder", "reminder_parsed"]
+    shown = pd.DataFrame(map(_reminder, states.to_dict("records")), columns=columns)
+    return items[items["question_type"].isin(QUESTIONS[1:])].merge(shown, on="story_id")
 
 
-def _reminder(row: Mapping) -> tuple[str, bool]:
+def _reminder(row: Mapping) -> tuple[str, str, bool]:
     key = read_answer(row["response"], row["finish_reason"], cot=False).key
     words = f"({key})" if key else " ".join(visible(row["response"])[0].split())[:200]
-    return f"Question: {_options(row)}\nAnswer: {words}\n", key is not None
+    return row["story_id"], f"Question: {_options(row)}\nAnswer: {words}\n", key is not None
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:

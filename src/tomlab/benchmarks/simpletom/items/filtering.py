@@ -3,7 +3,8 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,19 +26,10 @@ QUESTIONS = {
     "action_unaware": ("no", "yes"),
     "action_aware": ("no", "yes"),
 }
-_KEY = pa.DataFrameSchema(
-    {
-        "story_id": files.text(),
-        "question": files.one_of(QUESTIONS),
-        "acceptable": files.text(),
-    },
-    unique=["story_id", "question"],
-    strict="filter",
-)
 
 
 def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of an annotations file. known_stories: ids that may stand in it; any without."""
+    """The schema of an annotations file. known_stories: ids that may stand in it; any if None."""
     return pa.DataFrameSchema(
         {
             "story_id": files.known(known_stories, "story"),
@@ -52,11 +44,10 @@ def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchem
 
 
 def read_annotations(path: Path | str, known_stories: set[str] | None = None) -> pd.DataFrame:
-    """An annotations file: CSV with `ANNOTATION_COLUMNS`, one row an answer; it may have no row.
+    """An annotations file, as `annotations_form` has it: one row an answer, or none at all.
 
-    known_stories: ids that may stand in it; any without. annotator_kind: `human` or `llm:<model>`,
-    said by the file, never assumed.
-    Errors: `InputError` with all bad rows at once, by line number.
+    annotator_kind: `human` or `llm:<model>`, said by the file, never assumed. Errors: `InputError`
+    with all bad rows at once, by line number.
     """
     return files.read_form(path, annotations_form(known_stories))
 
@@ -84,40 +75,6 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(status=np.select(cases, ["invalid", "valid"], "unannotated"))
 
 
-def qualification(annotations: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
-    """App. D.2: who gave an acceptable answer to everything in the key.
-
-    key: of `read_key`. Returns one row an annotator: `annotator, annotator_kind, passed, missed`.
-    A question left open counts as missed. Without a key there is nobody to tell.
-    """
-    if key.empty:
-        return pd.DataFrame(columns=["annotator", "annotator_kind", "passed", "missed"])
-    given = annotations.set_index(["annotator", "story_id", "question"])["answer"].to_dict()
-    rows, who = [], ["annotator", "annotator_kind"]
-    for annotator, kind in annotations[who].drop_duplicates().itertuples(index=False):
-        missed = []
-        for row in key.itertuples():
-            answer = given.get((annotator, row.story_id, row.question), "nothing")
-            if answer not in row.acceptable.split("|"):
-                missed.append(f"{row.story_id} {row.question}: {answer}, not {row.acceptable}")
-        rows.append([annotator, kind, not missed, "; ".join(missed)])
-    return pd.DataFrame(rows, columns=[*who, "passed", "missed"])
-
-
-def read_key(path: Path | str) -> pd.DataFrame:
-    """The answer key of App. D.2: CSV with `story_id, question, acceptable` (answers separated by
-    |); it may have no row. Errors: `InputError` with all bad rows at once, by line number.
-    """
-    return files.read_form(path, _KEY, _acceptable)
-
-
-def _acceptable(key: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    for row, question, given in key[["question", "acceptable"]].itertuples():
-        allowed = QUESTIONS.get(question)
-        if allowed and not set(given.split("|")) <= set(allowed):
-            yield row, "acceptable", f"some of {', '.join(allowed)}, separated by |"
-
-
 def agreement_report(annotations: pd.DataFrame, sets: Mapping[str, str]) -> pd.DataFrame:
     """Agreement on each question, people (`human`) and models (`llm`) apart.
 
@@ -126,46 +83,37 @@ def agreement_report(annotations: pd.DataFrame, sets: Mapping[str, str]) -> pd.D
     nominal) with its interval over sets of entities, see `alpha_interval`. sets: by story.
     """
     rows = []
-    for kind in ("human", "llm"):
-        part = of_kind(annotations, kind)
-        for question, answers in QUESTIONS.items():
-            here = part[part["question"] == question]
-            if here.empty:
-                continue
-            codes = here.assign(code=here["answer"].map(answers.index))
-            wide = codes.pivot(index="story_id", columns="annotator", values="code")
-            level = "ordinal" if len(answers) > 2 else "nominal"
-            found = agreement(wide, level)
-            reached = [found["units"], found["percent_agreement"], level, found["alpha"]]
-            interval = alpha_interval(wide, level, wide.index.map(sets))
-            rows.append([kind, question, wide.shape[1], *reached, *interval])
+    for kind, (question, answers) in product(("human", "llm"), QUESTIONS.items()):
+        here = of_kind(annotations, kind).query("question == @question")
+        if here.empty:
+            continue
+        codes = here.assign(code=here["answer"].map(answers.index))
+        wide = codes.pivot(index="story_id", columns="annotator", values="code")
+        level = "ordinal" if len(answers) > 2 else "nominal"
+        found = agreement(wide, level)
+        reached = found["units"], found["percent_agreement"], level, found["alpha"]
+        interval = alpha_interval(wide, level, wide.index.map(sets))
+        rows.append((kind, question, wide.shape[1], *reached, *interval))
     columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
 
-def screen(stories: pd.DataFrame) -> pd.DataFrame:
-    """Every fault of form of every story: `story_id, source, filter, reason, dropped`.
+def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
+    """Every fault of every story: `story_id, source, filter, reason, dropped`.
 
-    Released stories are reported and never dropped: without them it would be another benchmark.
-    """
-    problems = [format_problems(story) for story in stories.to_dict("records")]
-    found = stories[["story_id", "source"]].assign(filter="format", reason=problems)
-    found = found.explode("reason", ignore_index=True).dropna(subset="reason", ignore_index=True)
-    return found.assign(dropped=~is_released(found["source"]))
-
-
-def duplicates(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
-    """Sets of entities whose base story tells another set's again, as faults like `screen`'s.
-
-    vectors: one a row of `base_stories(stories)`. All stories of such a set are at fault.
+    vectors: one a row of `base_stories(stories)`. Where one of these tells another again, all
+    stories of its set are at fault. Released stories are reported and never dropped.
     """
     base = base_stories(stories)
     again = {
         base["set_id"][row]: f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
         for row, earlier, cosine in near_duplicates(vectors, threshold)
     }
-    found = stories[stories["set_id"].isin(again)].assign(filter="near-duplicate")
-    found = found.assign(reason=found["set_id"].map(again), dropped=~is_released(found["source"]))
+    problems = [format_problems(story) for story in stories.to_dict("records")]
+    form = stories.assign(filter="format", reason=problems).explode("reason")
+    twice = stories.assign(filter="near-duplicate", reason=stories["set_id"].map(again))
+    found = pd.concat([form, twice]).dropna(subset="reason", ignore_index=True)
+    found = found.assign(dropped=~is_released(found["source"]))
     return found[["story_id", "source", "filter", "reason", "dropped"]]
 
 

@@ -17,7 +17,6 @@ _KIND = "(?:Object|Person|Action|Event|Business)"
 _ENTITY = rf"(?i)\b{_KIND}(?:/{_KIND})* ([XYZ])\s*="
 _NOBODY = ("", "none", "n/a", "nobody", "no one")
 _QUESTION = r"(?i)\W*Question ([1-4])\W*:\W*(.*?)\W*"
-_RATING = r"""(?i)[\s"'*]*(?:(?:rating|answer)[\s*]*:)?[\s"'*]*([1-5])[\s"'*.]*"""
 
 
 def entities_line(entities: Mapping[str, str]) -> str:
@@ -103,12 +102,6 @@ def parse_generation(text: str) -> list[dict] | Unparsed:
         for severity in [of] if of else SEVERITIES:
             stories[severity][name] = told
     return list(stories.values())
-
-
-def parse_rating(text: str) -> int | Unparsed:
-    """The number from 1 to 5 that an answer consists of."""
-    hit = re.fullmatch(_RATING, text)
-    return int(hit[1]) if hit else Unparsed("not one number from 1 to 5")
 
 
 def parse_annotation(text: str) -> dict[str, str] | Unparsed:

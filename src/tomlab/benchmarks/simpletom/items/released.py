@@ -5,119 +5,110 @@ choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|j
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
 import pandas as pd
+from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
 from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError, refuse
+from tomlab.params import fits
 from tomlab.records import files
-from tomlab.records.files import is_text, shown
 from tomlab.records.tidy import check
 
 HUB_ID = "allenai/SimpleToM"
-# Config, the end of its ids, the question type it holds.
-CONFIGS = (
-    ("mental-state-qa", "aware", "mental_state"),
-    ("behavior-qa", "action", "behavior"),
-    ("judgment-qa", "judge", "judgment"),
-)
-STORIES = 1147  # Sec. 3.2
-_FIELDS = ("id", "story", "question", "scenario_name", "choices", "answerKey")
-_ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(aware|action|judge)")
+CONFIGS = ("mental-state-qa", "behavior-qa", "judgment-qa")
+# What is asked, by the end of an id.
+QUESTIONS = {"aware": "mental_state", "action": "behavior", "judge": "judgment"}
+_ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)")
+_Id = Annotated[str, fits(_ID.fullmatch, "…_sev<1|2|3>_<aware|action|judge>")]
+_Text = Annotated[str, Field(pattern=r"\S")]
+_Texts = Annotated[list[_Text], fits(lambda texts: len({*texts}) == len(texts), "different texts")]
+_Keys = Annotated[list[str], fits(lambda keys: keys in ([*"AB"], [*"ABC"]), "A, B or A, B, C")]
 
 
-def read_released(
-    source: Path | str = HUB_ID, revision: str | None = None, stories: int | None = None
-) -> pd.DataFrame:
+class _Question(BaseModel, strict=True):
+    id: _Id
+    story: _Text
+    question: _Text
+    scenario_name: _Text
+    texts: _Texts = Field(validation_alias=AliasPath("choices", "text"))
+    keys: _Keys = Field(validation_alias=AliasPath("choices", "label"))
+    right: str = Field(validation_alias="answerKey")
+
+    @model_validator(mode="after")
+    def _go_together(self) -> Self:
+        if len(self.texts) != len(self.keys) or self.right not in self.keys:
+            raise ValueError("expected a text for each label, and one of the labels as answerKey")
+        return self
+
+
+def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> pd.DataFrame:
     """The released questions as an items table, with the columns of `simpletom.compose`.
 
-    source: a folder in the hub's layout, or a hub id (give the commit as `revision` to pin it).
-    stories: how many are expected of each question; 1,147 from the hub, any equal number from a
-    folder. Errors: `InputError` that names file, row and field of everything at fault.
+    source: a folder in the hub's layout, or a hub id; `revision` pins its commit. Errors:
+    `InputError` that names file, row and field of everything at fault.
     """
-    folder, local = Path(source), paths.kind(source) == "folder"
     rows, problems, first = [], [], {}
-    for config, end, kind in CONFIGS:
+    for config in CONFIGS:
         where = f"{config}/test.jsonl"
-        if local:
-            loaded, odd = files.json_lines(files.read_text(folder / where))
-            problems += [f"{where}, {what}" for what in odd]
-            problems += [] if loaded or odd else [f"{where}: no row in it"]
-        else:
-            loaded = enumerate(_from_hub(str(source), config, revision), start=1)
-        for number, row in loaded:
-            faults = list(_faults(row, end))
-            if not faults and first.setdefault(row["id"], number) != number:
-                faults = [f"field id: {row['id']!r} stands in row {first[row['id']]}"]
-            problems += [f"{where}, row {number}, {fault}" for fault in faults]
-            if not faults:
-                rows.append(_item(row, kind, f"released:{folder.resolve().name}"))
+        loaded, odd = _lines(source, config, revision)
+        problems += [f"{where}, {what}" for what in odd]
+        problems += [] if loaded or odd else [f"{where}: no row in it"]
+        for number, value in loaded:
+            at = f"{where}, row {number}"
+            try:
+                row = _Question.model_validate(value)
+            except ValidationError as error:
+                for case in error.errors(include_url=False):
+                    problems.append(f"{at}, {files.complaint(case)}")
+                continue
+            if (earlier := first.setdefault(row.id, at)) != at:
+                problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")
+            rows.append(_item(row, f"released:{Path(source).resolve().name}"))
     refuse(problems, str(source))
     items = pd.DataFrame(rows)
     asked = items.groupby("story_id", sort=False)["question_type"].nunique()
-    lone = asked.index[asked < len(CONFIGS)]
-    refuse([f"story {shown(id)}: expected all three questions on it" for id in lone], str(source))
-    expected = stories or (len(asked) if local else STORIES)
-    if len(asked) != expected:
-        raise InputError(f"{source}: found {len(asked)} stories, expected {expected}")
+    lone = asked.index[asked < len(QUESTIONS)]
+    refuse([f"story {name!r}: expected all three questions on it" for name in lone], str(source))
     return check(items, "items", str(source))
 
 
-def _from_hub(name: str, config: str, revision: str | None) -> list[dict]:
-    import datasets
+def _lines(
+    source: Path | str, config: str, revision: str | None
+) -> tuple[list[tuple[int, Any]], list[str]]:
+    """The rows of a config by their number, and what is wrong with lines that are none."""
+    if paths.kind(source) == "folder":
+        return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
+    import datasets  # takes seconds
 
     try:
-        return datasets.load_dataset(name, config, split="test", revision=revision).to_list()
+        rows = datasets.load_dataset(str(source), config, split="test", revision=revision)
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         what = f"neither a folder nor to be had from the hub ({' '.join(str(error).split())[:200]})"
-        raise InputError(f"{name}, {config}: {what}") from None
+        raise InputError(f"{source}, {config}: {what}") from None
+    return [*enumerate(rows, start=1)], []
 
 
-def _faults(row: Any, end: str) -> Iterator[str]:
-    if not isinstance(row, dict):
-        yield f"found {shown(row)}, expected an object"
-        return
-    for name in _FIELDS:
-        if not (isinstance(row.get(name), dict) if name == "choices" else is_text(row.get(name))):
-            expected = "texts and labels" if name == "choices" else "text"
-            yield f"field {name}: found {shown(row.get(name, ''))}, expected {expected}"
-    named, choices, key = (row.get(name) for name in ("id", "choices", "answerKey"))
-    if is_text(named) and not (_ID.fullmatch(named) and named.endswith(f"_{end}")):
-        yield f"field id: found {shown(named)}, expected …_sev<1|2|3>_{end}"
-    if not isinstance(choices, dict):
-        return
-    texts, labels = choices.get("text", ""), choices.get("label", "")
-    if not isinstance(texts, list) or not all(map(is_text, texts)):
-        yield f"field choices: found {shown(texts)}, expected a list of texts"
-    elif labels not in (["A", "B"], ["A", "B", "C"]) or len(set(texts)) != len(labels):
-        found = f"labels {shown(labels)} for {shown(texts)}"
-        yield f"field choices: found {found}, expected A, B and as many different texts"
-    elif is_text(key) and key not in labels:
-        yield f"field answerKey: found {shown(key)}, expected one of {', '.join(labels)}"
-
-
-def _item(row: Mapping, kind: str, source: str) -> dict:
-    parts, texts = _ID.fullmatch(row["id"]), list(row["choices"]["text"])
-    right = texts["ABC".index(row["answerKey"])]
+def _item(row: _Question, source: str) -> dict:
+    parts, right = _ID.fullmatch(row.id), row.texts[row.keys.index(row.right)]
     return {
         "benchmark": "simpletom",
-        "item_id": row["id"],
+        "item_id": row.id,
         "group_id": parts["set"],
-        "question_type": kind,
-        "story": row["story"],
-        "question": row["question"],
-        "choices": texts,
+        "question_type": QUESTIONS[parts["end"]],
+        "story": row.story,
+        "question": row.question,
+        "choices": row.texts,
         "answer": right,
         "source": source,
-        "scenario": row["scenario_name"],
+        "scenario": row.scenario_name,
         "severity": int(parts["severity"]),
         "story_id": parts["story"],
         # The questions do not tell who is who.
         **dict.fromkeys(ENTITIES, ""),
         "variant": "main",
-        "reality": next(text for text in texts if text != right),
+        "reality": next(text for text in row.texts if text != right),
     }

@@ -1,4 +1,4 @@
-"""Comparing a run's models from the command line, and every metric that the four benchmarks have."""
+"""Differences in pairs of what the default run wrote: every metric of the four benchmarks."""
 
 from importlib import import_module
 from itertools import product
@@ -7,73 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tomlab import compare, params, paths
+from tomlab import paths
 from tomlab.records import tidy
 from tomlab.scoring.paired import FEW, SWAPS, differences
 from tomlab.scoring.variants import protocol
 
 BENCHMARKS = ("bigtom", "fantom", "omnitom", "simpletom")
 MODELS = ("smollm2-135m", "random", "omniscient")
-RUN = {"run": {"benchmarks": {"bigtom": {}, "fantom": {}}, "models": ["mine", "yours"]}}
 
 
-def scores(model, right):
-    """BigToM's scores of eight templates, forward beliefs: how many have both versions right."""
-    cells = product(range(8), ("true_belief", "false_belief"), ("0-shot", "1-shot"))
-    frame = pd.DataFrame(cells, columns=["group_id", "condition", "method"])
-    frame["score"] = (frame["group_id"] < right).astype(float)
-    frame["outcome"] = frame["score"].map({1.0: "correct", 0.0: "wrong"})
-    frame["group_id"] = "t" + frame["group_id"].astype(str)
-    frame["item_id"] = frame["group_id"] + "/" + frame["condition"]
-    return frame.assign(
-        model=model, sample=0, variable="forward_belief", initial_belief=1, by_released_rule=True
-    )
-
-
-@pytest.fixture
-def a_run(tmp_path, monkeypatch):
-    """A run of two models by BigToM alone, of what params.yaml names two benchmarks for."""
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    monkeypatch.setattr(params, "load", lambda: RUN)
-    for model, right in (("mine", 7), ("yours", 2)):
-        tidy.write(scores(model, right), "scores", paths.result("scores", "bigtom", model))
-
-
-def lines(printed, pair):
-    return [line.split() for line in printed.splitlines() if pair in line]
-
-
-def test_differences_of_a_run_are_printed(a_run, capsys):
-    assert compare.main([]) == 0
-    said = capsys.readouterr()
-    first, _ = lines(said.out, "tb_and_fb")[:2]
-    assert first[:6] == [
-        "tb_and_fb",
-        "forward_belief/tb_and_fb/1",
-        "0-shot",
-        "mine",
-        "yours",
-        "0.625",
-    ]
-    # Five of five templates: 2 / 2^5.
-    assert first[-2:] == ["0.062", "8"]
-    assert "fantom" not in said.out
-
-
-def test_without_a_run_it_says_what_makes_one(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    monkeypatch.setattr(params, "load", lambda: RUN)
-    assert compare.main([]) == 1
-    said = capsys.readouterr().err
-    assert "no scores of a benchmark in `run`; `make figures` writes them" in said
-    assert str(tmp_path) in said
-
-
-def of_default_run(benchmark):
-    found = compare.scores_of(benchmark, MODELS)
-    if found is None:
+def of_default_run(benchmark) -> pd.DataFrame:
+    judged = paths.RESULTS / "judges" / benchmark / "scores.parquet"
+    files = [paths.result("scores", benchmark, model) for model in MODELS]
+    found = [judged] if judged.exists() else [path for path in files if path.exists()]
+    if not found:
         pytest.skip("there is no run: `make figures` makes one")
-    return found
+    return tidy.read("scores", *found)
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)

@@ -1,0 +1,50 @@
+"""A benchmark's notebook of figures, run on a small run in a folder apart."""
+
+import json
+
+import pandas as pd
+
+from replies import of_baseline
+from tomlab import paths
+from tomlab.records import tidy
+
+
+def cells(name):
+    """The code of a benchmark's notebook by the ids of its cells."""
+    path = paths.ROOT / f"notebooks/5_figures/{name}.ipynb"
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return {c["id"]: "".join(c["source"]) for c in found if c["cell_type"] == "code"}
+
+
+def by_baseline(benchmark, items, policy, methods):
+    """What a baseline answers by several methods."""
+    answers = [of_baseline(benchmark, items, policy, method) for method in methods]
+    return pd.concat(answers, ignore_index=True)
+
+
+def write(folder, patch, benchmark, items, answers, **options):
+    """The tables of a run in the folder, where notebooks look for them; returns its scores.
+
+    answers: responses by model; options: of `score`.
+    """
+    patch.setattr(paths, "RESULTS", folder)
+    patch.setattr(paths, "DOCS", folder / "docs")
+    tidy.write(items, "items", paths.result("items", benchmark.NAME))
+    every = []
+    for model, responses in answers.items():
+        own = responses.assign(model=model)
+        scores = benchmark.score(items, own, **options)
+        made = {"responses": own, "scores": scores, "metrics": benchmark.metrics(scores)}
+        for kind, table in made.items():
+            tidy.write(table, kind, paths.result(kind, benchmark.NAME, model))
+        every.append(scores)
+    return pd.concat(every, ignore_index=True)
+
+
+def draw(name, models):
+    """Run all cells of a benchmark's notebook for these models of the run."""
+    parameters, *code = cells(name).values()
+    assert parameters.startswith("models =")
+    names = {"models": models}
+    for source in code:
+        exec(source, names)  # noqa: S102
