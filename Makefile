@@ -26,12 +26,24 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures plan book test exports test-exports params verify lint lab data lock clean
+.PHONY: figures chains plan book test exports test-exports params verify lint lab data lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
-	@python -m tomlab.pipeline.chains --chains $(CHAINS)
+	@dvc status --quiet && echo 'Everything is up to date.' || $(MAKE) --no-print-directory chains
 	@echo 'The book: results/book/index.html'
+
+# The stages of a benchmark, generation to figures, share no output with those of another, so that each
+# benchmark may have a `dvc repro` of its own. The last one, of everything, alone would do the same.
+REPRO := dvc --wait-for-lock repro
+chains:
+	@$(REPRO) --single-item settings
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) \
+		$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p')
+	@$(REPRO)
+
+chain-%:
+	@$(REPRO) --single-item $$(dvc stage list --name-only | grep -E '@$*(-|$$)')
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
 plan: data
@@ -53,16 +65,15 @@ test-exports: $(EXPORT)/.ready data
 
 # Is params.yaml right? Every stage asks first.
 params: data
-	@python -m tomlab.pipeline.stages
+	@python -m tomlab.pipeline.settings
 
 # Were the kept answers given? A sample is asked again, about three minutes.
 verify: data
-	@python -m tomlab.pipeline.verify
+	@python -m tomlab.pipeline.answers verify
 
 lint: $(READY)
 	ruff check .
 	ruff format --check .
-	python -m tomlab.pipeline.check_notebooks notebooks
 
 lab: data
 	jupyter lab notebooks
@@ -81,11 +92,11 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
-# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what the others bring.
+# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what inspect-ai brings.
 $(EXPORT)/.ready: PINNED = $(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt
 $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 	python -m venv --clear $(EXPORT)
-	$(PINNED) inspect-ai 'mlcroissant[parquet]'
+	$(PINNED) inspect-ai pandas pyarrow
 	$(PINNED) --no-deps --ignore-requires-python every-eval-ever
 	@touch $@
 

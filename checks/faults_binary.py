@@ -1,91 +1,16 @@
-"""What is no text and yet handed in, broken: the archive of FANToM's release, Parquet tables."""
+"""What is no text and yet handed in, broken: Parquet tables."""
 
-import gzip
-import io
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pandas as pd
-from faults_samples import Case, samples
+from faults_samples import Case
 
 from tomlab.benchmarks import bigtom
-from tomlab.benchmarks.fantom.items import sets
 from tomlab.paths import DATA
 from tomlab.records import tidy
-
-# Archives
-
-
-def archives(folder: Path) -> Iterator[Case]:
-    """fantom.tar.gz in every bad form; as the released one and as any archive."""
-    [good] = [one for name, one in samples().items() if name == "fantom_v1.json"]
-    content = good.files[good.path]
-
-    def member(name: str, body: bytes = content, **kind: Any) -> tuple[tarfile.TarInfo, bytes]:
-        info = tarfile.TarInfo(name)
-        info.size = len(body)
-        for option, value in kind.items():
-            setattr(info, option, value)
-        return info, body
-
-    def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
-        raw = io.BytesIO()
-        with tarfile.open(fileobj=raw, mode="w:gz") as tar:
-            for info, body in members:
-                tar.addfile(info, io.BytesIO(body))
-        return raw.getvalue()
-
-    link = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd", "size": 0}
-    hard = {"type": tarfile.LNKTYPE, "linkname": "../x", "size": 0}
-    whole = packed(member("fantom/fantom_v1.json"))
-    bomb = gzip.compress(bytes(512), 9)
-    odd = {
-        "cut": whole[: len(whole) // 2],
-        "cut by a byte": whole[:-1],
-        "a wrong sum": whole[:-8] + bytes(8),
-        "not gzip": content,
-        "a gzip without a tar": gzip.compress(content),
-        "empty": packed(),
-        "a link": packed(member("fantom_v1.json", b"", **link)),
-        "a hard link": packed(member("fantom_v1.json", b"", **hard)),
-        "a device": packed(member("fantom_v1.json", b"", type=tarfile.CHRTYPE)),
-        "a folder": packed(member("fantom_v1.json", b"", type=tarfile.DIRTYPE)),
-        "two of the name": packed(member("a/fantom_v1.json"), member("b/fantom_v1.json")),
-        "no JSON": packed(member("readme.txt")),
-        "bad JSON": packed(member("fantom_v1.json", content[:-9])),
-        "a bomb": packed(member("fantom_v1.json", bytes(600_000_000))),
-        "noise after gzip's head": bomb[:10] + Random(0).randbytes(500),
-    }
-    for what, archive in odd.items():
-
-        def read(archive: bytes = archive) -> Any:
-            folder.mkdir(exist_ok=True)
-            path = folder / "fantom.tar.gz"
-            path.write_bytes(archive)
-            return sets.read_sets(path)
-
-        yield Case(f"fantom.tar.gz: {what}", read, ("fantom.tar.gz",))
-
-    def outside() -> None:
-        """Paths that lead out are read where they are, and nothing is written."""
-        folder.mkdir(exist_ok=True)
-        path = folder / "fantom.tar.gz"
-        members = [member("../../evil.json"), member("/tmp/evil-fantom.json")]
-        path.write_bytes(packed(*members))
-        before = {*folder.parent.rglob("*")}
-        try:
-            sets.read_sets(path)
-        finally:
-            assert before == {*folder.parent.rglob("*")}
-            assert not Path("/tmp/evil-fantom.json").exists()
-
-    yield Case("any fantom.tar.gz: paths that lead out", outside, ("fantom.tar.gz",))
-
-
-# Parquet
 
 
 def parquet(folder: Path) -> Iterator[Case]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from faults_binary import archives, parquet
+from faults_binary import parquet
 from faults_samples import Case, Sample, samples, table
 
 BIG = 10_000_000  # characters of a gigantic field
@@ -24,7 +24,6 @@ def file_faults(folder: Path) -> Iterator[Case]:
     for number, (name, sample) in enumerate(samples().items()):
         place = folder / str(number)
         yield from _cases(name, sample, place)
-    yield from archives(folder / "archives")
     yield from parquet(folder / "parquet")
 
 

@@ -15,7 +15,8 @@ from tomlab.benchmarks.bigtom.items import templates
 from tomlab.benchmarks.fantom.items import cast, grammar, sets
 from tomlab.benchmarks.fantom.items import filtering as fantom_filtering
 from tomlab.benchmarks.omnitom import calibration
-from tomlab.benchmarks.omnitom.items import annotation, records
+from tomlab.benchmarks.omnitom.items import filtering as omnitom_filtering
+from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
 from tomlab.benchmarks.simpletom.items import stories, writing
 from tomlab.paths import DATA
@@ -128,8 +129,6 @@ def samples() -> dict[str, Sample]:
     flag |= {"kind": next(iter(fantom_filtering.KINDS)), "annotator_type": "human"}
     label = {"story_id": "1", "belief": "1", "annotator": "ann", "annotator_type": "human"}
     label |= {"dimension": "order", "label": "1"}
-    review = {"story_id": "1", "actor": "Ann", "belief": "It is red.", "remark": ""}
-    review |= {"reviewer": "ann", "reviewer_type": "human"}
     aligned = {"story_id": "1", "table": "gold", "actor": "Ann", "belief": "It is red."}
     aligned |= {"match_count": "1", "annotator": "ann"}
     answer = {"story_id": "s1", "annotator": "ann", "annotator_kind": "human"}
@@ -194,7 +193,7 @@ def samples() -> dict[str, Sample]:
         ),
         "annotations.csv (OmniToM)": one(
             "annotations.csv",
-            lambda path: annotation.read_annotations(path, known),
+            lambda path: omnitom_filtering.read_annotations(path, known),
             table(label, label | {"belief": "2"}),
             wrong={
                 "story_id": [*_NUMBER, "7", "01"],
@@ -203,17 +202,6 @@ def samples() -> dict[str, Sample]:
                 "annotator_type": [*_WHO, "llm:x"],
                 "dimension": ["", "depth", "Order"],
                 "label": [*_NUMBER, "4", "private"],
-            },
-            needs_rows=False,
-        ),
-        "reviews.csv": one(
-            "reviews.csv",
-            lambda path: annotation.read_reviews(path, known),
-            table(review, review | {"story_id": "2"}),
-            wrong={
-                "story_id": [*_NUMBER, "7", "01"],
-                **{name: [""] for name in ("actor", "belief", "reviewer")},
-                "reviewer_type": [*_WHO, "llm:x"],
             },
             needs_rows=False,
         ),

@@ -113,8 +113,8 @@ class Source(Section):
 
     source: GivenPath
     judgments: GivenPath
-    writer: Name
-    reader: Name
+    writer: ModelName
+    reader: ModelName
 
 
 class Seeds(Section):
@@ -131,9 +131,9 @@ class Run(Section):
     """The section `run`."""
 
     benchmarks: Annotated[dict[Name, Source], Field(min_length=1)]
-    models: Distinct[Name]
-    embedder: Name
-    judge: Name
+    models: Distinct[ModelName]
+    embedder: ModelName
+    judge: ModelName
     seeds: Seeds
     samples: Size
     prompts: dict[str, GivenPath]

@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from tomlab.benchmarks.bigtom.metrics import split_condition as of_bigtom
-from tomlab.benchmarks.fantom.metrics import split_condition as of_fantom
 from tomlab.benchmarks.omnitom.metrics import split_condition as of_omnitom
 from tomlab.benchmarks.simpletom.metrics import split_condition as of_simpletom
 
@@ -13,17 +12,6 @@ from tomlab.benchmarks.simpletom.metrics import split_condition as of_simpletom
     ("split", "condition", "levels"),
     [
         (of_bigtom, "forward_belief/true_belief/0", ("forward_belief", "true_belief", "0")),
-        (of_fantom, "inaccessible", ("inaccessible", "", "", "")),
-        (
-            of_fantom,
-            "inaccessible/second-order:cyclic",
-            ("inaccessible", "second-order:cyclic", "second-order:cyclic", ""),
-        ),
-        (
-            of_fantom,
-            "accessible/infoaccess/did_both",
-            ("accessible", "infoaccess/did_both", "infoaccess", "did_both"),
-        ),
         (of_simpletom, "judgment", ("judgment", "", "")),
         (of_simpletom, "judgment:three-way", ("judgment", "three-way", "")),
         (of_simpletom, "behavior/severity 2", ("behavior", "", "severity 2")),

@@ -22,7 +22,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(paths, "RESULTS", folder)
         patch.setattr(params, "load", lambda *_: exported.PARAMS)
         exported.write(folder)
-        assert command.main([]) == 0
+        assert command.main() == 0
         yield folder
 
 

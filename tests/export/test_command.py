@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
 import yaml
 
 import exported
@@ -12,27 +11,21 @@ from tomlab import params, paths
 from tomlab.export import __main__ as command
 
 
-@pytest.mark.parametrize("name", command.FORMATS)
-def test_without_results_it_says_what_makes_them(name, tmp_path, monkeypatch, capsys):
+def test_items_without_answers_are_no_results(results, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
     monkeypatch.setattr(params, "load", lambda *_: exported.PARAMS)
-    assert command.main([name]) == 1
-    assert "run `make figures` first" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["every-eval-ever", "inspect"])
-def test_items_without_answers_are_no_results(name, results, tmp_path, monkeypatch, capsys):
+    assert command.main() == 1
     (tmp_path / "items").symlink_to(results / "items")
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    assert command.main([name]) == 1
-    assert "no answers of this run yet" in capsys.readouterr().err
+    assert command.main() == 1
+    told = "no answers of this run yet; run `make figures` first"
+    assert capsys.readouterr().err.count(told) == 2
 
 
 def test_an_earlier_export_is_replaced(results):
-    gone = results / "exports" / "croissant" / "gone" / "items.parquet"
+    gone = results / "exports" / "inspect" / "gone" / "old.eval"
     gone.parent.mkdir(parents=True)
     gone.touch()
-    assert command.main(["croissant"]) == 0
+    assert command.main() == 0
     assert not gone.exists()
 
 
@@ -43,7 +36,7 @@ def test_answer_without_a_score_is_named(results, tmp_path, monkeypatch, capsys)
     told.loc[3, "item_id"] = "nobody"
     told.to_parquet(path)
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    assert command.main(["inspect"]) == 1
+    assert command.main() == 1
     assert "mine.parquet: no score of 'nobody'; run `make figures`" in capsys.readouterr().err
 
 
@@ -53,6 +46,5 @@ def test_it_runs_by_its_name_and_tells_what_it_wrote(tmp_path):
     environment = {**os.environ, "TOMLAB_ROOT": str(tmp_path)}
     order = [sys.executable, "-m", "tomlab.export"]
     said = subprocess.run(order, env=environment, capture_output=True, text=True, check=True)
-    n = sum(map(len, exported.ITEMS.values()))
-    assert said.stdout.splitlines()[-1].endswith(f"results/exports/croissant: {n} items")
-    assert (tmp_path / "results/exports/croissant/bigtom/croissant.json").exists()
+    assert said.stdout.splitlines()[-1].endswith("results/exports/inspect: 10 logs")
+    assert (tmp_path / "results/exports/inspect/bigtom/mine_0-shot.eval").exists()

@@ -45,7 +45,7 @@ def test_its_own_validator_finds_no_fault(folder, read_by_library):
 def test_accuracy_from_records_is_ours(results, folder, dataset, name, model, method, at):
     log, records = read(folder, dataset, at)
     result = f"{method}/outcome_rate/correct"
-    own = [record for record in records if record.get("evaluation_result_id") == result]
+    own = [record for record in records if record["evaluation_result_id"] == result]
     ours = exported.value(results, name, model, method, "outcome_rate", "correct")
     told = results_of(log)[result]["score_details"]
     accuracy = sum(record["evaluation"]["is_correct"] for record in own) / len(own)
@@ -96,7 +96,7 @@ def test_fact_questions_count_in_no_accuracy(folder):
     _, records = read(folder, "fantom", "tomlab/omniscient")
     facts = [record for record in records if record["metadata"]["question_type"] == "fact"]
     assert facts
-    assert not any("evaluation_result_id" in record for record in facts)
+    assert not any(record["evaluation_result_id"] for record in facts)
 
 
 @pytest.mark.parametrize(

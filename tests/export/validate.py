@@ -43,24 +43,6 @@ def inspect(folder: Path) -> list[dict]:
     return logs
 
 
-def croissant(folder: Path) -> dict[str, dict]:
-    """By benchmark the library's complaints and the records."""
-    import mlcroissant as mlc
-
-    found = {}
-    for path in folder.rglob("croissant.json"):
-        dataset = mlc.Dataset(jsonld=path)
-        rows = list(dataset.records(record_set="items"))
-        errors = sorted(dataset.metadata.ctx.issues.errors)
-        found[path.parent.name] = {"errors": errors, "records": rows}
-    return found
-
-
-def _plain(value: object) -> object:
-    """Texts come as bytes, numbers as those of NumPy."""
-    return value.decode() if isinstance(value, bytes) else value.item()
-
-
 if __name__ == "__main__":
     told = globals()[sys.argv[1].replace("-", "_")](Path(sys.argv[2]))
-    print(json.dumps(told, default=_plain))
+    print(json.dumps(told))

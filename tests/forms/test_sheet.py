@@ -9,7 +9,7 @@ from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
 from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
-from tomlab.benchmarks.omnitom.items.annotation import annotations_form, read_annotations
+from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
 from tomlab.errors import InputError
 from tomlab.forms import tasks
@@ -22,6 +22,9 @@ ANNOTATIONS = "story_id,annotator,annotator_kind,question,answer"
 LABELS = "story_id,belief,annotator,annotator_type,dimension,label"
 ALIGNMENTS = "story_id,table,actor,belief,match_count,annotator"
 TWO = pd.DataFrame({"template_id": ["t1", "t2"]})
+RATE, FLAG, MATCH = (
+    tasks.FORMS[name] for name in ("bigtom/ratings", "fantom/flags", "omnitom/alignments")
+)
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def file(tmp_path):
 @pytest.fixture
 def ratings(file):
     path = file(RATINGS)
-    return lambda who="Ana": Sheet(path, ratings_form(), TWO, who)
+    return lambda who="Ana": Sheet(path, ratings_form(), TWO, who, RATE)
 
 
 def lines(sheet):
@@ -64,14 +67,15 @@ def test_each_column_is_asked_of_each_template(ratings):
 
 
 def test_each_kind_of_fault_is_asked_of_each_set(file):
-    sheet = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana")
+    sheet = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana", FLAG)
     assert sheet.rows["kind"].tolist() == ["coherence", "safety", "answer"]
     assert sheet.choices() == ["yes", "no"]
 
 
 def test_what_may_be_answered_goes_by_the_question(file):
     stories = pd.DataFrame({"story_id": ["s1"]})
-    sheet = Sheet(file(ANNOTATIONS), simpletom.annotations_form(), stories, "Ana")
+    form = tasks.FORMS["simpletom/annotations"]
+    sheet = Sheet(file(ANNOTATIONS), simpletom.annotations_form(), stories, "Ana", form)
     allowed = {}
     while sheet.at is not None:
         allowed[sheet.rows.at[sheet.questions[sheet.at][0], "question"]] = tuple(sheet.choices())
@@ -80,21 +84,28 @@ def test_what_may_be_answered_goes_by_the_question(file):
 
 
 @pytest.mark.parametrize("name", tasks.FORMS)
-def test_every_form_has_a_file_a_schema_and_words_for_all_it_asks(name, tmp_path):
-    form = tasks.FORMS[name]
-    schema = tasks.schema(name)
-    tasks_of = pd.DataFrame({column: ["1"] for column in schema.columns})
-    open_ = {"verdict", "answer", "label", "meaning", "match_count", *form["ask"]}
-    if name.endswith("labels"):
-        open_.remove("answer")
-    given = tasks_of.drop(columns=[*open_, "kind", "dimension"], errors="ignore")
-    given = given if name != "simpletom/annotations" else given.drop(columns="question")
-    given = given.assign(match_count=[["0", "1"]]) if "match_count" in schema.columns else given
-    path = tmp_path / "form.csv"
-    path.write_text(paths.user_file(tasks.file(name, params.load())).read_text())
-    sheet = Sheet(path, schema, given, "Ana", form.get("whole", ()))
-    asked = sheet.rows[sheet.by[0]] if sheet.by else sheet.asked
-    assert list(form["ask"]) == list(asked)
+def test_every_form_has_a_file_a_schema_and_words_for_all_it_asks(name):
+    form, schema = tasks.FORMS[name], tasks.schema(name)
+    assert paths.user_file(tasks.file(name, params.load())).is_file()
+    if "by" in form:
+        assert list(form["ask"]) == schema.columns[form["by"]].metadata["allowed"]
+    assert {form.get("answer"), *(() if "by" in form else form["ask"])} - {None} <= {
+        *schema.columns
+    }
+
+
+def test_a_table_of_a_run_is_shown_under_its_headings(tmp_path):
+    path = tmp_path / "stories.parquet"
+    rows = [dict.fromkeys(tasks.FORMS["simpletom/annotations"]["shows"], text) for text in "xy"]
+    table = pd.DataFrame(rows).assign(story_id=["s1", "s2"], status=["story", "unparsed"])
+    table.to_parquet(path)
+    [one] = tasks.table(path, tasks.FORMS["simpletom/annotations"]).to_dict("records")
+    assert one["story_id"] == "s1"
+    assert one["shown"][:2] == [("Person X", "x"), ("Key information", "x")]
+    table.drop(columns="status").to_parquet(path)
+    assert "found released items" in complaint(
+        tasks.table, path, tasks.FORMS["simpletom/annotations"]
+    )
 
 
 # What stands in the file
@@ -111,24 +122,11 @@ def test_answers_are_in_the_file_at_once_as_filtering_reads_them(ratings):
     ]
 
 
-def test_undo_takes_answers_back_one_by_one(ratings):
-    sheet = ratings()
-    sheet.answer("1"), sheet.answer("4")
-    sheet.undo()
-    assert (lines(sheet), sheet.at) == (["t1,Ana,human,1,"], 1)
-    sheet.undo()
-    assert (lines(sheet), sheet.at) == ([], 0)
-    sheet.undo()
-    assert (lines(sheet), sheet.at) == ([], 0)
-
-
-def test_who_comes_back_goes_on_where_they_stopped_and_can_undo(ratings):
+def test_who_comes_back_goes_on_where_they_stopped(ratings):
     sheet = ratings()
     sheet.answer("1"), sheet.answer("4"), sheet.answer("0")
     again = ratings("  Ana ")
-    assert (again.at, len(again.done)) == (3, 3)
-    again.undo()
-    assert lines(again) == ["t1,Ana,human,1,4"]
+    assert (again.at, again.answered()) == (3, 3)
 
 
 def test_what_is_skipped_comes_again_after_the_last(ratings):
@@ -160,13 +158,13 @@ def test_two_people_at_once_lose_nothing_of_each_other(ratings):
 
 def test_rows_of_models_and_of_former_templates_stay(file):
     kept = ["gone,Ana,human,1,3", "t1,gpt,llm:gpt-4,1,5"]
-    sheet = Sheet(file(RATINGS, *kept), ratings_form(), TWO, "Ana")
+    sheet = Sheet(file(RATINGS, *kept), ratings_form(), TWO, "Ana", RATE)
     sheet.answer("0")
     assert lines(sheet) == [*kept, "t1,Ana,human,0,"]
 
 
 def test_flags_and_labels_are_read_by_filtering(file):
-    flags = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana")
+    flags = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana", FLAG)
     flags.answer("no"), flags.answer("yes")
     table = read_flags(flags.path, {"0-0-0"})
     assert dict(zip(table["kind"], table["verdict"], strict=True)) == {
@@ -174,7 +172,8 @@ def test_flags_and_labels_are_read_by_filtering(file):
         "safety": "yes",
     }
     beliefs = pd.DataFrame({"story_id": ["7"], "belief": ["1"]})
-    labels = Sheet(file(LABELS, name="labels.csv"), annotations_form(), beliefs, "Ana")
+    form = tasks.FORMS["omnitom/annotations"]
+    labels = Sheet(file(LABELS, name="labels.csv"), annotations_form(), beliefs, "Ana", form)
     labels.answer("0"), labels.answer("True")
     told = read_annotations(labels.path)[["dimension", "label"]].to_numpy().tolist()
     assert told == [["order", "0"], ["truth_status", "True"]]
@@ -185,23 +184,23 @@ def test_tables_stand_whole_in_the_file_with_beliefs_that_repeat(file):
     rows += [("gold", "Ana", "It is raining")]
     given = pd.DataFrame(rows, columns=["table", "actor", "belief"])
     given = pd.concat([given.assign(story_id="1", system=name) for name in ("x", "y")])
-    given["match_count"] = [["0", "1", "2"]] * len(given)
-    path, whole = file(ALIGNMENTS), ["story_id", "system"]
-    sheet = Sheet(path, ALIGNMENTS_FORM, given, "Ben", whole)
+    given["choices"] = [["0", "1", "2"]] * len(given)
+    path = file(ALIGNMENTS)
+    sheet = Sheet(path, ALIGNMENTS_FORM, given, "Ben", MATCH)
     sheet.answer("0"), sheet.answer("1")
     [table] = read_human(path)
     assert (table.table_id, table.truth) == ("1/x/Ben", "human:Ben")
-    assert (table.mc_predicted, table.mc_gold) == ((0, 1), (None,))
-    assert Sheet(path, ALIGNMENTS_FORM, given, "Ben", whole).at == 2
+    assert (table.known.mc_predicted, table.known.mc_gold) == ([0, 1], [None])
+    assert Sheet(path, ALIGNMENTS_FORM, given, "Ben", MATCH).at == 2
 
 
 def test_an_answer_to_what_now_reads_otherwise_is_asked_again(file, tmp_path):
     given = dict.fromkeys(people.FORM[:-2], "x") | {"sample": "0", "answer": "it is a"}
-    path = file(",".join(people.FORM))
-    sheet = Sheet(path, people.labels_form(), pd.DataFrame([given]), "Ana")
+    path, form = file(",".join(people.FORM)), tasks.FORMS["bigtom/labels"]
+    sheet = Sheet(path, people.labels_form(), pd.DataFrame([given]), "Ana", form)
     sheet.answer("a")
     other = pd.DataFrame([given | {"answer": "it is b"}])
-    again = Sheet(path, people.labels_form(), other, "Ana")
+    again = Sheet(path, people.labels_form(), other, "Ana", form)
     assert again.at == 0
     again.answer("b")
     assert lines(again) == ["x,x,x,x,0,x,x,x,it is b,b,Ana"]
@@ -216,19 +215,20 @@ HOSTILE = 'O"Neil, <b>Ana</b> $x$; =1+1'
 def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
     texts = ["a,b", 'say "no"', "=1+1", "<script>alert(1)</script>", "é\u2028x", "t'); --"]
     path = file(RATINGS)
-    sheet = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE)
+    sheet = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE, RATE)
     while sheet.at is not None:
         sheet.answer(sheet.choices()[-1])
     table = read_ratings(path, set(texts))
     assert table["template_id"].tolist() == texts
     assert set(table["rater"]) == {HOSTILE}
-    assert Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE).at is None
+    again = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE, RATE)
+    assert again.at is None
 
 
 @pytest.mark.parametrize("name", ["", "  ", "gpt"])
 def test_a_name_that_is_nobodys_or_a_models_is_refused(file, name):
     path = file(RATINGS, "t1,gpt,llm:gpt-4,1,5")
-    said = complaint(Sheet, path, ratings_form(), TWO, name)
+    said = complaint(Sheet, path, ratings_form(), TWO, name, RATE)
     assert said == f"name: found {name.strip()!r}, expected the name of a person"
 
 
@@ -240,7 +240,7 @@ def test_an_answer_that_is_none_of_the_choices_is_refused(ratings):
 
 def test_nothing_to_judge_is_said(file):
     path = file(RATINGS)
-    said = complaint(Sheet, path, ratings_form(), TWO.iloc[:0], "Ana")
+    said = complaint(Sheet, path, ratings_form(), TWO.iloc[:0], "Ana", RATE)
     assert said == f"{path}: found nothing to judge; run the stages before it"
 
 
@@ -253,15 +253,12 @@ def test_what_others_wrote_meanwhile_stays(ratings):
     assert lines(sheet) == ["t2,Ben,human,0,2", "t1,Ana,human,1,5"]
 
 
-def test_own_answers_that_changed_meanwhile_are_not_overwritten(ratings):
+def test_own_answers_given_elsewhere_meanwhile_stay_and_the_last_one_counts(ratings):
     sheet, elsewhere = ratings(), ratings()
     elsewhere.answer("0"), elsewhere.answer("3")
-    said = complaint(sheet.answer, "1")
-    assert f"{sheet.path}: changed meanwhile: found other answers of Ana" in said
-    assert lines(sheet) == ["t1,Ana,human,0,3"]
-    assert sheet.at == 0
     sheet.answer("1")
     assert lines(sheet) == ["t1,Ana,human,1,3"]
+    assert sheet.at == 2
 
 
 @pytest.mark.parametrize(
@@ -299,8 +296,7 @@ def test_a_full_disk_loses_no_answer_before(ratings, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", full)
         assert "cannot be written (No space left on device)" in complaint(sheet.answer, "5")
-        assert "cannot be written" in complaint(sheet.undo)
     assert lines(sheet) == ["t1,Ana,human,1,"]
-    assert (sheet.at, len(sheet.done)) == (1, 1)
+    assert (sheet.at, sheet.answered()) == (1, 1)
     sheet.answer("5")
     assert lines(sheet) == ["t1,Ana,human,1,5"]

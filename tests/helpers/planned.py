@@ -19,7 +19,7 @@ import nbformat
 from tomlab import paths
 from tomlab.models.store import Store
 from tomlab.pipeline import plan, settings
-from tomlab.pipeline.stages import read_by_stages
+from tomlab.pipeline.settings import read_by_stages
 
 
 def ask(source: str, values: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, ModelSpec, Reply, model_spec
 from tomlab.models.store import Store, request_key
 from tomlab.paths import DATA, ROOT
-from tomlab.pipeline.answers import _by
+from tomlab.pipeline.answers import given_by
 from toy_models import CLIENTS, answers, question, questions, toy
 
 RESPONSES = {"endpoint": "responses"}
@@ -190,7 +190,7 @@ def test_thinking_is_kept_apart(client, options, faulty_server, store):
         [row] = kept.kept("bigtom")
     assert row["text"] == "a)"
     assert json.loads(row["origin"]) == {"model": "toy", "thinking": "Mara did not see it …"}
-    assert _by(row["origin"]) == "toy"  # no thought on the card of kept answers
+    assert given_by(row["origin"]) == "toy"  # no thought on the card of kept answers
 
 
 @KINDS

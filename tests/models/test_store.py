@@ -37,14 +37,6 @@ def test_what_was_put_is_there_after_reopening(tmp_path):
         assert store.replies(["k", "not there"]) == {"k": reply}
 
 
-def test_answers_are_counted_from_a_moment_on(tmp_path):
-    with Store(tmp_path / "store.sqlite") as store:
-        for created in (1.0, 2.0, 3.0):
-            answer = row(f"k{created}", "mine", {}, Reply("b", "stop"), cost=None, seconds=1.0)
-            store.put(answer | {"created": created})
-        assert [store.asked_since(moment) for moment in (0.0, 2.0, 3.5)] == [3, 2, 0]
-
-
 def test_file_that_is_not_a_store_is_named_and_left_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("Buy milk.\n" * 200)

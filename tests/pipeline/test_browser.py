@@ -12,7 +12,7 @@ import pytest
 from tomlab.benchmarks import bigtom
 from tomlab.paths import ROOT
 from tomlab.pipeline import browser
-from tomlab.pipeline.browser.data import data
+from tomlab.pipeline.browser import data
 from tomlab.records.published import Wording
 
 _SPEC = spec_from_file_location("browse_speed", ROOT / "checks" / "browse_speed.py")
@@ -55,11 +55,13 @@ def found(items: list[dict], rows: list[dict]) -> dict:
     return data(bigtom, WORDING, table, responses, bigtom.score(table, responses))
 
 
-def row(of: dict, number: int) -> dict:
-    """One row of the data by name, the values of facets as raw."""
-    columns = of["columns"].items()
-    own = {name: c[number] if isinstance(c, tuple) else c for name, c in columns}
-    return own | {f["name"]: f["keys"][own[f["name"]]] for f in of["facets"]}
+def row(of: dict, number: int, kind: str = "answers") -> dict:
+    """One row of the data by name."""
+    found = {}
+    for name, column in of[kind].items():
+        code = column["codes"][number]
+        found[name] = None if code < 0 else column["values"][code]
+    return found
 
 
 # ---- The data
@@ -70,12 +72,11 @@ def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
     own = row(of, 0)
     assert (own["model"], own["method"], own["outcome"]) == ("one", "1-shot", "wrong")
     assert own["score"] == 0
-    assert of["texts"][own["rule"]] == 'leads with the key behind "Answer:"'
-    details = [(of["texts"][a], of["texts"][b]) for a, b in of["details"][own["details"]]]
-    assert details == [
-        ("Ended", "stop"),
-        ("Read as", WRONG),
-        ("By the released rule", "wrong"),
+    assert own["rule"] == 'leads with the key behind "Answer:"'
+    assert json.loads(own["details"]) == [
+        ["Ended", "stop"],
+        ["Read as", WRONG],
+        ["By the released rule", "wrong"],
     ]
 
 
@@ -84,24 +85,23 @@ def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts()
     assert (row(of, 0)["asked_as"], row(of, 0)["outcome"]) == ("reversed", "correct")
 
 
-def test_a_prompt_can_be_put_together_again_and_no_text_stands_twice():
+def test_no_text_of_an_item_stands_twice():
     items = [item(1), item(1, "false_belief"), item(2)]
     of = found(items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")])
-    told = [
-        [{"role": role, "content": "".join(of["texts"][n] for n in parts)} for role, parts in one]
-        for one in of["prompts"]
-    ]
-    assert told == [json.loads(answered(each, "")["messages"]) for each in (items[0], items[2])]
-    assert len(set(of["texts"])) == len(of["texts"])
-    assert sum(items[0]["story"] in text for text in of["texts"]) == 1
-    assert of["n"] == 6
+    assert of["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
+    assert of["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
+    assert of["items"]["story"]["codes"] == [0, 0, 1]
+    assert len(of["answers"]["messages"]["values"]) == 1
+    assert "Mei" not in json.dumps(of["answers"]["messages"])
 
 
 def test_values_have_names_and_methods_stand_in_the_order_of_the_names():
     items = [item(1, "false_belief"), item(1)]
     of = found(items, [answered(e, "a)", method=m) for m in ("1-shot", "0-shot") for e in items])
     named = {
-        facet["name"]: dict(zip(facet["keys"], facet["labels"], strict=True))
+        facet["name"]: dict(
+            zip(of["answers"][facet["name"]]["values"], facet["labels"], strict=True)
+        )
         for facet in of["facets"]
     }
     assert named["condition"] == {"false_belief": "false belief", "true_belief": "true belief"}
@@ -110,8 +110,8 @@ def test_values_have_names_and_methods_stand_in_the_order_of_the_names():
 
 def test_a_failed_request_has_its_error_in_the_place_of_an_answer():
     of = found([item(1)], [answered(item(1), None)])
-    assert row(of, 0)["answer"] is None
-    assert of["texts"][row(of, 0)["error"]] == "no connection"
+    assert row(of, 0)["response"] is None
+    assert row(of, 0)["error"] == "no connection"
 
 
 def test_an_answer_without_a_score_has_no_verdict():
@@ -150,40 +150,22 @@ def test_the_judge_that_was_chosen_is_told_beside_the_verdict():
     of = of_omnitom(
         {"question_type": "extraction"}, EXTRACTED, EXTRACTED | {"judge": "llm", "score": 0.5}
     )
-    told = {of["texts"][a]: of["texts"][b] for a, b in of["details"][row(of, 0)["judged"]]}
-    assert told == {"Judge": "llm", "F1": "0.50"}
-    table = of["tables"][row(of, 0)["judged_table"]]
-    assert [[of["texts"][n] for n in line] for line in table["predicted"]] == [
-        ["world", "it rains", "0", "1"]
-    ]
-    assert [of["texts"][n] for n in table["gold"]] == ["2"]
+    assert json.loads(row(of, 0)["judged"]) == [["Judge", "llm"], ["F1", "0.50"]]
+    assert json.loads(row(of, 0)["judged_table"]) == ALIGNED
 
 
-def test_of_labels_those_given_are_kept_and_no_judge_is_told_where_none_decided():
+def test_no_judge_is_told_where_none_decided():
     of = of_omnitom({"question_type": "labelling"}, LABELLED, LABELLED)
-    table = of["tables"][row(of, 0)["table"]]
-    named = [[of["texts"][n] for n in line] for line in (table["names"], table["given"][0])]
-    assert named == [["order"], ["1"]]
-    assert of["details"][row(of, 0)["judged"]] == ()
+    assert row(of, 0)["judged"] == "[]"
 
 
-def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii():
-    text = browser.script(found([item(1)], [answered(item(1), HOSTILE)]))
+def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):
+    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), HOSTILE)]))
+    text = (tmp_path / "bigtom.js").read_text(encoding="utf-8")
     assert text.isascii()
     assert "<" not in text and "\n" not in text.rstrip("\n") and "\0" not in text
     told = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
-    assert told["texts"][row(told, 0)["answer"]] == HOSTILE
-
-
-def test_two_runs_write_the_same_bytes(tmp_path):
-    rows = [answered(item(1), "a)"), answered(item(1), "b)", model="two")]
-    for name in ("a", "b"):
-        browser.write_page(tmp_path / name, "bigtom", TITLES, found([item(1)], rows))
-    names = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert names == sorted([*browser.SHARED, "bigtom.html", "bigtom.js"])
-    assert all(
-        (tmp_path / "a" / n).read_bytes() == (tmp_path / "b" / n).read_bytes() for n in names
-    )
+    assert row(told, 0)["response"] == HOSTILE
 
 
 def test_nothing_comes_from_elsewhere(tmp_path):
@@ -285,6 +267,9 @@ def test_a_link_opens_its_sample_from_story_to_judge(opened):
     inner = [head.inner_text() for head in sample.locator("h4").all()]
     assert inner == ["Prompt", "Answer", "Verdict", "Judge"]
     assert 'wrong: leads with the key behind "Answer:"' in sample.inner_text()
+    messages = json.loads(answered(item(7, "false_belief"), "")["messages"])
+    told = sample.locator("article details pre").all_text_contents()
+    assert told == [message["content"] for message in messages]
     assert sample.locator("li.gold").inner_text() == f"{RIGHT} (right)"
 
 

@@ -72,11 +72,6 @@ def test_lock_has_one_version_of_every_direct_dependency_on_every_machine(machin
     assert {name for name, found in versions.items() if len(found) > 1} == set()
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: "-".join(list(m.values())[::2][:3]))
-def test_what_is_not_used_is_installed_nowhere(machine):
-    assert not {"llm", "llama-cpp-python", "rfc3987-syntax"} & set(locked(machine))
-
-
 def test_every_package_of_the_lock_has_hashes():
     for pin, hashes in entries():
         assert hashes, pin.name
@@ -98,15 +93,6 @@ def test_conda_users_get_the_locked_versions():
     for machine in alike:
         versions = locked(machine)
         assert conda_pins() == {name: versions[name][0] for name in direct()}
-
-
-def test_conda_takes_a_python_that_the_project_supports_and_pip():
-    wanted = Requirement(f"python{PROJECT['requires-python']}")
-    assert wanted.specifier.contains(conda_python())
-    content = yaml.safe_load(CONDA)
-    assert "pip" in content["dependencies"]
-    assert content["channels"] == ["conda-forge"]
-    assert content["name"] == "tomlab"
 
 
 def test_conda_users_are_told_how_to_leave_the_engines_out():

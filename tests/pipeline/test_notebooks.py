@@ -17,11 +17,8 @@ from nbclient import NotebookClient
 
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory, laboratory
-from tomlab.benchmarks.bigtom.items.templates import read_templates
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.paths import ROOT
-from tomlab.pipeline.check_notebooks import main as check
-from tomlab.pipeline.check_notebooks import problems
+from tomlab.pipeline.parameters import declared
 from tomlab.records import tidy
 
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
@@ -49,8 +46,12 @@ def markdown(path: Path) -> list[str]:
 
 
 @each_source
-def test_source_notebook_is_clean(path):
-    assert problems(path) == []
+def test_source_notebook_has_no_outputs_short_cells_and_parameters(path):
+    """A check that fails, not a git filter: filters go stale on clones."""
+    cells = nbformat.read(path, as_version=4).cells
+    assert not [c for c in cells if c.get("outputs") or c.get("execution_count")]
+    assert max(len(c.source.splitlines()) for c in cells if c.cell_type == "code") <= 40
+    assert declared(path) is not None
 
 
 @each_source
@@ -74,19 +75,6 @@ def test_index_links_to_every_notebook():
     )
     found = {(ROOT / "notebooks" / link).resolve() for link in links}
     assert found == {path.resolve() for path in SOURCES if path.stem != "00_index"}
-
-
-def test_notebook_with_outputs_or_a_long_cell_is_told_apart(tmp_path, capsys):
-    source = nbformat.read(SOURCES[0], as_version=4)
-    code = [cell for cell in source.cells if cell.cell_type == "code"]
-    code[1].execution_count = 1
-    code[2].source = "x = 1\n" * 41
-    code[0].metadata["tags"] = []
-    nbformat.write(source, tmp_path / "edited.ipynb")
-    assert check([str(tmp_path)]) == 1
-    said = capsys.readouterr().out
-    for fault in ("carries outputs", "longer than 40 lines", "found 0 cells tagged", "3 problems"):
-        assert fault in said
 
 
 # The stages
@@ -138,33 +126,6 @@ def test_notebook_run_by_hand_leaves_the_pipelines_results_alone(lab):
     assert results / "scratch/items/fantom.parquet" in written
 
 
-def test_every_template_becomes_25_items(lab):
-    items = tidy.read("items", lab.root / "results/items/bigtom.parquet")
-    templates = read_templates(lab.root / "data/bigtom/templates.csv")
-    assert items.groupby("group_id").size().to_dict() == dict.fromkeys(templates["template_id"], 25)
-    assert set(items["source"]) == {"authored"}
-
-
-def test_omniscient_is_right_on_true_and_wrong_on_false_beliefs(lab):
-    scores = tidy.read("scores", lab.root / "results/scores/bigtom/omniscient.parquet")
-    forward = scores[scores["variable"] == "forward_belief"]
-    by_condition = forward.groupby("condition")["score"].agg(["min", "max"])
-    assert by_condition.loc["true_belief"].to_list() == [1.0, 1.0]
-    assert by_condition.loc["false_belief"].to_list() == [0.0, 0.0]
-    assert set(scores["outcome"]) == {"correct", "wrong"}
-
-
-def test_metrics_carry_intervals_over_all_templates(lab):
-    metrics = tidy.read("metrics", lab.root / "results/metrics/bigtom/omniscient.parquet")
-    accuracy = metrics[metrics["metric"] == "accuracy"].set_index("condition")
-    assert len(accuracy) == 25
-    false_belief = accuracy.loc["forward_belief/false_belief/1"]
-    assert false_belief["value"] == false_belief["ci_low"] == 0
-    assert 0 < false_belief["ci_high"] < 0.2
-    items = tidy.read("items", lab.root / "results/items/bigtom.parquet")
-    assert (accuracy["n_groups"] == items["group_id"].nunique()).all()
-
-
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_figures_can_be_seen_and_tables_read(lab, benchmark):
     pictures = sorted((lab.root / "results/figures" / benchmark).glob("*.png"))
@@ -185,13 +146,6 @@ def test_figures_can_be_seen_and_tables_read(lab, benchmark):
 # The other benchmarks
 
 
-def metric(lab: Laboratory, benchmark: str, name: str) -> pd.Series:
-    """The values of one metric by condition, over all methods the first."""
-    metrics = tidy.read("metrics", lab.root / f"results/metrics/{benchmark}/omniscient.parquet")
-    own = metrics[metrics["metric"] == name].drop_duplicates("condition")
-    return own.set_index("condition")["value"]
-
-
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_best_judge_is_named_and_people_have_a_form(lab, benchmark):
     folder = lab.root / "results/judges" / benchmark
@@ -206,54 +160,16 @@ def test_best_judge_is_named_and_people_have_a_form(lab, benchmark):
     assert errors["metric"].str.endswith("_uncorrected").any() == (benchmark == "omnitom")
 
 
-def test_stories_become_three_questions_and_six_wordings_each(lab):
-    items = tidy.read("items", lab.root / "results/items/simpletom.parquet")
-    assert items["scenario"].nunique() == 10
-    assert items.groupby("story_id").size().eq(9).all()
-    stories = read_stories(lab.root / "data/simpletom/stories.csv")
-    assert set(items["story_id"]) == set(stories["story_id"])
-
-
-def test_who_knows_everything_fails_every_question_of_simpletom(lab):
-    scores = tidy.read("scores", lab.root / "results/scores/simpletom/omniscient.parquet")
-    assert set(scores["outcome"]) == {"wrong"}
-
-
-def test_conversations_become_question_sets_in_the_released_format(lab):
-    sets = json.loads((lab.root / "results/raw/fantom/sets.json").read_text(encoding="utf-8"))
-    assert len(sets) == 24
-    assert {"set_id", "short_context", "full_context", "factQA", "beliefQAs"} <= set(sets[0])
-    items = tidy.read("items", lab.root / "results/items/fantom.parquet")
-    assert items["group_id"].nunique() == 24
-    assert items["conversation_id"].nunique() == 6
-
-
-def test_who_knows_everything_fails_beliefs_about_what_was_missed_alone(lab):
-    choice = metric(lab, "fantom", "belief_choice")
-    assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
-
-
 def test_omnitom_is_scored_by_the_judge_that_won(lab):
     folder = lab.root / "results/judges/omnitom"
     scores = tidy.read("scores", folder / "scores.parquet")
     winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
-    error = pd.read_csv(folder / "judge_error.csv")
-    told = error.dropna(subset="value")
-    assert (told["ci_low"] <= told["value"]).all() and (told["value"] <= told["ci_high"]).all()
-    assert "f1_uncorrected" in set(told["metric"])
-    assert error["value"].notna().eq(error["reason"].isna()).all()
+    assert pd.read_csv(folder / "judge_error.csv").empty
     form = pd.read_csv(folder / "to_label.csv", dtype=str)
     assert len(form) and form["match_count"].isna().all()
     headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"
     assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
-
-
-def test_calibration_tables_are_as_many_as_asked_for(lab):
-    agreement = pd.read_csv(lab.root / "results/judges/omnitom/agreement.csv")
-    assert (agreement["n"] > 500).all()
-    best = agreement.set_index("judge")["agreement"]
-    assert best["embedding"] > best["token_f1"] > best["exact"]
 
 
 # The released items

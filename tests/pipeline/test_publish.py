@@ -27,19 +27,6 @@ PAGES = {
 # Names and links
 
 
-def test_each_stage_has_a_copy_and_evaluation_one_a_model():
-    assert COPIES == {
-        "1_generation/bigtom.ipynb": ["1_generation/bigtom.ipynb"],
-        "2_filtering/bigtom.ipynb": ["2_filtering/bigtom.ipynb"],
-        "3_evaluation/bigtom.ipynb": [
-            "3_evaluation/bigtom-smol.ipynb",
-            "3_evaluation/bigtom-random.ipynb",
-        ],
-        "4_judge_calibration/bigtom.ipynb": ["4_judge_calibration/bigtom.ipynb"],
-        "5_figures/bigtom.ipynb": ["5_figures/bigtom.ipynb"],
-    }
-
-
 @pytest.mark.parametrize(
     ("link", "in_notebook", "in_book"),
     [

@@ -6,16 +6,13 @@ is shown as text, and nothing of it lives.
 """
 
 import csv
-import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
-import yaml
 
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory, laboratory
@@ -107,14 +104,6 @@ def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
     assert (of_question.nunique() == 1).all()
 
 
-def test_settings_name_the_wording_and_its_files(lab):
-    read = lab.root / "results/settings/3_evaluation/bigtom-evil.json"
-    named = yaml.safe_load(read.read_text(encoding="utf-8"))
-    [folder] = named["parameters"]["wordings"]
-    assert folder.endswith("curt/bigtom")
-    assert folder in named["files"]
-
-
 # The pages
 
 
@@ -166,15 +155,3 @@ def test_nothing_is_executed_in_a_browser(lab):
         )
         assert "tomlab</title>" in shown.stdout, path.name
         assert "<title>pwned" not in shown.stdout, path.name
-
-
-def test_links_of_published_notebooks_lead_somewhere(lab):
-    published = sorted((lab.root / "docs/notebooks").rglob("*.ipynb"))
-    assert len(published) >= len(STAGES)
-    for page in published:
-        cells = nbformat.read(page, as_version=4).cells
-        texts = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-        for link in re.findall(r"\]\(([^)#\s]+)", texts):
-            # Of benchmarks that were not run there are no pages.
-            if "://" not in link and not re.search("fantom|omnitom|simpletom|tomlab", link):
-                assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -4,6 +4,7 @@ import pandas as pd
 
 from tomlab.records.published import Wording
 from tomlab.reporting import differences, readings
+from tomlab.reporting.cards import cards
 from tomlab.scoring import paired
 from tomlab.scoring.series import Series
 
@@ -63,7 +64,7 @@ def test_one_answer_of_each_group_that_differs_is_shown_with_both_sides():
     assert shown["verdict on mine"].tolist() == ["correct", "wrong"]
     assert shown["verdict on yours"].tolist() == ["wrong", "correct"]
     assert list(shown)[2:] == ["mine, plain", "verdict on mine", "yours, plain", "verdict on yours"]
-    page = readings.show(shown).data
+    page = cards(shown).data
     assert "&lt;script&gt;1&lt;/script&gt;" in page
     assert "<script>" not in page
     assert "<b>Where" not in page

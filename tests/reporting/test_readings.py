@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tomlab.reporting.cards import shortened
-from tomlab.reporting.readings import examples, readings, show
+from tomlab.reporting.cards import cards
+from tomlab.reporting.readings import examples, readings
 
 TEXTS = {"correct": "(A)", "wrong": "(B)", "unparsed": "Who knows?", "error": None}
 
@@ -53,7 +53,7 @@ def test_question_without_options_has_its_gold_alone():
     items, responses, scores = run(("correct", "none"))
     table = readings(TOY, items.assign(choices=[[]]), responses, scores)
     assert table["gold"].tolist() == ["Yes"]
-    assert "Options" not in show(table).data
+    assert "Options" not in cards(table).data
 
 
 def test_benchmark_may_say_in_words_what_its_columns_do_not():
@@ -104,24 +104,13 @@ def test_failed_request_and_empty_answer_are_told_apart():
     assert list(table["answer"]) == ["[no answer: timed out]", "[an empty answer]"]
 
 
-def test_long_text_keeps_its_beginning_and_end():
-    assert shortened("a" * 240) == "a" * 240
-    assert shortened("x" * 500 + "end", 10) == "xxxxx … xxend"
-
-
 @pytest.mark.parametrize("text", ["<b>(A)</b>", "<script>alert(1)</script>", "</td></table>"])
 def test_markup_in_an_answer_is_shown_as_text(text):
     items, responses, scores = run(("correct", "none"))
-    page = show(readings(TOY, items, responses.assign(response=text), scores)).data
+    page = cards(readings(TOY, items, responses.assign(response=text), scores)).data
     assert text not in page
     assert "&lt;" in page
 
 
-def test_dollars_in_an_answer_are_no_formula():
-    page = show(readings(TOY, *run(("correct", "none")))).data
-    assert "tex2jax_ignore mathjax_ignore" in page
-    assert "white-space: pre-wrap" in page
-
-
 def test_nothing_to_show_is_a_sentence():
-    assert repr(show(readings(TOY, *run()))) == "Nothing to show."
+    assert repr(cards(readings(TOY, *run()))) == "Nothing to show."

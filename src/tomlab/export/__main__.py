@@ -1,35 +1,22 @@
-"""Write a run in the published formats of others.
+"""`python -m tomlab.export` writes a run in the formats of others: see docs/exports.md."""
 
-    python -m tomlab.export                   # all three
-    python -m tomlab.export every-eval-ever   # metrics with intervals, a record for each answer
-    python -m tomlab.export inspect           # a log for each benchmark, model and method
-    python -m tomlab.export croissant         # the items, described for machines
-
-Each replaces `results/exports/<format>`; see docs/exports.md.
-"""
-
-import argparse
 import shutil
 import sys
 
 from tomlab import paths
 from tomlab.errors import InputError
-from tomlab.export import croissant, every_eval_ever, inspect
+from tomlab.export import every_eval_ever, inspect
 
-FORMATS = {"every-eval-ever": every_eval_ever, "inspect": inspect, "croissant": croissant}
+FORMATS = {"every-eval-ever": every_eval_ever, "inspect": inspect}
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, or 1 with one clear message."""
-    about = __doc__.split("\n", 1)[0]
-    parser = argparse.ArgumentParser(prog="python -m tomlab.export", description=about)
-    parser.add_argument("format", choices=FORMATS, nargs="?", help="all of them by default")
-    named = parser.parse_args(arguments).format
+def main() -> int:
+    """Replace `results/exports/<format>`, each: 0, or 1 with one clear message."""
     try:
-        for name in [named] if named else FORMATS:
+        for name, module in FORMATS.items():
             folder = paths.RESULTS / "exports" / name
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"{folder}: {FORMATS[name].write(folder)}")
+            print(f"{folder}: {module.write(folder)}")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

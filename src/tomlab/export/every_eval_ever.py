@@ -9,9 +9,8 @@ import uuid
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
-from tomlab.export.results import CORRECT, Part, parts, tokens
+from tomlab.export.results import CORRECT, Part, parts
 from tomlab.scoring.stats import CONFIDENCE
 
 _SCHEMA = "0.3.0"
@@ -23,6 +22,8 @@ _NEITHER = {"beliefs_per_story", "majority_baseline", "matchcount"}
 # Who ran it is not known here; who publishes the files fills that in.
 _SOURCE = {"source_name": "tomlab", "source_type": "evaluation_run"}
 _SOURCE |= {"source_organization_name": "not stated", "evaluator_relationship": "other"}
+_UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
+_OWN = {"deployment_type": "self_deployed", "model_availability": "open_weights"}
 
 
 def write(folder: Path) -> str:
@@ -43,14 +44,12 @@ def _write(part: Part, folder: Path) -> None:
     samples = path.with_name(f"{path.stem}_samples.jsonl")
     whose = {"schema_version": _SCHEMA, "evaluation_id": f"{part.dataset}/{part.model}/{now}"}
     records = [whose | _record(part, item, answer) for item, answer in part.answers]
-    lines = (json.dumps(_given(record), ensure_ascii=False) + "\n" for record in records)
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     samples.write_text("".join(lines), encoding="utf-8")
-    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
-    about = {"name": part.spec.name, "id": part.model, "additional_details": unknown}
+    entry = {"entry": json.dumps(part.spec.answering(part.name))}
+    about = {"name": part.spec.name, "id": part.model, "additional_details": _UNKNOWN | entry}
     if part.spec.provider == "embedded":
-        known = {"deployment_type": "self_deployed", "model_availability": "open_weights"}
-        about |= {"inference_engine": {"name": "llama.cpp"}, "additional_details": known}
-    about["additional_details"] |= {"entry": json.dumps(part.spec.answering(part.name))}
+        about |= {"inference_engine": {"name": "llama.cpp"}, "additional_details": _OWN | entry}
     log = whose | {
         "retrieved_timestamp": now,
         "source_metadata": _SOURCE,
@@ -67,17 +66,8 @@ def _write(part: Part, folder: Path) -> None:
             "total_rows": len(records),
         },
     }
-    text = json.dumps(_given(log), indent=1, ensure_ascii=False)
+    text = json.dumps(log, indent=1, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _given(told: Any) -> Any:
-    """What the format takes: without fields that have no value, infinity as a word."""
-    if isinstance(told, dict):
-        return {name: _given(value) for name, value in told.items() if value is not None}
-    if isinstance(told, list):
-        return [_given(value) for value in told]
-    return told if not isinstance(told, float) or isfinite(told) else "Infinity"
 
 
 def _result(part: Part, row: dict) -> dict:
@@ -98,7 +88,7 @@ def _result(part: Part, row: dict) -> dict:
             "lower_is_better": metric in _LOWER or level != _GOOD.get(metric, level),
             "score_type": "continuous",
             "min_score": least,
-            "max_score": most,
+            "max_score": most if isfinite(most) else "Infinity",
         },
         "score_details": {
             "score": row["value"],
@@ -115,13 +105,12 @@ def _result(part: Part, row: dict) -> dict:
 def _record(part: Part, item: dict, answer: dict) -> dict:
     """A record of one answer, which points to the metric `CORRECT` if that counts it."""
     method, chosen, failed = answer["method"], answer.get("chosen"), answer["failed"]
-    counts = f"{answer['item_id']}/{answer['sample']}" in part.counted.get(method, ())
     read = {"turn_idx": 0, "source": "output.raw", "extracted_value": chosen}
     read |= {"extraction_method": answer["details"]["rule"], "is_terminal": True}
     return {
         "model_id": part.model,
         "evaluation_name": f"{part.name}/{method}",
-        "evaluation_result_id": "/".join((method, *CORRECT)) if counts else None,
+        "evaluation_result_id": "/".join((method, *CORRECT)) if answer["counts"] else None,
         "sample_id": answer["item_id"],
         "interaction_type": "single_turn",
         "input": {
@@ -133,7 +122,7 @@ def _record(part: Part, item: dict, answer: dict) -> dict:
         "output": {"raw": [] if failed else [answer["response"]]},
         "answer_attribution": [read] if chosen else [],
         "evaluation": {"score": answer["score"], "is_correct": answer["outcome"] == "correct"},
-        "token_usage": tokens(answer),
+        "token_usage": answer["tokens"],
         "error": failed or ("refused" if answer["outcome"] == "refused" else None),
         "metadata": answer["details"] | {"sample": answer["sample"]},
     }

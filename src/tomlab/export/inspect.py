@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from tomlab.export.results import CORRECT, Part, parts, tokens
+from tomlab.export.results import CORRECT, Part, parts
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
@@ -43,8 +43,7 @@ def _log(part: Part, method: str, samples: list[dict]) -> dict:
     metrics.sort(key=lambda row: (row["metric"], row["condition"]) != CORRECT)
     found = {}
     for row in metrics:
-        name = f"{row['metric']}/{row['condition']}"
-        told = {key: row[key] for key in _INTERVAL}
+        name, told = f"{row['metric']}/{row['condition']}", {key: row[key] for key in _INTERVAL}
         found[name] = {"name": name, "value": row["value"], "metadata": told}
     score = {"name": "tomlab", "scorer": "tomlab", "metrics": found}
     return {
@@ -71,9 +70,9 @@ def _sample(item: dict, answer: dict, model: str) -> dict:
     stop = _STOPS.get(answer["finish_reason"], "unknown")
     said = {"role": "assistant", "content": answer["response"], "model": model}
     choices = [] if answer["failed"] else [{"message": said, "stop_reason": stop}]
-    output = {"model": model, "choices": choices, "usage": tokens(answer)}
-    score = {"value": answer["score"], "answer": answer.get("chosen")}
-    score |= {"explanation": answer["details"]["rule"], "metadata": answer["details"]}
+    used, details = answer["tokens"], answer["details"]
+    score = {"value": answer["score"], "answer": answer.get("chosen"), "metadata": details}
+    score |= {"explanation": details["rule"], "reason": _REASONS.get(answer["outcome"])}
     return {
         "id": answer["item_id"],
         "epoch": answer["sample"] + 1,
@@ -81,8 +80,8 @@ def _sample(item: dict, answer: dict, model: str) -> dict:
         "choices": item["choices"] or None,
         "target": item["answer"],
         "messages": [*answer["messages"], *(choice["message"] for choice in choices)],
-        "output": output | {"error": answer["failed"]},
-        "scores": {"tomlab": score | {"reason": _REASONS.get(answer["outcome"])}},
-        "model_usage": {model: tokens(answer)},
+        "output": {"model": model, "choices": choices, "usage": used, "error": answer["failed"]},
+        "scores": {"tomlab": score},
+        "model_usage": {model: used},
         "metadata": {"group_id": item["group_id"], "outcome": answer["outcome"]},
     }

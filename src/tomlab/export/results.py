@@ -4,9 +4,10 @@ asks them, their verdicts with the rule that decided, and the metrics with their
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,12 +33,9 @@ _KEY = ["item_id", "model", "method", "sample"]
 class Part:
     """The results of one benchmark and model.
 
-    dataset: what the items are called; model: as hubs name it; temperature: that it was asked at,
-    None where none was sent; metrics: rows of the metrics table, each with the `bounds` of its
-    value and what its `groups` are; counted: by method the answers (`item_id/sample`) that the
-    metric `CORRECT` counts; answers: each item with an answer to it, a row of responses and scores
-    with `messages` as a list, `failed` (why there is no response) and `details` (of the verdict,
-    with its `rule` in words).
+    dataset: what the items are called; model: as hubs name it; temperature: None where none was
+    sent; metrics: rows of the metrics table with the `bounds` of each value and what its `groups`
+    are; answers: each item with an answer to it, a row of responses and scores.
     """
 
     name: str
@@ -47,19 +45,17 @@ class Part:
     temperature: float | None
     provenance: dict[str, str]
     metrics: list[dict]
-    counted: dict[str, frozenset]
     answers: list[tuple[dict, dict]]
 
 
 def parts() -> Iterator[Part]:
     """What the run has of each benchmark and model. Errors: `InputError` where it has nothing."""
-    found = False
-    for name, table in items():
-        for model in params.load()["run"]["models"]:
-            scores, responses = _scores(name, model), paths.result("responses", name, model)
-            if scores is not None and len(scores) and responses.exists():
-                found = True
-                yield _part(name, specs.model(model), table, protocol(scores), responses)
+    run, found = params.load()["run"], False
+    for name, model in product(run["benchmarks"], run["models"]):
+        scores, responses = _scores(name, model), paths.result("responses", name, model)
+        if scores is not None and len(scores) and responses.exists():
+            found = True
+            yield _part(name, specs.model(model), protocol(scores), responses)
     if not found:
         raise InputError(f"{paths.RESULTS}: no answers of this run yet; run `make figures` first")
 
@@ -74,45 +70,64 @@ def _scores(benchmark: str, model: str) -> pd.DataFrame | None:
     return scores[scores["model"].eq(model)]
 
 
-def _part(
-    name: str, spec: specs.ModelSpec, table: pd.DataFrame, scores: pd.DataFrame, responses: Path
-) -> Part:
-    groups = import_module(f"tomlab.benchmarks.{name}.paper").WORDING.groups
-    metrics, counted = [], {}
-    for _, method, one in import_module(f"tomlab.benchmarks.{name}.metrics").series(scores):
-        more = {"method": method, "groups": groups, "bounds": getattr(one, "bounds", SHARE)}
-        metrics += rows([one], more)
+def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Path) -> Part:
+    face, metrics, paper = (
+        import_module(f"tomlab.benchmarks.{name}{module}") for module in ("", ".metrics", ".paper")
+    )
+    items = tidy.read("items", paths.result("items", name))
+    table, counted = [], set()
+    for _, method, one in metrics.series(scores):
+        about = {"method": method, "groups": paper.WORDING.groups}
+        table += rows([one], about | {"bounds": getattr(one, "bounds", SHARE)})
         if (one.metric, one.condition) == CORRECT:
-            counted[method] = frozenset(one.values.index)
-    given = getattr(spec, "temperature", None)
+            counted |= {(method, answer) for answer in one.values.index}
+    writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION
+    # Only released items may go by the benchmark's own name.
+    is_released = items["source"].str.startswith("released:").all()
+    temperature = getattr(spec, "temperature", None)
     return Part(
         name=name,
-        dataset=dataset(name, table),
-        model=identity(spec),
+        dataset=name if is_released else f"tomlab-{name}",
+        model=_identity(spec),
         spec=spec,
-        temperature=0.0 if given == specs.PROTOCOL else given,  # of all benchmarks' protocols
-        provenance={"items written by": writers(table), "protocol of": cited(name)},
-        metrics=metrics,
-        counted=counted,
-        answers=list(_answers(name, table, scores, responses)),
+        # Every benchmark's protocol asks at 0.
+        temperature=0.0 if temperature == specs.PROTOCOL else temperature,
+        provenance={
+            "items written by": ", ".join(f"{who}: {n}" for who, n in writers),
+            "protocol of": f"{printed.name} ({printed.authors_year})",
+        },
+        metrics=table,
+        answers=list(_answers(face.rule, items, scores, responses, counted)),
     )
 
 
 def _answers(
-    name: str, table: pd.DataFrame, scores: pd.DataFrame, responses: Path
+    rule: Callable, items: pd.DataFrame, scores: pd.DataFrame, responses: Path, counted: Collection
 ) -> Iterator[tuple[dict, dict]]:
-    rule = import_module(f"tomlab.benchmarks.{name}").rule
-    items = {item["item_id"]: _plain(item) for item in table.to_dict("records")}
+    """Each item and answer. To the row of an answer are added: `messages` as a list, `failed` (why
+    there is no response), `details` (of the verdict, with its `rule` in words), `tokens` (in the
+    words of both formats) and `counts` (whether the metric `CORRECT` counts it).
+    """
+    by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
     verdicts = {tuple(row[key] for key in _KEY): row for row in scores.to_dict("records")}
     said = protocol(tidy.read("responses", responses))
     for row in said[said["method"].isin(scores["method"])].to_dict("records"):
         if (verdict := verdicts.get(tuple(row[key] for key in _KEY))) is None:
             raise InputError(f"{responses}: no score of {row['item_id']!r}; run `make figures`")
-        item, answer = items[row["item_id"]], _plain(row | verdict)
+        item, answer = by_id[row["item_id"]], _plain(row | verdict)
         told = ("finish_reason", "request_key", *(name for name in verdict if name not in _KEY))
-        answer["details"] = {n: answer[n] for n in told} | {"rule": rule(item, answer)}
-        answer["failed"] = str(answer["error"]) if failed(answer) else None
-        yield item, answer | {"messages": json.loads(answer["messages"])}
+        sent, got = answer["prompt_tokens"], answer["completion_tokens"]
+        yield (
+            item,
+            answer
+            | {
+                "messages": json.loads(answer["messages"]),
+                "failed": str(answer["error"]) if failed(answer) else None,
+                "details": {name: answer[name] for name in told} | {"rule": rule(item, answer)},
+                "tokens": {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got},
+                "counts": (answer["method"], f"{answer['item_id']}/{answer['sample']}") in counted,
+            },
+        )
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
@@ -121,38 +136,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return {n: None if pd.api.types.is_scalar(v) and pd.isna(v) else v for n, v in lists.items()}
 
 
-def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """The tokens of an answer, in the words that both formats of answers use."""
-    used = {"input_tokens": answer["prompt_tokens"], "output_tokens": answer["completion_tokens"]}
-    return used | {"total_tokens": sum(used.values())}
-
-
-def items() -> Iterator[tuple[str, pd.DataFrame]]:
-    """The items of each benchmark of the run. Errors: `InputError` where there are none."""
-    files = {name: paths.result("items", name) for name in params.load()["run"]["benchmarks"]}
-    if not any(path.exists() for path in files.values()):
-        raise InputError(f"{paths.RESULTS}: no items of this run yet; run `make figures` first")
-    yield from ((n, tidy.read("items", path)) for n, path in files.items() if path.exists())
-
-
-def writers(table: pd.DataFrame) -> str:
-    """Who wrote the items of a table, such as "authored: 40, llm:smollm2-135m: 2"."""
-    counts = table["source"].value_counts().sort_index()
-    return ", ".join(f"{who}: {n}" for who, n in counts.items())
-
-
-def dataset(name: str, table: pd.DataFrame) -> str:
-    """The name of a set of items: the benchmark's own is for its released items alone."""
-    return name if table["source"].str.startswith("released:").all() else f"tomlab-{name}"
-
-
-def cited(name: str) -> str:
-    """A benchmark's paper in words, such as "BigToM (Gandhi et al., 2023)"."""
-    paper = import_module(f"tomlab.benchmarks.{name}.paper").PUBLICATION
-    return f"{paper.name} ({paper.authors_year})"
-
-
-def identity(spec: specs.ModelSpec) -> str:
+def _identity(spec: specs.ModelSpec) -> str:
     """A model as hubs name it, `<developer>/<model>`; a server stands for an unknown developer."""
     if spec.provider == "embedded":
         own = spec.model == SMOLLM2

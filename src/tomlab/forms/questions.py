@@ -1,11 +1,9 @@
-"""The form in which people judge items and answers, by keys or buttons."""
+"""The form in which people judge items and answers, by keys or buttons; `form.js` draws it."""
 
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import anywidget
-import ipywidgets as widgets
 import traitlets
 from IPython.display import display
 
@@ -13,87 +11,56 @@ from tomlab.errors import InputError
 from tomlab.forms import tasks
 from tomlab.forms.sheet import Sheet
 
-MOVES = {"arrowleft": "← back", "arrowright": "skip →", "u": "undo (u)"}
 
+class Form(anywidget.AnyWidget):
+    """A sheet's questions, one after the other.
 
-class Keys(anywidget.AnyWidget):
-    """Keys pressed in the form around it, as messages."""
+    Messages of the view: {what, who} to begin, {turn, answer} or {turn, step} to the question that
+    has the number `turn`, so that a key struck twice answers no question that nobody has read.
+    """
 
     _esm = Path(__file__).with_name("form.js")
     _css = Path(__file__).with_name("form.css")
-    known = traitlets.List().tag(sync=True)
-    turn = traitlets.Int(0).tag(sync=True)
+    titles = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict({"turn": 0}).tag(sync=True)
 
+    def __init__(self, results: Path | str) -> None:
+        super().__init__(titles={name: form["title"] for name, form in tasks.FORMS.items()})
+        self.results, self.sheet = results, None
+        self.on_msg(lambda _, message, __: self._take(message))
 
-class Questions:
-    """A sheet's questions, one after the other."""
-
-    def __init__(self, name: str, sheet: Sheet) -> None:
-        self.words, self.sheet, self.keys = tasks.FORMS[name]["ask"], sheet, Keys()
-        self.bar = widgets.IntProgress(max=len(sheet.questions), layout={"width": "60%"})
-        self.count, self.said, self.ask, self.text = (widgets.HTML() for _ in range(4))
-        self.ask.add_class("tomlab-ask"), self.text.add_class("tomlab-text")
-        self.answers, moves = row(), row(*(self._button(key, MOVES[key]) for key in MOVES))
-        above = row(self.bar, self.count)
-        parts = [self.keys, above, self.text, self.ask, self.answers, moves, self.said]
-        self.view = widgets.VBox(parts)
-        self.keys.on_msg(lambda _, message, __: self._pressed(message))
-        self._show()
-
-    def _button(self, key: str, label: str, style: str = "") -> widgets.Button:
-        button = widgets.Button(description=label, button_style=style)
-        button.on_click(lambda _: self._do(key))
-        return button
-
-    def _pressed(self, message: dict[str, Any]) -> None:
-        if message["turn"] == self.keys.turn:
-            self._do(message["key"])
-
-    def _do(self, key: str) -> None:
-        self.said.value = ""
+    def _take(self, message: dict[str, Any]) -> None:
+        said = ""
         try:
-            if key in self.by_key:
-                self.sheet.answer(self.by_key[key])
-            elif key == "u":
-                self.sheet.undo()
+            if "who" in message:
+                self.sheet = None
+                self.sheet = tasks.sheet(message["what"], message["who"], self.results)
+            elif message["turn"] != self.state["turn"]:
+                return
+            elif "answer" in message:
+                self.sheet.answer(message["answer"])
             else:
-                self.sheet.move(1 if key == "arrowright" else -1)
+                self.sheet.move(message["step"])
         except InputError as error:
-            self.said.value = bad(error)
-        self._show()
-
-    def _show(self) -> None:
-        sheet, self.by_key, before = self.sheet, {}, self.answers.children
-        self.ask.value, self.text.value, buttons = "Everything is answered.", "", []
-        if sheet.at is not None:
-            (place, name), choices = sheet.questions[sheet.at], sheet.choices()
-            about, chosen = sheet.rows.loc[place], sheet.rows.at[place, name]
-            lines = (f"<dt>{escape(h)}</dt><dd>{escape(text)}</dd>" for h, text in about["shown"])
-            self.text.value = f"<dl tabindex=0>{''.join(lines)}</dl>"
-            self.ask.value = escape(self.words[about[sheet.by[0]] if sheet.by else name])
-            digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
-            self.by_key = {c if digits else str(n): c for n, c in enumerate(choices, 1)}
-            for key, choice in self.by_key.items():
-                label = choice if digits else f"{key}  {choice}"
-                buttons.append(self._button(key, label, "info" if choice == chosen else ""))
-        self.answers.children = buttons
-        for button in before:  # a page would keep thousands
-            button.close()
-        self.keys.known = [*self.by_key, *MOVES]
-        self.keys.turn += 1
-        self.bar.value, self.count.value = len(sheet.done), f"{len(sheet.done)} of {self.bar.max}"
+            said = str(error)
+        asked = asked_of(self.sheet) if self.sheet else {}
+        self.state = {"turn": self.state["turn"] + 1, "said": said, **asked}
 
 
-def bad(error: Exception) -> str:
-    """A complaint as HTML."""
-    return f"<div class=tomlab-bad role=alert>{escape(str(error))}</div>"
-
-
-def row(*parts: widgets.Widget) -> widgets.HBox:
-    """Widgets side by side, in several lines where it is narrow."""
-    box = widgets.HBox(parts)
-    box.add_class("tomlab-row")
-    return box
+def asked_of(sheet: Sheet) -> dict[str, Any]:
+    """The open question of a sheet for the view; `choices` by the key that each is given with."""
+    told = {"done": sheet.answered(), "all": len(sheet.questions)}
+    if sheet.at is None:
+        return told | {"ask": "Everything is answered.", "shown": [], "choices": {}}
+    (place, name), choices, form = sheet.questions[sheet.at], sheet.choices(), sheet.form
+    about = sheet.rows.loc[place]
+    are_digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
+    return told | {
+        "ask": form["ask"][about[form["by"]] if "by" in form else name],
+        "shown": about["shown"],
+        "choices": {c if are_digits else str(n): c for n, c in enumerate(choices, 1)},
+        "chosen": about[name],
+    }
 
 
 def annotate(results: Path | str = "results") -> None:
@@ -101,19 +68,4 @@ def annotate(results: Path | str = "results") -> None:
 
     Every answer goes into the file that `params.yaml` names. results: what the stages wrote.
     """
-    titles = [(form["title"], name) for name, form in tasks.FORMS.items()]
-    what = widgets.Dropdown(options=titles, description="Judge")
-    who = widgets.Text(description="Your name", placeholder="as it shall stand in the file")
-    start, place = widgets.Button(description="Start"), widgets.VBox()
-
-    def begin(_: Any) -> None:
-        try:
-            questions = Questions(what.value, tasks.sheet(what.value, who.value, results))
-            place.children = (questions.view,)
-        except InputError as error:
-            place.children = (widgets.HTML(bad(error)),)
-
-    start.on_click(begin)
-    form = widgets.VBox([row(what, who, start), place])
-    form.add_class("tomlab-form")
-    display(form)
+    display(Form(results))

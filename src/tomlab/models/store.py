@@ -215,19 +215,6 @@ class Store:
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 
-    def asked_since(self, moment: float) -> int:
-        """How many answers came in since a moment, in seconds as of `time.time`."""
-        return self.all("SELECT COUNT(*) FROM responses WHERE created >= ?", moment)[0][0]
-
-    def measured(self, stage: str) -> list[tuple]:
-        """How many answers a stage asked for by model and method, and their seconds in all."""
-        return self.all(
-            "SELECT model, method, COUNT(*), SUM(seconds) FROM responses JOIN (SELECT DISTINCT key,"
-            " substr(purpose, 1, instr(purpose || ' ', ' ') - 1) method FROM uses WHERE stage = ?)"
-            " USING (key) WHERE prompt_tokens > 0 GROUP BY model, method",
-            stage,
-        )
-
     # What is under way
 
     def claim(self, keys: Collection[str]) -> set[str]:

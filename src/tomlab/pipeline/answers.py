@@ -1,29 +1,39 @@
-"""Keep a run's answers in files, take files of answers in, and show what is kept.
+"""Keep a run's answers in files, take files of answers in, and ask whether they were given.
 
     python -m tomlab.pipeline.answers keep [FOLDER]   # from the response store into files
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
-    python -m tomlab.pipeline.answers show [FOLDER]   # what the files of a folder hold
+    python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
 
 FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
-another answer to the same request is reported, and both stay where they are. A list names each file
-of a folder with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
+another answer to the same request is reported, and both stay where they are. A list tells of each
+file of a folder, with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
+
+To verify, a sample is drawn from all answers of embedded models in `run.answers` and asked of the
+same entries of `models`, with nothing looked up. No vendor promises the same answer twice, so that
+asking a server again would prove nothing. It fails where a file is not the one that is listed, and
+where a model answers otherwise on the same kind of processor; on another kind that is a warning.
 """
 
 import argparse
+import asyncio
 import json
+import random
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from tomlab import params
 from tomlab.errors import InputError, refuse
-from tomlab.models import answers
-from tomlab.models.store import Store, reply_of
+from tomlab.models import answers, embedded, specs
+from tomlab.models.ask import ask
+from tomlab.models.providers import provider
+from tomlab.models.store import Store, reply_of, request_key
 from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_file
 
 LIST = """# Kept answers
@@ -75,39 +85,27 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     return pd.DataFrame(told, columns=["file", "answers", "other"])
 
 
-def show(folder: Path) -> pd.DataFrame:
-    """What the files of a folder hold: `file, answers, asked of` (engines, or models by the
-    vendor's word), `days` (UTC), `tokens, cost_usd` and `mb`.
-    """
-    columns = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"]
-    rows = []
-    for path in answers.files([folder]):
-        table = answers.opened(path).read(columns).to_pandas()
-        days = (datetime.fromtimestamp(table["created"].agg(f), UTC).date() for f in ("min", "max"))
-        counts = Counter(map(_by, table["origin"])).most_common()
-        told = [f"{who} ({n:,})" if len(counts) > 1 else who for who, n in counts]
-        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
-        row = [path, len(table), "; ".join(told), " to ".join(dict.fromkeys(map(str, days)))]
-        rows.append([*row, tokens, table["cost"].sum(), path.stat().st_size / 1e6])
-    names = ["file", "answers", "asked of", "days", "tokens", "cost_usd", "mb"]
-    return pd.DataFrame(rows, columns=names).round({"cost_usd": 2, "mb": 2})
-
-
-def _by(origin: str) -> str:
-    """Who answered, in words."""
-    told = json.loads(origin)
-    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
-
-
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the list of a folder's files. licences: of answers, by model."""
-    lines = []
-    for path, n, who, days, tokens, cost, mb in show(folder).itertuples(index=False):
-        told = [path.parent.name, path.stem, f"{n:,}", who, days, f"{tokens:,}", f"{cost:.2f}"]
-        told += [licences.get(path.stem) or "not told", f"{mb:.2f}", f"`{hash_of(path)}`"]
-        lines.append(f"| {' | '.join(told)} |\n")
+    columns, lines = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"], []
+    for path in answers.files([folder]):
+        table = answers.opened(path).read(columns).to_pandas()
+        days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date
+        counts = Counter(map(given_by, table["origin"])).most_common()
+        who = [f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts]
+        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
+        told = [path.parent.name, path.stem, f"{len(table):,}", "; ".join(who)]
+        told += [" to ".join(map(str, days.unique())), f"{tokens:,}", f"{table['cost'].sum():.2f}"]
+        told += [licences.get(path.stem) or "not told", f"{path.stat().st_size / 1e6:.2f}"]
+        lines.append(f"| {' | '.join(told)} | `{hash_of(path)}` |\n")
     list_of(folder).parent.mkdir(parents=True, exist_ok=True)
     list_of(folder).write_text(LIST + "".join(lines), encoding="utf-8")
+
+
+def given_by(origin: str) -> str:
+    """Who answered, in words: an engine, or a model by its vendor's word."""
+    told = json.loads(origin)
+    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
 
 
 def hash_of(path: Path) -> str:
@@ -136,41 +134,109 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
     return said
 
 
+def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
+    """`n` kept answers drawn from all files, with their `file`."""
+    keys = [(p, key) for p in files for key in answers.opened(p).read(["key"])["key"].to_pylist()]
+    chosen = {*random.Random(f"verify/{seed}").sample(keys, min(n, len(keys)))}
+    rows = (row | {"file": p} for p in files for part in answers.read(p) for row in part)
+    return pd.DataFrame(row for row in rows if (row["file"], row["key"]) in chosen)
+
+
+def as_request(sent: Mapping[str, Any]) -> specs.Request:
+    """The request behind what an embedded model was sent; by the same entry it has the same key."""
+    form = sent.get("response_format", {}).get("json_schema", {})
+    names = ("max_tokens", "temperature", "seed", "shared_prefix")
+    own = {name: sent[name] for name in names}
+    return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
+
+
+def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
+    """The kept answers of one model with what it says `now`, the `outcome` (identical, another,
+    failed, or changed entry, where `models` would send something else), and whether that speaks
+    `against` the kept answer.
+    """
+    adapter = provider(spec)
+    requests = [as_request(json.loads(sent)) for sent in rows["request"]]
+    requests = {request_key(adapter.payload(request)): request for request in requests}
+    requests = {key: request for key, request in requests.items() if key in {*rows["key"]}}
+    with tempfile.TemporaryDirectory() as folder:
+        asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
+        now = {each.request_key: each.reply for each in asyncio.run(asked)}
+    here, found = embedded.origin()["processor"], []
+    for row in rows.to_dict("records"):
+        was, reply = reply_of(row), now.get(row["key"])
+        outcome = "failed" if row["key"] in requests else "changed entry"
+        if reply:
+            same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
+            outcome = "identical" if same else "another"
+        there = json.loads(row["origin"]).get("processor", here)
+        against = outcome == "failed" or (outcome == "another" and there == here)
+        own = {"processor": there, "against": against, "now": reply and reply.text}
+        found.append(row | own | {"outcome": outcome})
+    return pd.DataFrame(found)
+
+
+def verify(n: int, seed: int) -> int:
+    """Check the files by their hashes and a sample by what is said now; the exit code."""
+    limits, registry = specs.limits(), params.load()["models"]
+    if not (files := answers.files(limits.answers)):
+        print("There are no kept answers; `python -m tomlab.pipeline.answers keep` writes them.")
+        return 0
+    problems = changed(files)
+    print("\n".join(problems) or f"Files by their hashes: {len(files)}, all as listed.")
+    entries = {p.stem: specs.model_spec(p.stem, registry) for p in files if p.stem in registry}
+    entries = {name: spec for name, spec in entries.items() if spec.provider == "embedded"}
+    if others := sorted({path.stem for path in files} - {*entries}):
+        print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
+    sample = drawn([path for path in files if path.stem in entries], n, seed)
+    if sample.empty:
+        return int(bool(problems))
+    alone = limits.model_copy(update={"ask": "missing", "answers": ()})
+    found = [again(rows, entries[name], alone) for name, rows in sample.groupby("model")]
+    found = pd.concat(found)
+    names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
+    print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
+    for row in found[found["outcome"] == "another"].head(5).itertuples():
+        print(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
+        print(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
+    share = (found["outcome"] == "identical").mean()
+    print(f"\n{share:.1%} of {len(found)} answers are identical to the byte.")
+    return int(bool(problems) or found["against"].any())
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, 1 with one clear message, 3 where other answers were found."""
+    """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("keep", "show"):
-        commands.add_parser(name).add_argument("folder", type=Path, nargs="?")
+    commands.add_parser("keep").add_argument("folder", nargs="?")
     commands.add_parser("take").add_argument("files", type=Path, nargs="+")
+    verifying = commands.add_parser("verify")
+    verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
+    verifying.add_argument("--seed", type=int, default=0, help="which ones")
     args = parser.parse_args(arguments)
     try:
         content = params.load()
-        named = getattr(args, "folder", None) or next(
-            iter(content["run"]["answers"]), params.ANSWERS
-        )
-        folder = from_root(named)
+        if args.command == "verify":
+            return verify(args.answers, args.seed)
         if args.command == "take":
             found = take([user_file(path) for path in args.files], RESPONSE_STORE)
-        elif args.command == "show":
-            found = show(folder)
-        else:  # a new list would vouch for what was changed
+        else:
+            run, entries = content["run"], content["models"].items()
+            folder = from_root(args.folder or [*run["answers"], params.ANSWERS][0])
+            # A new list would vouch for what was changed.
             problems = changed(answers.files([folder]), new=True)
             refuse(problems, "not those of their list; a row taken out of it vouches anew")
-            found = keep(RESPONSE_STORE, folder, content["run"]["benchmarks"])
-            models = content["models"].items()
-            describe(folder, {name: entry.get("licence", "") for name, entry in models})
+            found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+            describe(folder, {name: entry.get("licence", "") for name, entry in entries})
+            if folder.is_relative_to(DATA):
+                print("`dvc add data` makes these files the project's; nothing runs before that.")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
     print(found.to_string(index=False) if len(found) else "There are no answers.")
-    if args.command == "keep" and folder.is_relative_to(DATA):
-        print("\n`dvc add data` makes these files the project's; nothing runs before that.")
-    if "other" in found and found["other"].any():
-        n = found["other"].sum()
+    if n := found["other"].sum():
         print(f"\n{n} requests have another answer in file and store; neither was changed.")
-        return 3
-    return 0
+    return 3 if n else 0
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
-from jinja2 import Template
 from nbformat import NotebookNode, v4
 from sphinx.cmd.build import build_main
 
@@ -123,15 +121,6 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     return notebook
 
 
-def title(notebook: NotebookNode) -> tuple[str, str]:
-    """What the first heading of a chapter names, and what it asks: "BigToM 1/5: where from?" is of
-    BigToM and "1/5 Where from?".
-    """
-    name, _, rest = _HEADING.search(notebook.cells[0].source)[1].partition(" ")
-    number, _, question = rest.partition(": ")
-    return name, f"{number} {question[:1].upper()}{question[1:]}"
-
-
 def gallery(figures: Path) -> list[tuple[str, str]]:
     """Name and title of each figure in a folder, those of the paper first."""
     paths = sorted(figures.glob("*.png"), key=lambda p: (not p.stem.startswith("figure"), p.stem))
@@ -141,11 +130,6 @@ def gallery(figures: Path) -> list[tuple[str, str]]:
 
 
 # ---- Building ------------------------------------------------------------------------------------
-
-
-def filled(template: Path, **values: Any) -> str:
-    """A template of `book/` with its values."""
-    return Template(template.read_text(encoding="utf-8"), trim_blocks=True).render(values)
 
 
 def build(source: Path, target: Path) -> None:

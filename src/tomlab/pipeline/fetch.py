@@ -1,4 +1,4 @@
-"""Fetch the data that `data.dvc` names, after every object in the store was verified.
+"""Fetch the data that `data.dvc` names; DVC verifies each file by its hash.
 
     python -m tomlab.pipeline.fetch
 
@@ -9,75 +9,42 @@ write anywhere, so its hash is checked first, and no path in it may leave `data/
 import json
 import subprocess
 import sys
-from hashlib import file_digest
+from hashlib import md5
 from pathlib import Path, PurePosixPath
 
 import yaml
 
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.paths import ROOT
 
 _MEND = "fetch it again: git checkout -- .dvcstore (git fsck tells whether the clone is whole)"
+_HELP = f"""
+- A file of .dvcstore is missing or was changed: {_MEND}.
+- Files of data/ were edited or added. To run on files of your own: keep them outside data/ and name
+  them in params.yaml. To make these the project's: dvc add data. To undo: dvc checkout --force
+"""
 
 
 def fetch(root: Path = ROOT) -> None:
-    """Bring `data/` to what `data.dvc` pins. Errors: `InputError` that names objects that are
-    missing or changed and what a user has edited; nothing was written then.
+    """Bring `data/` to what `data.dvc` pins. Errors: `InputError` where files of the store are
+    missing or changed, or where a user has edited or added any in `data/`, which DVC leaves alone.
     """
     pinned = yaml.safe_load((root / "data.dvc").read_text(encoding="utf-8"))["outs"][0]["md5"]
-    refuse(_faults(root, {"the list of files": pinned}), "data.dvc")
-    entries = json.loads(_object(root, pinned).read_text(encoding="utf-8"))
-    files = {entry["relpath"]: entry["md5"] for entry in entries}
-    strange = [p for p in map(PurePosixPath, files) if p.is_absolute() or ".." in p.parts]
-    refuse([f"found the path {str(p)!r}, expected one within data/" for p in strange], "data.dvc")
-    refuse(_faults(root, files), ".dvcstore")
-    data = root / "data"
-    there = {path.relative_to(data).as_posix(): path for path in data.rglob("*") if path.is_file()}
-    edited = [n for n, path in there.items() if n in files and _md5(path) != files[n]]
-    problems = [f"data/{name}: edited since it was fetched" for name in sorted(edited)]
-    added = sorted({*there} - {*files})
-    problems += [f"data/{name}: not among the project's files" for name in added]
-    if problems:
-        problems.append(
-            "To run on files of your own: keep them outside data/ and name them in params.yaml. "
-            "To make these the project's: dvc add data. To undo: dvc checkout --force data.dvc"
-        )
-        refuse(problems, "data/ is not as data.dvc pins it")
-    command = ["dvc", "pull", "--quiet", "data.dvc"]
+    listing = root / ".dvcstore" / "files" / "md5" / pinned[:2] / pinned[2:]
+    text = listing.read_bytes() if listing.is_file() else b""
+    if md5(text).hexdigest() != pinned.removesuffix(".dir"):
+        raise InputError(f"{listing}: the list of files is missing or was changed; {_MEND}")
+    for name in (PurePosixPath(entry["relpath"]) for entry in json.loads(text)):
+        if name.is_absolute() or ".." in name.parts:
+            raise InputError(f"data.dvc: found the path '{name}', expected one within data/")
+    command = ["dvc", "pull", "data.dvc"]
     pulled = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if pulled.returncode:
-        raise InputError(f"dvc pull data.dvc failed: {pulled.stderr + pulled.stdout}".strip())
-
-
-def _object(root: Path, md5: str) -> Path:
-    return root / ".dvcstore" / "files" / "md5" / md5[:2] / md5[2:]
-
-
-def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "md5").hexdigest()
-
-
-def _faults(root: Path, files: dict[str, str]) -> list[str]:
-    problems = []
-    for name, md5 in files.items():
-        where = f"{(path := _object(root, md5)).relative_to(root)} ({name})"
-        if not path.is_file():
-            problems.append(f"{where}: not there; {_MEND}")
-        elif (found := _md5(path)) != md5.removesuffix(".dir"):
-            problems.append(f"{where}: found MD5 {found}, tampered with or cut; {_MEND}")
-    return problems
-
-
-def main() -> int:
-    """0 if the data is there, 1 with the reason if not."""
-    try:
-        fetch()
-    except InputError as error:
-        print(f"\n{error}\n", file=sys.stderr)
-        return 1
-    return 0
+        raise InputError(f"dvc pull data.dvc: {pulled.stderr.strip()}\n{_HELP}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        fetch()
+    except InputError as error:
+        sys.exit(f"\n{error}\n")

@@ -14,19 +14,21 @@ import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from jinja2 import Environment, FileSystemLoader
 from nbformat import NotebookNode, v4
 from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.check_notebooks import declared
+from tomlab.pipeline.parameters import declared
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
@@ -45,22 +47,17 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     }
 
 
-def execute(values: Mapping[str, Any]) -> list[Path]:
-    """Run the notebooks beside the chapters, two at a time. Errors: `InputError` with what was
-    wrong in any of them.
-    """
+def execute(values: Mapping[str, Any]) -> list[str]:
+    """Run the notebooks beside the chapters, two at a time; their names. Errors: `InputError`."""
     shutil.rmtree(FRONT, ignore_errors=True)
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
-        faults = pool.map(partial(_execute, values=values), pages)
-        refuse([fault for fault in faults if fault], "notebooks")
-    return pages
+        return [*pool.map(partial(_execute, values=values), pages)]
 
 
 def _execute(path: Path, values: Mapping[str, Any]) -> str:
-    """Run one notebook; what was wrong with it, if anything."""
     try:
         if path.name in BY_HAND:
             _write(nbformat.read(path, as_version=4), FRONT / path.name)
@@ -68,8 +65,8 @@ def _execute(path: Path, values: Mapping[str, Any]) -> str:
             named = {name: values[name] for name in declared(path)}
             run_notebook.run(path, FRONT / path.name, named)
     except (InputError, PapermillExecutionError) as error:
-        return f"{path.name}: {error}"
-    return ""
+        raise InputError(f"{path.name}: {error}") from None
+    return path.name
 
 
 def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
@@ -95,13 +92,12 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
-    figures = {b: book.gallery(RESULTS / "figures" / b) for b in benchmarks}
     for benchmark in benchmarks:
         shutil.copytree(RESULTS / "figures" / benchmark, folder / "extra" / "figures" / benchmark)
     documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
-    pages = {f"docs/{name}": f"results/book/{_page(name)}" for name in documents}
+    pages = {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
     for name, names in copies.items():
-        pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}"
+        pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}.html"
     pages[f"notebooks/{INDEX}"] = "results/book/index.html"
 
     for name, path in documents.items():
@@ -109,34 +105,35 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         text = path.read_text(encoding="utf-8")
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         (folder / name).write_text(text, encoding="utf-8")
-    parts: dict[str, list[str]] = {}
-    for source, name, notebook in _chapters(copies, "results/book", pages):
-        notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
-        if "/" in source:
-            of, shown = book.title(notebook)
-            parts.setdefault(Path(source).stem, [of]).append(f"{shown} <{_page(name, '')}>")
-        elif source == INDEX:
-            there = [_page(name, "") for name in (*documents, *copies) if name.count("/") == 0]
-            there += ["answers/README"] * ("answers/README.md" in documents)
-            contents = book.filled(folder / "contents.md", there=there, benchmarks=benchmarks)
-            notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
-        _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
-    names = {benchmark: of for benchmark, (of, *_) in parts.items()}
-    told = book.filled(folder / "gallery.md", figures=figures, names=names)
-    (folder / "gallery.md").write_text(told, encoding="utf-8")
+
     found = FRONT / "findings.json"
     findings = json.loads(found.read_text(encoding="utf-8")) if found.exists() else {}
-    for benchmark, (name, *chapters) in parts.items():
-        about, own = folder / "parts" / f"{benchmark}.md", [n for n, _ in figures[benchmark]]
-        values = {"name": name, "benchmark": benchmark, "chapters": chapters}
-        values["about"] = book.filled(about, figures=own) if about.exists() else ""
-        text = book.filled(folder / "part.md", finding=findings.get(benchmark, ""), **values)
-        (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
+    papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
+    values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
+    values["figures"] = {b: book.gallery(RESULTS / "figures" / b) for b in benchmarks}
+    values["there"] = [_page(n) for n in (*documents, *copies) if n.count("/") == 0]
+    values["there"] += ["answers/README"] * ("answers/README.md" in documents)
+    templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
+
+    def filled(template: str, **own: Any) -> str:
+        return templates.get_template(template).render(**values, **own)
+
+    for source, name, notebook in _chapters(copies, "results/book", pages):
+        model = Path(name).stem.removeprefix(Path(source).stem)[1:]
+        notebook = book.chapter(notebook, model)
+        if source == INDEX:
+            notebook.cells.append(v4.new_markdown_cell(filled("contents.md"), id="contents"))
+        _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
+    (folder / "gallery.md").write_text(filled("gallery.md"), encoding="utf-8")
+    for b in benchmarks:
+        chapters = [_page(n) for s, own in copies.items() if Path(s).stem == b for n in own]
+        text = filled("part.md", benchmark=b, chapters=chapters, finding=findings.get(b))
+        (folder / f"{b}.md").write_text(text, encoding="utf-8")
     return folder
 
 
-def _page(name: str, suffix: str = ".html") -> str:
-    return Path(name).with_suffix(suffix).as_posix()
+def _page(name: str) -> str:
+    return Path(name).with_suffix("").as_posix()
 
 
 def _chapters(
@@ -161,9 +158,8 @@ def main() -> int:
     try:
         run = params.load()["run"]
         benchmarks, models = list(run["benchmarks"]), run["models"]
-        copies = executed(benchmarks, models)
         front = execute({"benchmarks": benchmarks, "models": models})
-        copies = {path.name: [path.name] for path in front} | copies
+        copies = {name: [name] for name in front} | executed(benchmarks, models)
         browser.write(FRONT / "browse", benchmarks, models)
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)

@@ -3,7 +3,7 @@
     python -m tomlab.pipeline.run_notebook notebooks/5_figures/bigtom.ipynb results/out.ipynb \\
         results/settings/5_figures/bigtom.json
 
-The third file holds the parameters, see `pipeline.stages`.
+The third file holds the parameters, see `pipeline.settings`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
-from tomlab.pipeline.check_notebooks import declared
+from tomlab.pipeline.parameters import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.

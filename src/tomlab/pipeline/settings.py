@@ -1,7 +1,18 @@
-"""Check `params.yaml` as a whole, before anything is run or spent."""
+"""Check `params.yaml` as a whole, and write what of it each stage reads to a file of its own.
 
-from collections.abc import Mapping
+    python -m tomlab.pipeline.settings
+
+A stage depends on its file, so that a change runs the stages that read it, and no others. Nothing
+is run or spent where the file is wrong anywhere.
+"""
+
+import json
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
+from hashlib import file_digest, sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,8 +22,17 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
-from tomlab.paths import PACKAGE, PARAMS, from_root
+from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there
+from tomlab.pipeline.parameters import declared
 from tomlab.records.tidy import REVERSED
+
+SETTINGS = RESULTS / "settings"
+EVALUATION = "3_evaluation"
+# The stages by the folders of their notebooks, each with its section of a benchmark's parameters.
+STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: "evaluation"}
+STAGES |= {"4_judge_calibration": "judges", "5_figures": None}
+# The parameters that name models, beside `model`, the one that is evaluated.
+_MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -20,8 +40,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
 
     Errors: `InputError` that lists every option at fault with what was found and expected.
     """
-    content = params.load(path)
-    problems: list[str] = []
+    content, problems = params.load(path), []
 
     def told(validate: Any, *parts: Any) -> Any:
         """What `validate` makes of its arguments, None with a problem where it refuses them."""
@@ -30,88 +49,117 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         except InputError as error:
             return problems.append(str(error))
 
-    run = told(params.checked, params.Run.model_validate, content.get("run"), "run")
-    limits = content.get("limits", {})
-    told(params.checked, specs.Limits.model_validate, limits, "limits")
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        problems.append(f"models: found {params.shown(registry)}, expected entries by name")
-        refuse(problems, str(path))
+        raise InputError(f"{path}: models: found {params.shown(registry)}, expected entries")
     models = {name: told(specs.model_spec, name, registry) for name in registry}
+    of_run = partial(params.Run.model_validate, context=registry)
+    run = told(params.checked, of_run, content.get("run"), "run")
+    told(params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits")
     benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
-    known = ["run", "limits", "models", *benchmarks]
-    strange = [name for name in content if name not in known]
-    problems += [f"no section {name!r}; there are: {', '.join(known)}" for name in strange]
-    for name in benchmarks:
-        if name in content or (run and name in run.benchmarks):
-            of_benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-            validate = partial(of_benchmark.model_validate, context=registry)
-            section = told(params.checked, validate, content.get(name), name)
-            if section and run:
-                right = {name: spec for name, spec in models.items() if spec}
-                problems += _strange_methods(name, section.evaluation, right, run.models)
+    known, named, worded = ["run", "limits", "models", *benchmarks], [*content], []
     if run:
-        problems += _strangers(run, registry, benchmarks)
+        named += run.benchmarks
         for name, file in run.prompts.items():
             told(params.checked, partial(prompts.load, name), {name: file}, "run.prompts")
-        problems += _strange_wordings(run.wordings, benchmarks)
+        for folder in run.wordings:
+            inside = sorted(from_root(folder).glob("*"))
+            problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
+            for each in inside:
+                worded.append(each.name)
+                told(prompts.wording, each)
+        taken = ["", REVERSED, *(Path(folder).name for folder in run.wordings)]
+        if twice := [name for name, n in Counter(taken).items() if n > 1]:
+            problems.append(f"run.wordings: found the names {twice} twice, or taken by us")
+    strange = [name for name in dict.fromkeys([*named, *worded]) if name not in known]
+    problems += [f"no section or benchmark {name!r}; there are: {known}" for name in strange]
+    for name in (name for name in benchmarks if name in named):
+        benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+        validate = partial(benchmark.model_validate, context=registry)
+        if section := told(params.checked, validate, content.get(name), name):
+            asked = section.evaluation
+            where = {f"{name}.evaluation.methods": asked.methods}
+            where[f"{name}.evaluation.max_tokens"] = asked.max_tokens
+            for model, spec in models.items():
+                for option in ("groups", "variants", "answer_tokens") if spec else ():
+                    own = getattr(spec, option).get(name, {})
+                    where[f"models.{model}.{option}.{name}"] = own
+            problems += strange_methods(import_module(f"tomlab.benchmarks.{name}"), where)
     refuse(problems, str(path))
     return content
 
 
-def _strange_methods(
-    benchmark: str, evaluation: params.Evaluation, models: Mapping, run: list[str]
-) -> list[str]:
-    """Methods that a benchmark does not have, and models that are asked nothing by any."""
-    where = f"{benchmark}.evaluation"
-    named = {f"{where}.methods": evaluation.methods, f"{where}.max_tokens": evaluation.max_tokens}
-    problems = []
-    for name, spec in models.items():
-        groups = spec.groups.get(benchmark, {})
-        named[f"models.{name}.groups.{benchmark}"] = groups
-        named[f"models.{name}.variants.{benchmark}"] = spec.variants.get(benchmark, {})
-        named[f"models.{name}.answer_tokens.{benchmark}"] = spec.answer_tokens.get(benchmark, {})
-        if name in run and all(groups.get(method) == 0 for method in evaluation.methods):
-            problems.append(
-                f"models.{name}.groups.{benchmark}: found 0 for all of {where}.methods, expected "
-                "more for one of them"
-            )
-    return problems + strange_methods(import_module(f"tomlab.benchmarks.{benchmark}"), named)
+def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By the name of an executed notebook all that it reads: its `parameters`, of the entries of
+    the `models` that they name what bears on the answers, the SHA-256 of the `files` named.
+    """
+    run, found = content["run"], {}
+    for benchmark, source in run["benchmarks"].items():
+        for stage, section in STAGES.items():
+            names = declared(ROOT / "notebooks" / stage / f"{benchmark}.ipynb")
+            values = run | run["seeds"] | source | content[benchmark].get(section, {})
+            for model in run["models"] if stage == EVALUATION else [None]:
+                values["model"] = model
+                if lost := [name for name in names if values.get(name) is None]:
+                    where = f"notebooks/{stage}/{benchmark}.ipynb"
+                    raise InputError(f"{where}: {', '.join(lost)}: found in no section it may read")
+                copy = f"{benchmark}-{model}" if model else benchmark
+                own = {name: values[name] for name in names}
+                found[f"{stage}/{copy}"] = _read(own, content["models"], benchmark)
+    return found
 
 
-def _strange_wordings(folders: list[str], benchmarks: list[str]) -> list[str]:
-    """Wordings that share a name or bear one that is taken, and what is wrong in them."""
-    names, problems = ["", REVERSED], []
-    for folder in folders:
-        if (name := Path(folder).name) in names:
-            problems.append(f"{folder}: found the name {name!r}, expected one that is not taken")
-        names.append(name)
-        inside = sorted(from_root(folder).glob("*"))
-        problems += [] if inside else [f"{folder}: found nothing in it"]
-        for path in inside:
-            if path.name not in benchmarks:
-                known = ", ".join(benchmarks)
-                problems.append(f"{path}: no such benchmark; there are: {known}")
-                continue
-            try:
-                prompts.wording(path)
-            except InputError as error:
-                problems.append(str(error))
-    return [f"run.wordings: {problem}" for problem in problems]
+def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
+    if "prompts" in values:  # a benchmark's own, and those of the methods and judges that all have
+        whose = (f"{benchmark}/", "techniques/", "judges/")
+        values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
+    if "wordings" in values:
+        own = (f"{folder}/{benchmark}" for folder in values["wordings"])
+        values["wordings"] = [folder for folder in own if there(folder)]
+    named = _texts([values.get(name, []) for name in _MODELS])
+    entries = {name: specs.model_spec(name, registry).answering() for name in named}
+    if model := values.get("model"):
+        entries[model] = specs.model_spec(model, registry).answering(benchmark)
+    files = {text: _digest(path) for text in _texts([values, entries]) if (path := there(text))}
+    return {"parameters": values, "models": entries, "files": files}
 
 
-def _strangers(run: params.Run, registry: Mapping, benchmarks: list[str]) -> list[str]:
-    """What `run` names and is not there: models, benchmarks."""
-    named = {f"run.models: {name}": name for name in run.models}
-    named |= {"run.embedder": run.embedder, "run.judge": run.judge}
-    problems = []
-    for name, source in run.benchmarks.items():
-        where = f"run.benchmarks.{name}"
-        if name not in benchmarks:
-            problems.append(f"{where}: no such benchmark; there are: {', '.join(benchmarks)}")
-        named |= {f"{where}.writer": source.writer, f"{where}.reader": source.reader}
-    return problems + [
-        f"{where}: no model {name!r} under `models`; there are: {', '.join(map(str, registry))}"
-        for where, name in named.items()
-        if name not in registry
-    ]
+def _texts(value: Any) -> Iterator[str]:
+    """All texts that are values within lists and mappings, but empty ones."""
+    if isinstance(value, str) and value:
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a file, or of the names and files of a folder."""
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()
+        inside = [(p.name, _digest(p)) for p in sorted(path.iterdir())]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    return sha256(repr(inside).encode()).hexdigest()
+
+
+def main() -> int:
+    """Check, then write; 0 if the file is right, 1 with all that is wrong with it."""
+    try:
+        found = read_by_stages(check())
+    except InputError as error:
+        print(f"\n{error}\n", file=sys.stderr)
+        return 1
+    shutil.rmtree(SETTINGS, ignore_errors=True)
+    for name, read in found.items():
+        path = SETTINGS / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(read, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print("params.yaml is right.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

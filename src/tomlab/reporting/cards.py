@@ -10,7 +10,6 @@ from typing import Any
 
 import jinja2
 import pandas as pd
-from markupsafe import Markup
 
 from tomlab.errors import InputError
 from tomlab.records.published import Wording
@@ -18,7 +17,6 @@ from tomlab.reporting.numbers import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, say, text
 
 LIMIT = 6000  # characters of one text, half from its beginning and half from its end
-SCROLLS = 240  # characters from which a text may scroll in its place, so that keys have to reach it
 _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
     Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 )
@@ -37,25 +35,26 @@ def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
     """
     keys = table.index.to_frame().to_dict("records")
     rows = zip(keys, table.to_dict("records"), strict=True)
-    return _shown([_card(key, row, wording) for key, row in rows], [])
+    return _shown([_card(key, row, wording) for key, row in rows])
 
 
-def _card(key: dict, row: dict, wording: Wording) -> dict:
+def _card(key: dict, row: dict, wording: Wording) -> tuple[str, dict[str, str]]:
+    """A title, and texts by label."""
     # An item's name begins with its group's; an index without a name says nothing.
     levels = [level for level in key if isinstance(level, str) and level != "group"]
     titled = [name(str(key[level]), level, wording) for level in levels]
-    fields = {str(column): _said(value, str(column), wording) for column, value in row.items()}
+    fields = {column: _said(value, column, wording) for column, value in row.items()}
     if "verdict" in fields:
         decided = name(fields.pop("verdict"), "outcome", wording)
         fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
     # What names a model is no name of a column.
     heads = {column: column if ", " in column else head(column, wording) for column in fields}
     told = {heads[column]: value for column, value in fields.items() if value}
-    return {"title": " · ".join(titled) or NAMES["example"], "fields": told}
+    return " · ".join(titled) or NAMES["example"], told
 
 
-def _said(value: Any, column: str = "text", wording: Wording = PLAIN) -> str:
-    """A text as it is, if it is not too long; a name or what is no text in words, "" of nothing."""
+def _said(value: Any, column: str, wording: Wording) -> str:
+    """A value in words, shortened; "" of nothing."""
     if isinstance(value, str):
         return shortened(name(value, column, wording))
     said = text(value, column, wording)
@@ -68,33 +67,26 @@ def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
     response: a row of the responses table; without `response` the messages alone. InputError:
     `messages` are none.
     """
-    asked = response["messages"]
+    asked, roles = response["messages"], NAMES["roles"]
     try:
         asked = json.loads(asked) if isinstance(asked, str) else asked
-        asked = [(message["role"], message["content"]) for message in asked]
+        told = [(roles.get(m["role"], m["role"]), shortened(m["content"])) for m in asked]
     except (ValueError, TypeError, KeyError):
         found = shortened(repr(response["messages"]), 80)
         raise InputError(f"messages: found {found}, expected a list of role and content") from None
-    messages = [(NAMES["roles"].get(role, role), _said(said)) for role, said in asked]
     if "response" in response:
-        answer = response["response"]
-        said = _said(answer) or NAMES["no answer"].format(error=response.get("error"))
-        who = name(str(response.get("model", "")), "model", wording)
-        messages.append((NAMES["roles"]["answer"].format(model=who), said))
-    return _shown([], messages)
+        who = roles["answer"].format(model=name(response.get("model", ""), "model", wording))
+        answer = _said(response["response"], "response", wording)
+        told.append((who, answer or NAMES["no answer"].format(error=response.get("error"))))
+    return _shown(told)
 
 
-def _shown(cards: list[dict], messages: list[tuple[str, str]]) -> Shown:
-    if not cards and not messages:
-        return say(NAMES["nothing"])
-    html = _PAGE.render(cards=cards, messages=messages, long=_long)
+def _shown(told: list[tuple[str, str | dict[str, str]]]) -> Shown:
+    """Each as a card: a title, and a text or texts by label."""
     lines = [
-        "\n".join([card["title"], *(f"  {k}: {v}" for k, v in card["fields"].items())])
-        for card in cards
+        f"[{title}]\n{content}"
+        if isinstance(content, str)
+        else "\n".join([title, *(f"  {label}: {said}" for label, said in content.items())])
+        for title, content in told
     ]
-    return Shown(html, "\n\n".join([*lines, *(f"[{who}]\n{said}" for who, said in messages)]))
-
-
-def _long(said: str) -> Markup:
-    """What lets keys scroll a text that is higher than its place."""
-    return Markup(' tabindex="0"') if len(said) > SCROLLS or said.count("\n") > 10 else Markup("")
+    return Shown(_PAGE.render(cards=told), "\n\n".join(lines)) if told else say(NAMES["nothing"])

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.records.published import Wording
-from tomlab.reporting import readings, tables
+from tomlab.reporting import tables
 from tomlab.reporting.numbers import RUN
+from tomlab.reporting.readings import KEY, said
 from tomlab.scoring import paired
 
 HOLDS = "†"  # beside a difference that holds among its pairs
@@ -25,17 +26,14 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
     names = {cell: name for name, cell in named.items()}
     cells = zip(found["metric"], found["condition"], strict=True)
     own = found.assign(headline=[names.get(cell, "") for cell in cells]).query("headline != ''")
-    is_method = own["varies"].eq("method")
-    sides = {"a": is_method, "b": is_method, "same": ~is_method}
+    shared = own["varies"].map({"method": "model", "model": "method"})
+    kinds = {"a": own["varies"], "b": own["varies"], "same": shared}
     words = {
-        side: [
-            tables.name(value, "method" if method else "model", wording)
-            for value, method in zip(own[side], kind, strict=True)
-        ]
-        for side, kind in sides.items()
+        side: [tables.name(*both, wording) for both in zip(own[side], kind, strict=True)]
+        for side, kind in kinds.items()
     }
     own = own.assign(
-        kind=is_method.map({True: "between methods", False: "between models"}),
+        kind="between " + own["varies"] + "s",
         shared=words["same"],
         pair=[f"{a} − {b}" for a, b in zip(words["a"], words["b"], strict=True)],
         value=own["difference"],
@@ -57,7 +55,6 @@ def disagreements(
     Of the first pair in `found` (of `paired.differences`) that differs in `scores`, which may be
     those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
-    rows, texts = [], items.set_index("item_id")[["question", "answer"]]
     for _, pair in found.drop_duplicates(_KEYS).iterrows():
         sides = paired.sides(*pair[_KEYS])
         one, other = (
@@ -66,19 +63,16 @@ def disagreements(
         )
         both = one.merge(other, on=["item_id", "sample"], suffixes=("_a", "_b"))
         both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(n)
-        if both.empty:
-            continue
-        answers = responses.set_index(readings.KEY)
-        for row in both.to_dict("records"):
-            question, gold = texts.loc[row["item_id"]]
-            told = {"group": row["group_id_a"], "item": row["item_id"]}
-            told |= {"question": readings.shortened(question)}
-            told |= {"gold": readings.shortened(str(gold))}
-            for side, (model, method) in zip("ab", sides, strict=True):
-                answer = answers.loc[(row["item_id"], model, method, row["sample"])]
-                told[f"{model}, {method}"] = readings.said(answer)
-                told[f"verdict on {pair[side]}"] = row[f"outcome_{side}"]
-            rows.append(told)
-        break
-    columns = None if rows else ["group", "item", "question", "gold"]
-    return pd.DataFrame(rows, columns=columns).set_index(["group", "item"])
+        if len(both):
+            break
+    else:
+        return pd.DataFrame(columns=["question", "gold"])
+    texts, answers = items.set_index("item_id").loc[both["item_id"]], responses.set_index(KEY)
+    shown = {"question": texts["question"].tolist(), "gold": texts["answer"].map(str).tolist()}
+    for side, (model, method) in zip("ab", sides, strict=True):
+        keys = [
+            (item, model, method, sample) for item, sample in both[["item_id", "sample"]].values
+        ]
+        shown[f"{model}, {method}"] = [said(answers.loc[key]) for key in keys]
+        shown[f"verdict on {pair[side]}"] = both[f"outcome_{side}"].tolist()
+    return pd.DataFrame(shown, [both["group_id_a"].rename("group"), both["item_id"].rename("item")])

@@ -97,13 +97,12 @@ def dots(
     dodge: float = 0.3,
     **_,
 ) -> None:
-    """Numbers with their intervals, for `FacetGrid.map_dataframe`; draws on the current axes.
+    """Numbers with their intervals, for `FacetGrid.map_dataframe`.
 
     data: a row a number: value, the column `rows` that names its row, ci_low and ci_high where it
     has an interval, n_groups and source. order: all rows from the top down. hue: a column whose
-    levels are the keys of `palette`; they stand within a row from `dodge` above its middle to as
-    much below. A number without an interval (the paper's) is hollow; one of this run from too few
-    groups is grey.
+    levels are the keys of `palette`, from `dodge` above the middle of a row to as much below. A
+    number without an interval (the paper's) is hollow; one of this run from too few groups grey.
     """
     axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
@@ -114,16 +113,14 @@ def dots(
     for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS, strict=False):
         own = data[data[hue] == level] if hue else data
         for row, row_name in zip(own.itertuples(), own[rows], strict=True):
-            colour_of_row = COLOURS["grey"] if row.is_few else colour
-            height, low = places[row_name] + gap, getattr(row, "ci_low", np.nan)
-            is_hollow = pd.isna(low)
-            if not is_hollow:
-                axes.hlines(height, low, row.ci_high, colour_of_row, linewidth=1.2)
-            face = "white" if is_hollow else colour_of_row
-            dot = {"mec": colour_of_row, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
-            axes.plot(row.value, height, marker, **dot)
+            ink, height = COLOURS["grey"] if row.is_few else colour, places[row_name] + gap
+            face, end = "white", row.value
+            if pd.notna(getattr(row, "ci_low", np.nan)):
+                face, end = ink, row.ci_high
+                axes.hlines(height, row.ci_low, end, ink, linewidth=1.2)
+            look = {"mec": ink, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
+            axes.plot(row.value, height, marker, **look)
             if getattr(row, "mark", ""):
-                end = row.value if is_hollow else row.ci_high
                 axes.annotate(row.mark, (end, height), (4, -3), textcoords="offset points")
     axes.set_yticks(list(places.values()), [str(name) for name in places])
     axes.set_ylim(len(places) - 0.5, -0.5)
@@ -152,11 +149,10 @@ def reference(axes: Axes, value: float, dash: str = "--") -> None:
 
 
 def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str], **_) -> None:
-    """Stacked bars of shares, for `FacetGrid.map_dataframe`: `seaborn.histplot` with weights.
+    """Stacked bars of shares, for `FacetGrid.map_dataframe`.
 
     data: a row a part of a bar: `value`, its share; the column `rows` names the bar, `part` the
-    part. Parts are stacked from the left in the order of `palette`. A part of .08 or more bears its
-    number.
+    part. Parts stand from the left in the order of `palette`; from .08 on one bears its number.
     """
     axes = plt.gca()
     bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
@@ -168,10 +164,9 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
         if bar.get_width() >= 0.08:
             red, green, blue, _ = bar.get_facecolor()
             ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
-            centre = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
-            text = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
+            look = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
             # A number within its bar takes no room of the layout, which so is found much sooner.
-            axes.annotate(number(bar.get_width()), centre, in_layout=False, **text)
+            axes.annotate(number(bar.get_width()), bar.get_center(), in_layout=False, **look)
     share_axis(axes)
     axes.set_ylim(len(bars.categories) - 0.45, -0.55)
     axes.set_ylabel("")
@@ -192,21 +187,21 @@ def legend(
     palette: colour by label, drawn as dots or `bars`; lines: a dash by label, for reference lines;
     hollow: what a hollow dot is, such as "paper, no interval printed"; grey: what a grey dot is.
     """
-    ink = COLOURS["ink"]
-    dot = {"linestyle": "none", "markersize": 4.2}
+    dot, ink, pale = {"marker": "o", "markersize": 4.2}, COLOURS["ink"], COLOURS["grey"]
     handles = [
         Patch(facecolor=colour, label=label)
         if bars
-        else Line2D([], [], color=colour, marker=marker, label=label, **dot)
+        else Line2D([], [], color=colour, label=label, ls="none", **dot | {"marker": marker})
         for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False)
     ]
     if hollow:
-        handles += [Line2D([], [], color=ink, marker="o", mfc="white", label=hollow, **dot)]
-        handles += [Line2D([], [], color=ink, marker="o", ms=4.2, label="this run, 95 % interval")]
+        handles += [Line2D([], [], color=ink, mfc="white", label=hollow, ls="none", **dot)]
+        handles += [Line2D([], [], color=ink, label="this run, 95 % interval", **dot)]
     if grey:
-        handles += [Line2D([], [], color=COLOURS["grey"], marker="o", ms=4.2, label=grey)]
-    for label, dash in (lines or {}).items():
-        handles += [Line2D([], [], color=COLOURS["grey"], linestyle=dash, label=label)]
+        handles += [Line2D([], [], color=pale, label=grey, **dot)]
+    handles += [
+        Line2D([], [], color=pale, ls=ls, label=label) for label, ls in (lines or {}).items()
+    ]
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
     own = getattr(figure, "figure", figure)
@@ -223,25 +218,28 @@ def save(
 ) -> None:
     """Save a figure and show it in the notebook, with its caption and links to its files.
 
-    name: such as "bigtom/figure3": written are `results/figures/<name>.png`, `.pdf`, `.csv` (the
-    numbers drawn, `data`) and `.caption.txt`; a path of another folder replaces `results/figures`.
-    The bytes depend on the figure alone.
+    name: such as "bigtom/figure3", or a whole path: written are `results/figures/<name>.png`,
+    `.pdf`, `.csv` (the numbers drawn, `data`) and `.caption.txt`, the same bytes each time.
     """
-    own = getattr(figure, "figure", figure)
-    _entitle(own, title)
-    path = paths.RESULTS / "figures" / name
+    own, path = getattr(figure, "figure", figure), paths.RESULTS / "figures" / name
     path.parent.mkdir(parents=True, exist_ok=True)
+    _entitle(own, title)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
     for kind, file in files.items():
         own.savefig(file, dpi=PRINT, metadata=_NO_DATES[kind])
+        # Finding a layout takes longer than drawing, so the next pictures keep that of the first.
+        own.set_layout_engine("none")
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
     text = f"{title}\n\n{caption}\n"
     path.with_suffix(".caption.txt").write_text(text, encoding="utf-8")
-    links = " · ".join(
-        f'<a href="{_link(file)}">{kind.upper()}</a>' for kind, file in files.items()
-    )
+    # The notebook that runs links to files from where its executed copy lies.
+    page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
+    links = [
+        f'<a href="{Path(os.path.relpath(file, page)).as_posix()}">{kind.upper()}</a>'
+        for kind, file in files.items()
+    ]
     show(own, title, caption, " · ".join(links))
 
 
@@ -267,9 +265,3 @@ def _entitle(figure: Figure, title: str) -> None:
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     figure.set_layout_engine("none")
     figure.set_layout_engine("constrained")
-
-
-def _link(file: Path) -> str:
-    """A file as the notebook that runs links to it, beside its executed copy."""
-    page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
-    return Path(os.path.relpath(file, page)).as_posix()

@@ -1,4 +1,4 @@
-"""The files that a calibration of judges leaves, and its tables in words."""
+"""The files that a calibration of judges leaves."""
 
 import json
 from collections.abc import Mapping
@@ -6,21 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tomlab.reporting import tables
 
-
-def heads(found: pd.DataFrame) -> pd.DataFrame:
-    """A table with a column a judge, these in words."""
-    return found.rename(columns=lambda judge: tables.name(judge, "judge").capitalize())
-
-
-def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> str:
-    """Write what a calibration found: `winner.json`, and each table as `<name>.csv`.
-
-    winner: the judge in use and what it was chosen by. Returns the text of `winner.json`.
-    """
+def save(folder: Path, winner: Mapping, **tables: pd.DataFrame) -> None:
+    """Write `winner.json` (the judge in use and what it was chosen by) and `<name>.csv` a table."""
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    text = json.dumps(winner, indent=1) + "\n"
-    (folder / "winner.json").write_text(text, encoding="utf-8")
-    return text
+    (folder / "winner.json").write_text(json.dumps(winner, indent=1) + "\n", encoding="utf-8")

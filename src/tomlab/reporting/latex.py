@@ -7,7 +7,7 @@ from pandas.io.formats.style import Styler
 
 PREAMBLE = r"\usepackage{booktabs,graphicx}"
 # What pdflatex does not know, and what LaTeX gives a meaning of its own.
-_TEXT = {char: f"\\{char}" for char in "&%$#_{}"} | {
+_SIGNS = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -35,8 +35,7 @@ _TEXT = {char: f"\\{char}" for char in "&%$#_{}"} | {
 
 def escaped(text: str) -> str:
     """A text in which every character is set as it stands; one that has no sign becomes "?"."""
-    told = "".join(_TEXT.get(char, char) for char in text)
-    return told.encode("latin-1", "replace").decode("latin-1")
+    return text.translate(str.maketrans(_SIGNS)).encode("latin-1", "replace").decode("latin-1")
 
 
 def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
@@ -46,9 +45,9 @@ def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) ->
     """
     plain = shown.map(escaped).rename(columns=escaped)
     label = "tab:" + name.replace("/", "-").replace("_", "-")
-    setting = {"hrules": True, "position": "tbp", "column_format": "l" * plain.shape[1]}
-    told = {"caption": escaped(caption), "label": label}
-    body = Styler(plain).hide(axis="index").to_latex(**told, **setting)
+    look = {"hrules": True, "position": "tbp", "column_format": "l" * plain.shape[1]}
+    style = Styler(plain).hide(axis="index")
+    body = style.to_latex(caption=escaped(caption), label=label, **look)
     fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
     body = body.replace("\\begin{tabular}", f"\\small\n{fit}\\begin{{tabular}}")
     under = "".join(f"\\par {escaped(note)}\n" for note in notes)

@@ -33,10 +33,11 @@ def number(value: Any) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
 
 
-def cell(value: float, low: float = NAN, high: float = NAN, mark: str = "") -> str:
-    """A number, its interval if it has one, and its mark: ".52 [.31, .72]", ".61*"."""
-    interval = "" if pd.isna(low) or pd.isna(value) else f" [{number(low)}, {number(high)}]"
-    return f"{number(value)}{interval}{mark}"
+def cell(value: Any, low: float = NAN, high: float = NAN, mark: str = "") -> str:
+    """A number or its text, its interval if it has one, and its mark: ".52 [.31, .72]", ".61*"."""
+    told = value if isinstance(value, str) else number(value)
+    interval = "" if pd.isna(low) or told == ABSENT else f" [{number(low)}, {number(high)}]"
+    return f"{told}{interval}{mark}"
 
 
 def written(rows: pd.DataFrame) -> list[str]:

@@ -6,16 +6,17 @@ import pandas as pd
 
 from tomlab.records.published import Wording
 from tomlab.records.tidy import OUTCOMES, SCORED
-from tomlab.reporting import draw, tables
+from tomlab.reporting import draw
 from tomlab.reporting.numbers import BASELINES
+from tomlab.reporting.tables import name
 
 
 def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
-    """Draw what became of each answer as stacked bars, a panel a model, and return what is drawn.
+    """Draw what became of each answer as stacked bars, a panel a model, on matplotlib's current
+    figure, and return what is drawn.
 
-    metrics: of one benchmark; models: those shown, all without any. Baselines are left out where a
-    model is there, as nothing can become of their answers but right and wrong. The figure is
-    matplotlib's current one: `draw.show(plt.gcf(), …)` or `draw.save(plt.gcf(), …)` follows.
+    metrics: of one benchmark; models: those shown, by default all. Baselines, whose answers are
+    only right or wrong, are left out where there is another model.
     """
     rates = metrics[metrics["metric"] == "outcome_rate"]
     wished = [*(models or rates["model"].unique())]
@@ -23,12 +24,9 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
     rates = rates[rates["model"].isin(real or wished)]
     right = wording.outcomes.get("correct", "right")
     rates = rates.assign(
-        outcome=[
-            right if outcome == "correct" else tables.name(outcome, "outcome")
-            for outcome in rates["condition"]
-        ],
-        method=[tables.name(method, "method", wording) for method in rates["method"]],
-        model=[tables.name(model, "model") for model in rates["model"]],
+        outcome=rates["condition"].map(lambda o: right if o == "correct" else name(o, "outcome")),
+        method=rates["method"].map(lambda method: name(method, "method", wording)),
+        model=rates["model"].map(lambda model: name(model, "model")),
     )
     palette = {right if part == "right" else part: hue for part, hue in draw.OUTCOMES.items()}
     panels = draw.grid(rates, rates["method"].nunique(), row="model")
@@ -45,5 +43,5 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     order = [*OUTCOMES, SCORED]
     kept = [o for o in order if o in OUTCOMES[:2] or (o in table and table[o].any())]
     counted = table.reindex(columns=kept, fill_value=0).astype(int)
-    heads = {outcome: tables.name(outcome, "outcome").capitalize() for outcome in kept}
+    heads = {outcome: name(outcome, "outcome").capitalize() for outcome in kept}
     return counted.rename(columns=heads).rename_axis(columns=None)

@@ -21,7 +21,7 @@ from tomlab.paths import PACKAGE
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import Wording
 from tomlab.reporting import latex
-from tomlab.reporting.numbers import ABSENT, NUMBER, number
+from tomlab.reporting.numbers import ABSENT, NUMBER, cell, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
 PLAIN = Wording("", {})
@@ -56,15 +56,11 @@ def show(
     across: of a table with `NUMBER`, the column whose values become columns, `rows` which ones tell
     the rows apart. A frame without rows is a sentence that says so.
     """
-    shown = (
-        wide(frame, wording, rows, across) if across and len(frame) else in_words(frame, wording)
-    )
-    below = f"<p>{escape(says)}</p>\n" if says else ""
-    if shown.empty:
+    if not len(frame):
         return say(says or NAMES["nothing"])
-    flat = shown.map(_on_one_line).rename(columns=_on_one_line)
-    plain = flat.to_string(index=False, max_colwidth=60)
-    return Shown(html(shown) + below, "\n\n".join(filter(None, [plain, says])))
+    shown = wide(frame, wording, rows, across) if across else in_words(frame, wording)
+    below = f"<p>{escape(says)}</p>\n" if says else ""
+    return Shown(html(shown) + below, "\n\n".join(filter(None, [_plain(shown), says])))
 
 
 def say(sentence: str) -> Shown:
@@ -72,8 +68,10 @@ def say(sentence: str) -> Shown:
     return Shown(f"<p>{escape(sentence)}</p>\n", sentence)
 
 
-def _on_one_line(said: str) -> str:
-    return said.replace("\n", ", ")
+def _plain(shown: pd.DataFrame) -> str:
+    flat = shown.replace("\n", ", ", regex=True)
+    flat.columns = flat.columns.str.replace("\n", ", ")
+    return flat.to_string(index=False, max_colwidth=60)
 
 
 def html(shown: pd.DataFrame, caption: str = "") -> str:
@@ -83,10 +81,9 @@ def html(shown: pd.DataFrame, caption: str = "") -> str:
     style = Styler(shown, uuid=sha256(shown.to_csv().encode()).hexdigest()[:8], cell_ids=False)
     style.hide(axis="index").format(_safe).format_index(_safe, axis="columns")
     # A row of this run beside the paper's is tinted by the book.
-    run = shown.eq("this run").any(axis=1)
-    tinted = shown.apply(lambda column: run.map({True: "run ", False: ""}))
-    prose = shown.map(lambda text: "prose" if len(text) > PROSE else "")
-    style.set_td_classes(tinted + prose).set_table_attributes('class="tomlab-table"')
+    run = shown.eq("this run").any(axis=1).map({True: "run ", False: ""})
+    classes = shown.map(lambda text: "prose" if len(text) > PROSE else "").radd(run, axis=0)
+    style.set_td_classes(classes).set_table_attributes('class="tomlab-table"')
     style.set_table_styles(NAMES["css"])
     if caption:
         style.set_caption(escape(caption))
@@ -109,23 +106,20 @@ def table(
 ) -> Shown:
     """A table as it is printed: saved, and shown with its caption above and its notes below.
 
-    frame: as for `in_words`, or texts already. name: such as "bigtom/table7"; written are
+    frame: as for `in_words`. name: such as "bigtom/table7", or a whole path; written are
     `results/tables/<name>.csv` (`data`, a row a number; without it the frame), `.html` and `.tex`.
-    A table of another folder is named by its whole path, as figures are.
     """
     shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
     own = f"{path.parent.name}/{path.name}"
-    written = {"html": page, "tex": latex.table(shown, caption, notes, own)}
-    written["csv"] = (frame if data is None else data).to_csv(
-        index=data is None and any(frame.index.names)
-    )
-    for kind, text in written.items():
-        path.with_suffix(f".{kind}").write_text(text, encoding="utf-8")
-    plain = shown.map(_on_one_line).to_string(index=False, max_colwidth=60)
-    return Shown(page, "\n\n".join([caption, plain, *notes]))
+    path.with_suffix(".html").write_text(page, encoding="utf-8")
+    setting = latex.table(shown, caption, notes, own)
+    path.with_suffix(".tex").write_text(setting, encoding="utf-8")
+    is_indexed = data is None and any(frame.index.names)
+    (frame if data is None else data).to_csv(path.with_suffix(".csv"), index=is_indexed)
+    return Shown(page, "\n\n".join([caption, _plain(shown), *notes]))
 
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
@@ -139,35 +133,24 @@ def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
     flat = flat.drop(columns=[name for name in _HIDDEN if name in flat])
     columns, kept = [*map(str, flat.columns)], {}
     flat.columns = columns
-    for place, column in enumerate(columns):
-        low, high = _ends(column, columns, place)
+    for column, following in zip(columns, [*columns[1:], ""], strict=True):
         if column.endswith(("_low", "_high")) and column.rpartition("_")[0] in [*columns, "ci"]:
             continue
         if column == "n_groups" and "n" in columns:
             continue
-        texts = [text(value, column, wording) for value in _whole(flat[column])]
-        if low in columns:
-            ends = zip(texts, flat[low], flat[high], strict=True)
-            texts = [_cell(value, *interval) for value, *interval in ends]
+        of = "ci" if following == "ci_low" or column == "value" else column
+        values = flat[column]
+        is_float = pd.api.types.is_float_dtype(values) and values.abs().max() > 1
+        if is_float and not (values.dropna() % 1).any():
+            values = values.astype("Int64")  # counts of which some are missing
+        texts = [text(value, column, wording) for value in values]
+        if f"{of}_low" in columns:
+            texts = [*map(cell, texts, flat[f"{of}_low"], flat[f"{of}_high"])]
         elif column == "n" and "n_groups" in columns:
             texts = [counted(*both, wording.groups) for both in flat[["n", "n_groups"]].values]
         title = head(column, wording)
         kept[title if title not in kept else f"{title} ({column.replace('_', ' ')})"] = texts
     return pd.DataFrame(kept, index=flat.index, dtype=object)
-
-
-def _whole(values: pd.Series) -> pd.Series:
-    """Counts that are floats because some are missing, as whole numbers again."""
-    if not pd.api.types.is_float_dtype(values) or values.abs().max() <= 1:
-        return values
-    return values if (values.dropna() % 1).any() else values.astype("Int64")
-
-
-def _ends(column: str, columns: list[str], place: int) -> tuple[str, str]:
-    """The names of the columns that hold a number's interval, if it has one."""
-    if columns[place + 1 : place + 2] == ["ci_low"] or column == "value":
-        return "ci_low", "ci_high"
-    return f"{column}_low", f"{column}_high"
 
 
 def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: str) -> pd.DataFrame:
@@ -178,7 +161,7 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
     own = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
-    own["cell"] = [_cell(number(v), *ends) for v, *ends in frame[[*NUMBER[:3]]].values]
+    own["cell"] = [cell(v, *ends) for v, *ends in frame[[*NUMBER[:3]]].values]
     own["n"] = [counted(*both, wording.groups) for both in frame[["n", "n_groups"]].values]
     order = own[rows].drop_duplicates().set_index(rows).index
     spread = own.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)
@@ -198,10 +181,6 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     return shown.assign(n=[*n.bfill(axis=1).iloc[:, 0]]) if by_row else shown
 
 
-def _cell(value: str, low: Any, high: Any) -> str:
-    return value if pd.isna(low) or value == ABSENT else f"{value} [{number(low)}, {number(high)}]"
-
-
 # ---- words ---------------------------------------------------------------------------------------
 
 
@@ -210,13 +189,9 @@ def _names(benchmark: str) -> dict[str, dict]:
     """The names of all tables and those of a benchmark: `columns`, `values` by column."""
     path = PACKAGE / "benchmarks" / benchmark / "items" / "names.yaml"
     own = yaml.safe_load(path.read_bytes()) if benchmark and path.is_file() else {}
-    columns = NAMES["columns"] | own.get("columns", {})
-    both = NAMES["values"], own.get("values", {})
-    values = {key: {} for names in both for key in names}
-    for names in both:
-        for key, known in names.items():
-            values[key] = values[key] | known
-    return {"columns": columns, "values": values}
+    more, values = own.get("values", {}), {**NAMES["values"]}
+    values |= {column: values.get(column, {}) | known for column, known in more.items()}
+    return {"columns": NAMES["columns"] | own.get("columns", {}), "values": values}
 
 
 def head(column: str, wording: Wording = PLAIN) -> str:

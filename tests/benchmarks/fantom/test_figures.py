@@ -57,15 +57,8 @@ def test_parts_of_a_bar_make_up_all_answers(drawn):
 @pytest.mark.parametrize("models", [("random",), ("GPT-4 0314",)])
 def test_any_models_are_drawn(drawn, models):
     metrics = fantom_metrics.metrics(*models, methods=("short", "full-cot"))
-    cells = ("cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18", "cell-24")
+    cells = ("cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18")
     assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= {*drawn(metrics, *cells)}
-
-
-def test_nothing_is_drawn_of_sets_of_which_none_is_right(drawn):
-    one = fantom_metrics.metrics("smollm2-135m")
-    none = one.assign(value=one["value"].mask(one["metric"].isin(["all", "all_star"]), 0.0))
-    found = drawn(none, "cell-24")
-    assert "fantom/aggregation" not in found and "No figure" in found["said"]
 
 
 def test_no_table_of_yes_and_no_lies_outside_the_limits_of_its_f1():

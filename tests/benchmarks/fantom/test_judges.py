@@ -209,11 +209,6 @@ def test_cosines_are_to_both_beliefs():
     assert np.isnan(found[1])
 
 
-def test_long_answers_are_embedded_whole():
-    said = "No idea. " * 100
-    assert said in distance.texts_to_embed(table_of(said), ITEMS)
-
-
 @given(st.lists(st.sampled_from(SAID), min_size=1, max_size=6))
 def test_swapping_the_two_beliefs_turns_the_sign(texts):
     table = table_of(*texts)
@@ -293,24 +288,6 @@ def test_answers_are_those_of_the_scored_calls_to_the_distance_questions():
     assert set(found["scenario"]) == {"inaccessible"}
 
 
-def test_accuracy_moves_with_the_margin():
-    answers = distance.answers(ITEMS, responses("a", "b", "c", ""))
-    scores = pd.Series([0.3, 0.1, -0.1, np.nan])
-    found = distance.margin_effect(answers, scores, (-0.2, 0.0, 0.2, 0.4))
-    assert found["accuracy"].tolist() == [0.75, 0.5, 0.25, 0.0]
-    assert found["changed"].tolist() == [1, 0, 1, 2]
-    keys = found[["model", "method", "scenario", "n", "n_groups"]].drop_duplicates()
-    assert keys.to_numpy().tolist() == [["m", "short", "inaccessible", 4, 1]]
-    assert (found["ci_low"] <= found["accuracy"]).all()
-
-
-def test_run_that_was_asked_no_distance_question_has_no_accuracy():
-    answers = distance.answers(ITEMS, responses("(a)", item_id="0-0-0/belief_choice:0"))
-    scores = distance.distance_scores(answers, ITEMS, "token_f1")
-    found = distance.margin_effect(answers, scores)
-    assert found.empty and "accuracy" in found
-
-
 def test_margin_zero_gives_the_verdicts_of_the_scores():
     """With the default encoder, as `fantom.score` has it."""
     both = [responses(*SAID, item_id=item) for item in (FIRST, SECOND, "1-0-0/belief_dist:0")]
@@ -321,9 +298,6 @@ def test_margin_zero_gives_the_verdicts_of_the_scores():
     scores = distance.distance_scores(answers, ITEMS, vectors)
     verdicts = fantom.score(ITEMS, given_)
     assert (scores > 0).tolist() == (verdicts["score"] == 1).tolist()
-    at_zero = distance.margin_effect(answers, scores, [0.0])
-    means = verdicts.groupby("scenario", sort=False)["score"].mean()
-    assert at_zero["accuracy"].tolist() == pytest.approx(means.tolist())
 
 
 def test_people_are_asked_of_answers_in_words_other_than_either_belief():

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import (
     Alignment,
     actor_key,
@@ -18,13 +17,10 @@ from tomlab.benchmarks.omnitom.alignment import (
     compound_parts,
     parse_judgement,
     precision_recall_f1,
-    texts_to_embed,
 )
 from tomlab.benchmarks.omnitom.items.records import Row, read_records, rows
 from tomlab.errors import InputError
-from tomlab.models import specs
 from tomlab.paths import ROOT
-from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import similarity
 
 WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
@@ -174,10 +170,6 @@ def test_compound_belief_unlike_any_row_needs_two_parts_to_match():
     assert found.mc_gold == [1, 1, 0, 1, 1]
 
 
-def test_texts_to_embed_hold_the_parts_of_compound_beliefs():
-    assert set(texts_to_embed([PREDICTED, GOLD])) == set(VECTORS)
-
-
 def test_identical_belief_of_another_actor_does_not_match():
     found = align(table("Ben: It rains"), table("Ana: It rains", "Ben: It snows"), "exact", 1)
     assert (found.mc_predicted, found.mc_gold, found.pairs) == ([0], [0, 0], [])
@@ -303,14 +295,6 @@ def test_worked_examples_match_themselves_row_by_row(kind):
         assert precision_recall_f1(found) == (1, 1, 1)
 
 
-def test_real_embeddings_know_paraphrases_from_other_beliefs():
-    gold = table("Ana: The lamp is in the shed", "Ana: Ben wants to borrow the lamp")
-    predicted = table("Ana: Ben would like to borrow the lamp", "Ana: The soup needs more salt")
-    texts = texts_to_embed([gold, predicted])
-    vectors = dict(zip(texts, embed(texts, specs.model("minilm")), strict=True))
-    assert align(predicted, gold, "embedding", 0.75, vectors).pairs == [(0, 1)]
-
-
 # ---- Scores --------------------------------------------------------------------------------------
 
 
@@ -352,10 +336,6 @@ Mara,Mara must persuade Ivo to give the stall up,1
 Mara,Ivo may swap stalls if Mara persuades him,0
 """
 COUNTS = Alignment([1, 1, 1, 1, 1, 0], [1, 1, 2, 1, 0], [])
-
-
-def test_two_tables_with_commas_are_read():
-    assert parse_judgement(SAID, PREDICTED, GOLD) == COUNTS
 
 
 def in_pipes(text: str) -> str:
@@ -444,17 +424,3 @@ def test_any_answer_is_read_or_refused(text):
 
 
 # ---- The judge's prompt --------------------------------------------------------------------------
-
-
-def test_examples_of_the_prompt_obey_its_rules():
-    examples = prompts.load("judges/align-L4").split("\n\nExample ")[1:]
-    for example in examples:
-        given_, said = example.split("\n\nPrediction\n")
-        tables = [
-            [Row(*cells) for cells in list(csv.reader(block.splitlines()))[2:]]
-            for block in given_.split("\n\n")[2:4]
-        ]
-        found = parse_judgement("Prediction\n" + said.split("\n\nNow ")[0], *tables)
-        assert None not in (*found.mc_predicted, *found.mc_gold)
-        assert sum(found.mc_predicted) == sum(found.mc_gold)
-    assert len(examples) == 2

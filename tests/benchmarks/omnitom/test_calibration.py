@@ -99,39 +99,35 @@ def test_counts_and_scores_of_each_operation(only, operation):
     only(operation)
     made = edited(RING, 0, [RING, STORM])[0]
     predicted, gold, *scores = BY_HAND[operation]
-    assert sorted(made.mc_predicted) == sorted(predicted)
-    assert list(made.mc_gold) == gold
-    found = Alignment(list(made.mc_predicted), list(made.mc_gold), [])
-    assert precision_recall_f1(found) == pytest.approx(tuple(scores))
-    assert {edit.operation for edit in made.operations} <= {operation, "keep"}
+    assert sorted(made.known.mc_predicted) == sorted(predicted)
+    assert made.known.mc_gold == gold
+    assert precision_recall_f1(made.known) == pytest.approx(tuple(scores))
+    assert {*made.made_by[0], *made.made_by[1]} <= {operation, "keep"}
 
 
 @pytest.mark.parametrize("operation", ["wrong actor", "other place", "other person", "negation"])
 def test_misses_stand_in_the_place_of_the_belief_and_match_nothing(only, operation):
     only(operation)
     made = edited(RING, 0)[0]
-    assert set(made.mc_predicted) == {0} and set(made.mc_gold) == {0}
-    found = Alignment(list(made.mc_predicted), list(made.mc_gold), [])
-    assert precision_recall_f1(found) == (0, 0, 0)
-    done = [edit for edit in made.operations if edit.operation == operation]
-    assert done and all(len(edit.predicted) == len(edit.gold) == 1 for edit in done)
-    for edit in done:
-        was, became = made.gold[edit.gold[0]], made.predicted[edit.predicted[0]]
-        same = plain(was.belief) == plain(became.belief)
-        assert (was.actor != became.actor, same) == (operation == "wrong actor",) * 2
-
-
-def test_own_paraphrases_come_before_rules(only):
-    only("paraphrase")
-    made = edited(record(3, "Ana: It rains", Ana=["Rain is falling"]), 0)[0]
-    assert [row.belief for row in made.predicted] == ["Rain is falling"]
+    assert {*made.known.mc_predicted, *made.known.mc_gold} == {0}
+    assert precision_recall_f1(made.known) == (0, 0, 0)
+    missed = [
+        row for row, by in zip(made.predicted, made.made_by[0], strict=True) if by == operation
+    ]
+    was = [row for row, by in zip(made.gold, made.made_by[1], strict=True) if by == operation]
+    assert missed and len(missed) == len(was)
+    told = {(row.actor, plain(row.belief)) for row in made.gold}
+    assert not told & {(row.actor, plain(row.belief)) for row in missed}
+    same = {plain(row.belief) for row in missed} == {plain(row.belief) for row in was}
+    assert same == (operation == "wrong actor")
 
 
 def test_belief_of_another_story_gets_the_names_of_this_one(only):
     only("foreign")
     other = record(4, "Cleo: Cleo repairs Dario's sail", "Dario: Thunder rolls")
     made = edited(RING, 0, [other])[0]
-    foreign = {made.predicted[e.predicted[0]].belief for e in made.operations if not e.gold}
+    made_by = zip(made.predicted, made.made_by[0], strict=True)
+    foreign = {row.belief for row, operation in made_by if operation == "foreign"}
     assert foreign <= {"Ana repairs Ben's sail", "Thunder rolls"}
 
 
@@ -146,16 +142,14 @@ def test_near_miss_that_another_belief_of_the_actor_states_is_not_used(only):
 def test_belief_that_all_actors_hold_is_under_no_wrong_actor(only):
     only("wrong actor")
     shared = record(6, "Ana: The ring is gone", "Ben: The ring is gone", "world: The ring is gone")
-    assert {edit.operation for edit in edited(shared, 0)[0].operations} == {"drop"}
+    assert set(edited(shared, 0)[0].made_by[1]) == {"drop"}
 
 
 def test_a_sibling_stands_for_a_belief_that_the_prediction_lacks_and_gold_lacks_the_sibling(only):
     only("sibling")
     made = edited(RING, 0)[0]
-    assert set(made.mc_predicted) == set(made.mc_gold) == {0}
-    for edit in made.operations:
-        said, meant = made.predicted[edit.predicted[0]], made.gold[edit.gold[0]]
-        assert said.actor == meant.actor and said.belief != meant.belief
+    assert set(made.known.mc_predicted) == set(made.known.mc_gold) == {0}
+    assert [row.actor for row in made.predicted] == [row.actor for row in made.gold]
     assert not {row.belief for row in made.predicted} & {row.belief for row in made.gold}
 
 
@@ -163,7 +157,7 @@ def test_the_sibling_is_the_nearest_by_words_or_by_the_vectors_given(only):
     only("sibling")
     texts = ["The ring is gone", "The ring is old", "Ben is late"]
     story = record(7, *(f"Ana: {text}" for text in texts), "Ben: It rains")
-    by_words = calibration.edited(story, "close", "0")
+    by_words = calibration.edited(story, "close", "0", [])
     assert by_words.predicted[0].belief == texts[1]
     vectors = dict(zip(texts, np.array([[1, 0], [0, 1], [0.8, 0.6]]), strict=True))
     vectors["It rains"] = np.array([0, 1])
@@ -175,10 +169,9 @@ def test_every_row_comes_of_one_operation_and_counts_agree(seed):
     assert edited(RING, seed, [RING, STORM]) == edited(RING, seed, [RING, STORM])
     for made in edited(RING, seed, [RING, STORM]):
         assert made.truth == KNOWN == "known by construction"
-        for side in ("predicted", "gold"):
-            numbers = sorted(i for edit in made.operations for i in getattr(edit, side))
-            assert numbers == list(range(len(getattr(made, side))))
-        assert sum(made.mc_predicted) == sum(made.mc_gold)
+        assert len(made.predicted) == len(made.known.mc_predicted) == len(made.made_by[0])
+        assert len(made.gold) == len(made.known.mc_gold) == len(made.made_by[1])
+        assert sum(made.known.mc_predicted) == sum(made.known.mc_gold)
         actors = [row.actor for row in made.predicted]
         assert sum(a != b for a, b in pairwise(actors)) < max(len(set(actors)), 1)
 
@@ -276,12 +269,12 @@ def test_decisions_stand_beside_what_is_known():
 def test_decisions_at_each_threshold_are_those_of_align():
     records = [{**RING, "story_id": n} for n in (1, 3, 4)]
     tables = [table for one in records for table in edited(one, 0, [STORM])]
-    found = threshold_decisions(tables, "token_f1", (0.3, 0.6, 0.9))
+    found = threshold_decisions(tables, "token_f1")
     for threshold in (0.3, 0.6, 0.9):
         single = [align(t.predicted, t.gold, "token_f1", threshold) for t in tables]
         assert (decisions(tables, single, "x")["decision"] == found[threshold]).all()
     chosen = cross_validated_thresholds(found, 3)
-    assert chosen.final in (0.3, 0.6, 0.9) and len(chosen.decisions) == len(found)
+    assert chosen.final in calibration.THRESHOLDS and len(chosen.decisions) == len(found)
 
 
 # ---- Human annotations ---------------------------------------------------------------------------
@@ -304,12 +297,12 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_human_counts_are_read_by_story_and_annotator(tmp_path):
-    first, second = read_human(written(tmp_path, HUMAN), {"1": "A ring is lost."})
+    first, second = read_human(written(tmp_path, HUMAN))
     assert (first.truth, second.truth) == ("human:p1", "human:p2")
     assert first.predicted[1] == Row("Ana", "The ring, she thinks, is lost")
-    assert (first.mc_predicted, first.mc_gold) == ((1, 0), (1, None))
-    assert (second.mc_predicted, second.mc_gold) == ((1, 1), (2,))
-    assert (first.story, first.group, first.operations) == ("A ring is lost.", "1", ())
+    assert first.known == Alignment([1, 0], [1, None], [])
+    assert second.known == Alignment([1, 1], [2], [])
+    assert first.group == "1"
     known = labelled_rows([first])
     assert known["truth"].isna().tolist() == [False, False, False, True]
     lines = HUMAN.splitlines()[:4]
@@ -336,11 +329,11 @@ def test_every_fault_of_a_human_file_is_named_with_its_row(tmp_path):
 
 
 @given(st.text() | st.text(alphabet='1,\n"predictongl').map(lambda t: HUMAN + t))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_file_is_read_or_refused(tmp_path, text):
     try:
         tables = read_human(written(tmp_path, text))
     except InputError:
         return
-    assert all(len(t.mc_gold) == len(t.gold) for t in tables)
+    assert all(len(t.known.mc_gold) == len(t.gold) for t in tables)
     assert isinstance(labelled_rows(tables), pd.DataFrame)

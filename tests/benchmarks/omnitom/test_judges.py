@@ -1,15 +1,17 @@
-"""Judges at work: requests, what is read of their answers, the best one, its error in a score."""
+"""Judges at work: requests, what is read of their answers, and what people's labels correct."""
 
-import numpy as np
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from omnitom_extraction import EXACT, RECORDS, extraction_scores
+from omnitom_extraction import EXACT, RECORDS, answers, extraction_scores
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom import alignment, calibration, judges, scoring
-from tomlab.benchmarks.omnitom.alignment import precision_recall_f1
+from tomlab.benchmarks.omnitom import calibration, judges
+from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.judging import agreement as judging
-from tomlab.models.specs import Reply, Response, model_spec
+from tomlab.judging import people
+from tomlab.models.specs import Reply, Response
 
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
 
@@ -21,8 +23,8 @@ def reply(text: str) -> Response:
 def judgement(table) -> str:
     """What a faultless judge would write of a table."""
     lines = []
-    sides = (("Prediction", table.predicted, table.mc_predicted),)
-    sides += (("Ground Truth", table.gold, table.mc_gold),)
+    sides = (("Prediction", table.predicted, table.known.mc_predicted),)
+    sides += (("Ground Truth", table.gold, table.known.mc_gold),)
     for name, rows, counts in sides:
         lines += [f"{name} Table", "Actor,Belief,MatchCount"]
         lines += [f'{r.actor},"{r.belief}",{n}' for r, n in zip(rows, counts, strict=True)]
@@ -42,7 +44,7 @@ def test_a_request_shows_story_and_both_tables():
 def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     answers = [reply(judgement(TABLES[0])), reply("I do not know."), Response("k", None, "gone")]
     found, reasons = judges.read(answers, TABLES[:3])
-    assert found[0].mc_predicted == list(TABLES[0].mc_predicted)
+    assert found[0].mc_predicted == TABLES[0].known.mc_predicted
     assert found[1:] == [None, None]
     assert reasons.tolist() == ["read", "no table of matches", "failed"]
     decisions = calibration.decisions(TABLES[:3], found, "toy")
@@ -52,58 +54,12 @@ def test_faultless_answers_agree_fully_and_unreadable_ones_are_undefined():
     assert row["agreement_all"] < 1
 
 
-def test_rows_missing_from_a_cut_answer_are_undefined_or_0_as_in_the_release():
+def test_rows_missing_from_a_cut_answer_are_undefined():
     table, whole = TABLES[0], judgement(TABLES[0]).splitlines()
-    truth = judges.Alignment(list(table.mc_predicted), list(table.mc_gold), [])
-    # Cut off behind half of the gold rows.
     cut = "\n".join(whole[: -(len(table.gold) // 2)])
-    found, _ = judges.read([reply(cut), reply("I do not know.")], TABLES[:2])
-    assert found[0].mc_gold[-1] is None
-    zeroed = judges.missing_as_0(found, TABLES[:2])
-    assert zeroed[0].mc_predicted == list(table.mc_predicted)
-    assert zeroed[0].mc_gold == [n or 0 for n in found[0].mc_gold]
-    assert zeroed[1].mc_gold == [0] * len(TABLES[1].gold)
-    f1 = judges.f1_of_tables(found[:1], TABLES[:1])
-    assert f1["true F1"] == precision_recall_f1(truth)[2]
-    assert f1["F1, missing as 0"] < f1["true F1"] < f1["F1"]
-    assert f1["true F1"] - f1["F1, missing as 0"] > f1["F1"] - f1["true F1"]
-    nothing = judges.f1_of_tables(found[1:], TABLES[1:2])
-    assert np.isnan(nothing["F1"])
-    assert nothing["F1, missing as 0"] == 0
-
-
-def test_cost_is_that_of_the_answers_that_came():
-    priced = {"provider": "openai", "model": "x", "price": {"input": 2, "output": 10}}
-    spec = model_spec("x", {"x": priced})
-    cost = judges.cost([reply("a"), reply("b"), Response("k", None, "gone")], spec)
-    assert cost["answers"] == 2
-    assert cost["list_price_usd"] == pytest.approx((2000 * 2 + 400 * 10) / 1e6)
-
-
-def test_match_counts_and_f1_stand_by_judge():
-    exact = [judges.Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in TABLES]
-    table = judges.sensitivity({name: extraction_scores("gold") for name in ("exact", "other")})
-    assert table[["judge", "model"]].to_numpy().tolist() == [["exact", "gold"], ["other", "gold"]]
-    assert (table["value"] == 1).all()
-    shares = judges.match_counts(TABLES, {"toy": exact})
-    assert np.allclose(shares["truth"], shares["toy"])
-    assert shares["truth"].sum() == pytest.approx(1)
-
-
-def test_the_winner_is_the_judge_that_decided_all_and_agreed_most():
-    agreement = pd.DataFrame(
-        [
-            ("exact", 0.6, 0.6, 100),
-            ("embedding", 0.9, 0.9, 100),
-            ("llm", 1.0, 0.99, 10),
-            ("silent", 0.95, 0.2, 100),
-        ],
-        columns=["judge", "agreement", "agreement_all", "n"],
-    ).assign(ci_low=0.1, ci_high=1.0, n_groups=5)
-    assert judging.winner(agreement) == "embedding"
-    chosen = judges.in_use("embedding", scoring.Judge("embedding", 0.78), agreement, "here")
-    assert chosen["threshold"] == 0.78
-    assert (chosen["agreement"], chosen["n"], chosen["truth"]) == (0.9, 100, "here")
+    [found], _ = judges.read([reply(cut)], TABLES[:1])
+    assert found.mc_predicted == table.known.mc_predicted
+    assert found.mc_gold[0] == table.known.mc_gold[0] and found.mc_gold[-1] is None
 
 
 def test_a_language_model_that_won_judges_the_tables_of_the_run():
@@ -117,29 +73,74 @@ def test_a_language_model_that_won_judges_the_tables_of_the_run():
             for item_id, text in zip(items["item_id"][::2], said, strict=True)
         ]
     )
-    found_keys, tables = judges.tables_of(items, responses)
-    assert [key[0] for key in found_keys] == [items["item_id"][0], items["item_id"][4]]
-    none = [judges.Alignment([0] * len(t.predicted), [0] * len(t.gold), []) for t in tables]
-    judged = dict(zip(found_keys, none, strict=True))
+    tables = judges.tables_of(items, responses)
+    assert [key[0] for key in tables] == [items["item_id"][0], items["item_id"][4]]
+    judged = {
+        key: Alignment([0] * len(t.predicted), [0] * len(t.gold), []) for key, t in tables.items()
+    }
     scores = omnitom.score(items, responses, judge=EXACT, judged=judged)
     assert scores["score"].tolist() == [0, 0, 0]
     assert scores["judge"].tolist() == ["llm", "exact", "llm"]
 
 
-def test_the_papers_worked_example_is_read_with_its_counts():
-    example = judges.printed_example()
-    assert example.mc_predicted == (1, 1, 1, 1, 1, 1)
-    assert example.mc_gold == (1, 1, 2, 1, 1)
-    assert example.gold[2].actor == "Xiao Hong"
-    assert example.gold[2].belief == "Xiao Hong needs the bigger office that Xiao Li occupies"
-    assert example.story.startswith("Xiao Hong wants to change to a bigger office, but")
+# People's labels of a run
 
 
-def test_word_for_word_only_the_world_of_the_worked_example_matches():
-    example = judges.printed_example()
-    exact = alignment.align(example.predicted, example.gold, "exact", 1.0)
-    found = judges.worked(example, {"exact": exact, "llm": None})
-    counts = found.groupby(["judge", "side"])["matchcount"].agg(list)
-    assert counts["exact", "predicted"] == [1, 1, 0, 0, 0, 0]
-    assert counts["exact", "gold"] == [1, 1, 0, 0, 0]
-    assert found.query("judge == 'llm'")["matchcount"].isna().sum() == 11
+def test_without_labels_the_score_is_not_corrected():
+    assert judges.corrected(extraction_scores("random"), {}).empty
+
+
+def labelled_by(tables, annotator: str, miss: int = 0):
+    """People who see a match in all rows but the first `miss` predicted ones."""
+    said = []
+    for table in tables:
+        seen = [int(n >= miss) for n in range(len(table.predicted))]
+        known = Alignment(seen, [1] * len(table.gold), [])
+        said.append(replace(table, known=known, truth=f"human:{annotator}"))
+    return said
+
+
+def test_labels_of_the_run_are_known_by_their_rows_and_correct_the_score():
+    items = omnitom.compose(RECORDS)
+    responses = answers(items, "random")
+    tables = judges.tables_of(items, responses)
+    keys, first = list(tables)[:8], list(tables.values())[:8]
+    human = labelled_by(first, "p1") + labelled_by(first, "p2")
+    strange = replace(human[0], predicted=human[0].predicted[:1])
+    of_run, elsewhere = judges.of_run([*human, strange], tables)
+    assert (len(of_run), elsewhere) == (16, [strange])
+    by_people = judges.f1_by_people(tables, of_run)
+    assert by_people == dict.fromkeys(keys, 1.0)
+    half = judges.f1_by_people(tables, labelled_by(first[:1], "p1", miss=1))
+    assert half[keys[0]] == pytest.approx(2 / (2 + 1 / (len(first[0].predicted) - 1)), abs=0.02)
+    scores = extraction_scores("random")
+    [found] = judges.corrected(scores, by_people).to_dict("records")
+    assert (found["value"], found["n"]) == (1, 8)
+    assert found["ci_low"] == pytest.approx(0.025 ** (1 / found["n_groups"]))
+
+
+def test_a_story_counts_once_however_often_it_is_asked():
+    scores = extraction_scores("random")
+    again = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
+    key = ["item_id", "model", "method", "sample"]
+    by_people = dict.fromkeys(map(tuple, scores[key].to_numpy()[:9]), 0.5)
+    assert judges.corrected(scores, by_people)["n"].tolist() == [9]
+    # Of a story with two outputs, one of them labelled, people's score is not known.
+    assert judges.corrected(again, by_people).empty
+    both = by_people | {(*k[:3], 1): f1 for k, f1 in by_people.items()}
+    assert judges.corrected(again, both)["n"].tolist() == [9]
+
+
+def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_path):
+    items = omnitom.compose(RECORDS)
+    tables = judges.tables_of(items, answers(items, "random"))
+    stories = people.drawn({table.group for table in tables.values()}, 3, seed=0)
+    form = judges.to_label(tables, stories)
+    assert set(form["story_id"]) == set(stories)
+    assert set(form["match_count"]) == set(form["annotator"]) == {""}
+    assert form["system"].unique().tolist() == ["random/stage1-L3/0"]
+    path = tmp_path / "filled.csv"
+    form.assign(match_count="1", annotator="p1").to_csv(path, index=False)
+    human = calibration.read_human(path)
+    of_run, elsewhere = judges.of_run(human, tables)
+    assert (len(of_run), elsewhere) == (3, [])

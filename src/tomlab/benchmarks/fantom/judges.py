@@ -1,11 +1,8 @@
-"""FANToM: is a free answer nearer to PersonX's belief or to the omniscient one (Sec. 3.4)?
-
-BeliefQ[Dist.] is judged by a distance. Here distances are held against answers known by
-construction: both beliefs of an item reworded by listed operations, the operation being the label.
-Nobody judged these answers; their column `source` says so.
+"""FANToM: whose belief is a free answer nearer to (Sec. 3.4)? Distances are held against answers
+known by construction, see `rewordings`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
@@ -15,30 +12,21 @@ from tomlab.benchmarks.fantom.items.compose import METHODS
 from tomlab.benchmarks.fantom.scoring import answer_text, token_f1
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
-from tomlab.scoring.stats import cluster_interval
 
-PAPERS_MARGIN = 0.0  # nearer to the right belief than to the other, by however little
-MARGINS = tuple(n / 100 for n in range(-20, 21, 2))  # to see what a margin does
-
-# ---- Distances -----------------------------------------------------------------------------------
+_ANSWER = ("item_id", "model", "method", "sample")
 
 
 def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
-    """The distinct texts that `distance_scores` needs vectors of.
-
-    table: columns `item_id`, `text`, such as `constructed` or `answers`.
-    """
-    triples = [triple for triple in _triples(table, items) if triple[0]]
-    return list(dict.fromkeys(chain(*triples)))
+    """The distinct texts that `distance_scores` needs vectors of. table: `item_id`, `text`."""
+    return list(dict.fromkeys(chain(*(each for each in _triples(table, items) if each[0]))))
 
 
 def distance_scores(
     table: pd.DataFrame, items: pd.DataFrame, vectors: Mapping[str, np.ndarray] | str
 ) -> pd.Series:
-    """Likeness to the item's right answer less that to the wrong one, nan for an empty text.
-
-    vectors: "token_f1" (of the words, in lower case), or for cosines a vector of length 1 for each
-    of `texts_to_embed`. The index is that of `table`.
+    """Likeness to the item's right answer less that to the wrong one, nan for an empty text; the
+    index is that of `table`. vectors: "token_f1" (of the words, in lower case), or for cosines a
+    vector of length 1 for each of `texts_to_embed`.
     """
 
     def alike(text: str, answer: str) -> float:
@@ -67,33 +55,25 @@ def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossVa
 
 
 def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int) -> pd.DataFrame:
-    """The decisions of each candidate on `constructed` answers, for `judging`: `judge, group, unit,
-    truth, decision`; missing where there is no score.
+    """The decisions of each candidate on `constructed` answers: `judge, group, unit, truth,
+    decision`, missing where there is no score. scores: `distance_scores` by the candidate's name.
 
-    scores: `distance_scores` by the candidate's name. Judges are "<name>, margin 0", the paper's
-    rule, and "<name>, margin chosen", each answer judged by the margin of a fold without its
-    conversation.
+    Judges are "<name>, margin 0", the paper's rule, and "<name>, margin chosen", each answer judged
+    by the margin of a fold without its conversation.
     """
     known = table[["group", "unit", "truth"]].reset_index(drop=True)
     parts = []
     for name, score in scores.items():
-        decision = (score > PAPERS_MARGIN).astype("boolean").mask(score.isna()).array
+        decision = (score > 0).astype("boolean").mask(score.isna()).array
         chosen = chosen_margin(table, score, folds).decisions
         parts.append(known.assign(judge=f"{name}, margin 0", decision=decision))
         parts.append(chosen.assign(judge=f"{name}, margin chosen"))
     return pd.concat(parts, ignore_index=True)[["judge", *known, "decision"]]
 
 
-# ---- What a margin does to a run -----------------------------------------------------------------
-
-_ANSWER = ("item_id", "model", "method", "sample")
-
-
 def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """A run's answers to BeliefQ[Dist.]: `unit, group` (conversation), `item_id, model, method,
-    sample, scenario, text` ("" where there is none).
-
-    Errors: `InputError` for responses to unknown items or with an unknown method.
+    sample, scenario, text` ("" where there is none). Errors: as of `scoring.answers.pairs`.
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
@@ -108,7 +88,6 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
 def judged_answers(said: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """A run's `answers` with the verdict of its `scores`, as in `judging.people`. It is known of an
     empty answer and of one that is either belief word for word; of others the distance decides.
-
     items: of `with_options`.
     """
     found = said.merge(scores[[*_ANSWER, "score"]], on=list(_ANSWER))
@@ -127,25 +106,3 @@ def with_options(items: pd.DataFrame) -> pd.DataFrame:
     own = items[items["question_type"] == "belief_dist"]
     both = [sorted(pair) for pair in zip(own["answer"], own["wrong_answer"], strict=True)]
     return own.assign(choices=pd.Series(both, own.index, dtype=object))
-
-
-def margin_effect(
-    answers: pd.DataFrame, scores: pd.Series, margins: Sequence[float] = MARGINS
-) -> pd.DataFrame:
-    """How a run's accuracy in BeliefQ[Dist.] moves with the margin.
-
-    answers: of this module; scores: their `distance_scores`. Columns: `model, method, scenario,
-    margin, accuracy` (share of answers whose score is above the margin; an empty one's never is)
-    with `ci_low, ci_high` over conversations, `changed` (answers judged otherwise than
-    at the paper's margin of 0), `n, n_groups`.
-    """
-    names, rows = ["model", "method", "scenario"], []
-    for keys, part in answers.assign(score=scores.to_numpy()).groupby(names, sort=False):
-        papers = part["score"] > PAPERS_MARGIN
-        for margin in margins:
-            right = part["score"] > margin
-            found = cluster_interval(right, part["group"])
-            values = (margin, found.value, found.ci_low, found.ci_high)
-            rows.append((*keys, *values, int((right != papers).sum()), found.n, found.n_groups))
-    values = ["margin", "accuracy", "ci_low", "ci_high", "changed", "n", "n_groups"]
-    return pd.DataFrame(rows, columns=[*names, *values])

@@ -1,12 +1,10 @@
-"""FANToM's metrics: the twelve columns of Table 9 and the analyses of Sec. 4.2.
-
-The units of a conjunction are question sets, or all sets on a part or in a conversation; intervals
-cluster on conversations, whose sets share their text.
+"""FANToM's metrics: the twelve columns of Table 9 and the analyses of Sec. 4.2. Intervals cluster
+on conversations, whose sets share their text.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -32,39 +30,28 @@ PLAIN_MEANS = {
     "second-order:mean": dict.fromkeys(_SECOND, 1 / 2),
     "orders:mean": {"first-order": 1 / 2} | dict.fromkeys(_SECOND, 1 / 4),
 }
-_LEVELS = {"": "group_id", "part": "part_id", "conversation": "conversation_id"}
+_LEVELS = {"": "group_id", "/part": "part_id", "/conversation": "conversation_id"}
 _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEVANT}
 
 
-def condition(scenario: str, *parts: str) -> str:
-    """What a metric is of: the scenario, then where it has them the level of a conjunction, the
-    order of belief, or the family and kind of an error, such as "inaccessible/part".
-    """
-    return "/".join(filter(None, (scenario, *parts)))
-
-
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
-    """The metrics table of one or more models, for both scenarios.
+    """The metrics table of one or more models. A condition is a scenario, then the level of a
+    conjunction, the order of belief, or family and kind of an error: "inaccessible/part".
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
-    types right, by set, `/part` and (full context) `/conversation`. belief_choice, belief_dist,
-    *_list: accuracy; belief_f1: token F1 over answers right by distance, if there are any; *_yn: F1
-    of yes and no weighted by their counts, an answer that is neither being a third label; fact_f1:
-    token F1, the same in both scenarios. all_characters, consistency: Table 3; belief_order: Table
-    4, accuracy by distance, pooled and as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of
-    all such questions (any: wrong in any way).
-    outcome_rate and completion_tokens leave out fact questions, doubtful is by question type. A
-    failed answer counts as wrong.
+    types right. belief_choice, belief_dist, *_list: accuracy; belief_f1: token F1 over answers
+    right by distance; *_yn: F1 of yes and no weighted by their counts, an answer that is neither
+    being a third label; fact_f1: token F1, the same in both scenarios. all_characters, consistency:
+    Table 3; belief_order: Table 4, pooled and as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5,
+    shares of all such questions (any: wrong in any way). outcome_rate and completion_tokens leave
+    out fact questions, doubtful is by question type. A failed answer counts as wrong.
     """
     return check(table(NAME, series(scores)), "metrics", "fantom metrics")
 
 
 def series(scores: pd.DataFrame) -> Told:
-    """What each number of `metrics` is made of; units are answers, for conjunctions sets, parts or
-    conversations.
-    """
-    scores = protocol(scores)
-    scores = scores.assign(right=scores["outcome"] == "correct")
+    """What each number of `metrics` is made of, by unit: answers, or what a conjunction is of."""
+    scores = protocol(scores).assign(right=lambda table: table["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         for one in _series(by_unit(part), method):
             yield model, method, one
@@ -72,17 +59,15 @@ def series(scores: pd.DataFrame) -> Told:
 
 def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
     is_fact = part["question_type"] == "fact"
+    facts, tom = part[is_fact], part[~is_fact]
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
         yield from (mean for mean in _means(own, scenario, method) if len(mean.values))
         yield from _ratios(own, scenario)
-        if is_fact.any():
-            facts = part[is_fact].assign(scenario_asked=float(len(own) > 0))
-            yield Statistic("fact_f1", scenario, facts, _facts, ratio, _of_asked, is_mean=True)
-    tom = part[~is_fact]
+        if len(facts) and len(own):
+            yield _mean("fact_f1", scenario, facts, "score")
     for outcome in OUTCOMES:
-        hit = tom["outcome"] == outcome
-        yield Series("outcome_rate", outcome, hit, tom["conversation_id"])
+        yield _mean("outcome_rate", outcome, tom.assign(right=tom["outcome"] == outcome))
     for kind, cell in part.groupby("question_type", sort=False):
         yield _mean("doubtful", kind, cell, "doubtful")
     yield _mean("completion_tokens", "all", tom, "completion_tokens")._replace(bounds=COUNT)
@@ -98,17 +83,17 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
         asked = own[own["question_type"].isin(kinds)]
         for name, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
-            if name != "conversation" or method.startswith("full"):
+            if name != "/conversation" or method.startswith("full"):
                 keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
                 right = asked.groupby(keys, sort=False)["right"].all().reset_index()
-                yield _mean(metric, condition(scenario, name), by_unit(right, *keys))
+                yield _mean(metric, f"{scenario}{name}", by_unit(right, *keys))
     for kind in SHARES:
         yield _mean(kind, scenario, own[own["question_type"] == kind])
     beliefs = own[own["question_type"] == "belief_dist"]
     for order, cell in beliefs.groupby("tom_order", sort=False):
-        yield _mean("belief_order", condition(scenario, order), cell)
+        yield _mean("belief_order", f"{scenario}/{order}", cell)
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
-    yield _mean("belief_order", condition(scenario, "second-order"), second)
+    yield _mean("belief_order", f"{scenario}/second-order", second)
     everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
     yield _mean("all_characters", scenario, everyone, "all_right")
     known = everyone.dropna(subset="consistent").astype({"consistent": bool})
@@ -125,37 +110,25 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
     for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
         for error, values in ({"any": ~cell["right"]} | made).items():
-            of = condition(scenario, family, error)
-            yield Series(metric, of, values, cell["conversation_id"])
+            yield _mean(metric, f"{scenario}/{family}/{error}", cell.assign(right=values))
 
 
 def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
     """What is behind each metric of a scenario that is no mean of answers."""
     beliefs = own[own["question_type"] == "belief_dist"]
     if beliefs["right"].any():
-        nearer = beliefs[beliefs["right"]]
-        yield Statistic("belief_f1", scenario, nearer, _overlaps, ratio)
+        yield Statistic("belief_f1", scenario, beliefs[beliefs["right"]], _overlaps, ratio)
     # Not defined unless every kind of belief was asked about.
     for name, weights in PLAIN_MEANS.items():
         asked = beliefs[beliefs["tom_order"].isin(weights)]
         if len(asked):
             sums = partial(_by_order, orders=list(weights))
             mean = partial(weighted_shares, weights=list(weights.values()))
-            yield Statistic("belief_order", condition(scenario, name), asked, sums, mean)
+            yield Statistic("belief_order", f"{scenario}/{name}", asked, sums, mean)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
             yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1)
-
-
-def _facts(facts: pd.DataFrame) -> pd.DataFrame:
-    sums = group_sums(facts["score"], facts["conversation_id"])
-    return sums.assign(scenario_asked=facts["scenario_asked"].max())
-
-
-def _of_asked(sums: pd.DataFrame) -> pd.DataFrame:
-    """Facts count for a scenario of which anything was asked, be it elsewhere."""
-    return sums[["sum", "count"]] * float(sums["scenario_asked"].any())
 
 
 def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
@@ -163,7 +136,7 @@ def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
-    """How many are right of each order, then of how many, by conversation."""
+    """As `weighted_shares` has them, by conversation."""
     asked = pd.DataFrame({each: beliefs["tom_order"].eq(each).astype(float) for each in orders})
     both = pd.concat([asked.mul(beliefs["right"], axis=0), asked], axis=1)
     return both.groupby(beliefs["conversation_id"].to_numpy(), sort=False).sum()
@@ -173,16 +146,13 @@ def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
     """As `weighted_f1` has them, by conversation."""
     cells = {
         (gold, said): (answers["is_yes"] == gold) & (answers["yn"] == said)
-        for gold in (True, False)
-        for said in (YES, NO, IRRELEVANT)
+        for gold, said in product((True, False), (YES, NO, IRRELEVANT))
     }
-    counts = pd.DataFrame(cells)
-    return counts.groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
+    return pd.DataFrame(cells).groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
 
 
 def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     """The mean of shares by `weights`, which sum to 1; nan where one of them is not defined.
-
     counts: (..., 2 * shares), of each how many are right, then of each out of how many.
     """
     right, asked = np.split(np.asarray(counts), 2, axis=-1)
@@ -192,7 +162,6 @@ def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:
     """F1 of yes and of no, weighted by how often each is right, as scikit-learn's "weighted".
-
     counts: (..., 6), of gold yes answered yes, no, neither, then of gold no answered the same.
     """
     counts = np.asarray(counts)
@@ -205,11 +174,9 @@ def weighted_f1(counts: np.ndarray) -> np.ndarray:
 
 
 def by_character(own: pd.DataFrame) -> pd.DataFrame:
-    """One row a character of a question set (and repeat): `all_right`, and `consistent`.
-
-    own: the scores of one model, method and scenario. A list counts for a character as right where
-    it names them exactly if they know. consistent: the yes/no answers and both lists say the same
-    of the character; missing where none of these was asked about them.
+    """One row a character of a question set (and repeat): `all_right`, where a list is right that
+    names them exactly if they know, and `consistent`: the yes/no answers and both lists say the
+    same of them; missing where none was asked. own: of one model, method and scenario.
     """
     kind = own["question_type"].str
     own = own.assign(family=kind.split("_").str[0])
@@ -224,9 +191,3 @@ def by_character(own: pd.DataFrame) -> pd.DataFrame:
     all_right = pd.concat([answers, beliefs, told]).groupby(who, sort=False)["right"].all()
     said = pd.concat([answers, told]).groupby(who, sort=False)["yn"].nunique()
     return pd.DataFrame({"all_right": all_right, "consistent": said == 1})
-
-
-def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as scenario and part ("" for a whole scenario), of errors family and error."""
-    levels = r"^(?P<scenario>[^/]*)/?(?P<part>(?P<family>[^/]*)/?(?P<error>.*))$"
-    return conditions.str.extract(levels)

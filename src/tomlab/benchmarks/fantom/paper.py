@@ -1,11 +1,11 @@
-"""FANToM's paper: where its numbers are printed, how it names things, and what its scores tell of
-errors that it does not print.
-"""
+"""FANToM's paper: where its numbers are printed, how it names things, what its scores tell."""
 
 import numpy as np
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
+from tomlab.benchmarks.fantom import items
+from tomlab.records.files import yaml_beside
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 from tomlab.reporting import numbers
 
@@ -27,20 +27,7 @@ PUBLICATION = Paper(
 METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}
 METHOD_NAMES |= {"full": "full", "full-cot": "full + chain of thought"}
 METHOD_NAMES |= {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
-METRIC_NAMES = {  # the twelve columns of Table 9, in its order
-    "all_star": "All*",
-    "all": "All",
-    "belief_choice": "BeliefQ [Choice]",
-    "belief_dist": "BeliefQ [Dist.]",
-    "belief_f1": "BeliefQ [token F1]",
-    "answerability_all": "AnswerabilityQ [All]",
-    "answerability_list": "AnswerabilityQ [List]",
-    "answerability_yn": "AnswerabilityQ [Y/N]",
-    "infoaccess_all": "InfoAccessQ [All]",
-    "infoaccess_list": "InfoAccessQ [List]",
-    "infoaccess_yn": "InfoAccessQ [Y/N]",
-    "fact_f1": "FactQ [token F1]",
-}
+METRIC_NAMES = yaml_beside(items.__file__, "names.yaml")["table9"]  # in the order of its columns
 # Scores by words, which baselines copy from the reference answers.
 COPIED = ("belief_f1", "fact_f1")
 WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
@@ -66,19 +53,16 @@ HEADLINES = {
 
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
-SET_LEVEL = (*SET_LEVEL, "all_characters", "consistency")
+SET_LEVEL += ("all_characters", "consistency")
 REFERENCES = ("short",)
 
 
 def printed(table: str) -> pd.DataFrame:
-    """A published table in shares, its columns named as a run's metrics are.
-
-    `n` is the number of question sets that people solved. Tables 1 and 2 are of the short context;
-    Tables 3 and 4 do not name theirs, which is taken for short, too.
+    """A published table in shares, its columns named as a run's metrics are; `n`: question sets
+    that people solved. Tables 3 and 4 do not name their context, which is taken for short.
     """
-    rows = numbers.published(PUBLICATION, table).rename(
-        columns={"metric": "column", "order": "column"}
-    )
+    rows = numbers.published(PUBLICATION, table)
+    rows = rows.rename(columns={"metric": "column", "order": "column"})
     counts = PUBLICATION.read("dataset_counts").set_index("item")["count"]
     return rows.assign(
         context=rows.get("context", "short"),
@@ -88,11 +72,10 @@ def printed(table: str) -> pd.DataFrame:
 
 
 def share_right(weighted_f1: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """The least and the greatest share of right answers that a weighted F1 of yes and no allows.
-
-    F1 of a label is at most 2r / (1 + r) at a recall r, a concave function, so that the mean recall
-    is at least F / (2 - F). It is greatest where all questions have one label but for a vanishing
-    rest: then F = 2a² / (1 + a).
+    """The least and the greatest share of right answers that a weighted F1 of yes and no allows: F1
+    of a label is at most 2r / (1 + r) at a recall r, a concave function, so that the mean recall is
+    at least F / (2 - F). It is greatest where all but a vanishing rest of the questions have one
+    label: F = 2a² / (1 + a).
     """
     root = np.sqrt(weighted_f1**2 + 8 * weighted_f1)
     return weighted_f1 / (2 - weighted_f1), (weighted_f1 + root) / 4

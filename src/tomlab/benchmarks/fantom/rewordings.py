@@ -22,8 +22,7 @@ _UNAWARE = re.compile(
 )
 _KNOWING = re.compile(_LEAD + r"(?:believes|thinks|knows)(?: that)? (?P<claim>.+?)\.?")
 
-# The operations on the belief of somebody who knows nothing, and of somebody who was there: their
-# wordings, or two lists of them of which one is put into the other.
+# By operation its wordings, or two lists of them of which one is put into the other.
 _WORDINGS = yaml_beside(__file__)
 UNAWARE, KNOWING = _WORDINGS["unaware"], _WORDINGS["knowing"]
 
@@ -45,15 +44,13 @@ def _worded(
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """n answers known by construction: `unit, group` (conversation), `item_id, text, truth,
-    operation, scenario, source`.
+    operation, scenario, source`. Nobody judged them, as `source` says.
 
-    truth: whether the answer is PersonX's belief, the item's right answer; in the inaccessible
-    scenario that PersonX knows nothing, in the accessible one that PersonX knows. Halves of both
+    truth: whether the answer is PersonX's belief, the item's right answer. Halves of both
     scenarios, if both are there, and operations (`UNAWARE`, `KNOWING`) as equally as items allow.
-    "other value" takes a value that another item gives to the same question; it is the omniscient
-    belief in kind, and in the accessible scenario neither, so it is not used there. Items are left
-    out whose two beliefs are not of the forms "X does not know anything about …" and "X believes
-    that …". Errors: `InputError` if so many cannot be made.
+    "other value" takes that of another item, which in the accessible scenario is neither belief, so
+    it is not used there. Items whose two beliefs are not of the forms "X does not know anything
+    about …" and "X believes that …" are left out. Errors: `InputError` if so many cannot be made.
     """
     draw = random.Random(f"fantom-distance/{seed}")
     asked = items[items["question_type"] == "belief_dist"].to_dict("records")
@@ -99,9 +96,7 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
 
 
 def _template(item: Mapping) -> tuple[str, str, str]:
-    """The one speaker whom the fact question names, and question and answer with a gap there; ""
-    for each where it names none or several.
-    """
+    """Whom the fact question names, it and its answer with a gap there; "" if not one speaker."""
     named = set(speakers(item["full_story"])) & set(re.findall(_NAME, item["fact_question"]))
     texts = item["fact_question"], item["fact_answer"]
     if len(named) != 1 or any(mark in text for text in texts for mark in "{}"):
@@ -111,9 +106,8 @@ def _template(item: Mapping) -> tuple[str, str, str]:
 
 
 def _value(question: str, answer: str) -> str:
-    """The longest run of words in the answer that the question lacks: "a golden retriever".
-
-    A word of which the question has a beginning or a longer form is not lacking: "ask", "asks".
+    """The longest run of words in the answer that the question lacks: "a golden retriever". A word
+    of which the question has a beginning or a longer form is not lacking: "ask", "asks".
     """
     asked = [word.lower() for word in re.findall(r"[\w'’-]+", question)]
 

@@ -24,19 +24,14 @@ YES, NO, IRRELEVANT = 1, 0, -1
 
 
 class Said(NamedTuple):
-    """The part of an answer that is judged, and what is known of it.
-
-    unread: its outcome if nothing can be read of the text; is_nearer: of free-form beliefs, whether
-    the encoder finds it nearer to the right belief; is_cut: whether the encoder read only the
-    beginning; lost: why there is no answer, if a request failed.
-    """
+    """The part of an answer that is judged, and what is known of it."""
 
     text: str
-    unread: str
+    unread: str  # its outcome if nothing can be read of the text
     finish_reason: str = ""
-    is_nearer: bool = False
-    is_cut: bool = False
-    lost: str = ""
+    is_nearer: bool = False  # whether the encoder finds a belief nearer to the right one
+    is_cut: bool = False  # whether the encoder read only the beginning
+    lost: str = ""  # why there is no answer, if a request failed
 
 
 def credit(item: Mapping, said: Said) -> float:
@@ -146,19 +141,16 @@ def score(
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
-    Facts have the outcome `scored`. Where the release says wrong, `outcome` tells answers without a
-    readable verdict apart. `scenario` is that of the method's context, `is_yes` the key of yes/no
-    questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer), `yn` (1,
-    0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the answer says,
-    None where that is nothing or both options, and for facts), `doubtful` (the rule credits an
-    answer that also names the other option, declines, or was cut off) and `cut` (the encoder did
-    not read all of the answer or of a belief).
+    Facts have the outcome `scored`. `scenario` is that of the method's context, `is_yes` the key of
+    yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
+    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
+    answer says, None where that is nothing or both options, and for facts), `doubtful` (the rule
+    credits an answer that also names the other option, declines, or was cut off) and `cut` (the
+    encoder did not read all of the answer or of a belief).
 
-    Thinking is taken out before anything is read; the release reads it all. Where nothing is left,
-    the release embeds the empty answer to BeliefQ[Dist.] and credits about half of them; here it
-    earns 0. embedder: for BeliefQ[Dist.]; the release's, all-roberta-large-v1, reads 128 tokens.
-    First calls of chain of thought are left out. Errors: `InputError` for responses to unknown
-    items or of unknown methods.
+    Thinking is taken out before anything is read; the release reads it all. The release embeds
+    empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
+    BeliefQ[Dist.]; the release's, all-roberta-large-v1, reads 128 tokens. Errors: of `pairs`.
     """
     scored = pairs(items, responses, METHODS)
     read = [(item, response, _said(response)) for item, response in scored]
@@ -205,10 +197,9 @@ def _row(item: Mapping, response: Mapping, said: Said) -> dict:
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:
-    """Those answers, by item and text, that are nearer to the right belief than to the other, and
-    those of which the encoder read the beginning alone, of themselves or of either belief.
-
-    An answer that is one of the two word by word is nearest to that: no encoder has to say so.
+    """Those answers, by item and text, that are nearer to the right belief than to the other (one
+    that is a belief word by word is nearest to that), and those of which the encoder read the
+    beginning alone, of themselves or of either belief.
     """
     found, asked = set(), {}
     for item, said in answers:
@@ -237,10 +228,9 @@ _SIGNS = {
 
 
 def answer_text(response: str) -> tuple[str, bool]:
-    """The part of a response that is scored, and whether its thinking never ended.
-
-    As in the release, what follows the last "Answer:" counts, else what follows the last repetition
-    of "Choose an answer from above:", else all of it.
+    """The part of a response that is scored, and whether its thinking never ended. As in the
+    release, what follows the last "Answer:" counts, else what follows the last "Choose an answer
+    from above:", else all of it.
     """
     text, open_thought = visible(response)
     for cue in ("Answer:", "Choose an answer from above:"):
@@ -258,10 +248,8 @@ def names_option(text: str, letter: str) -> bool:
 
 
 def yes_or_no(text: str) -> int:
-    """`YES`, `NO` or `IRRELEVANT`; signs of "yes" are looked for first.
-
-    The release lacks "does know", which App. A.4 lists, and takes any answer that opens with "no",
-    such as "not sure", for a no.
+    """`YES`, `NO` or `IRRELEVANT`. The release lacks "does know", which App. A.4 lists, and takes
+    any answer that opens with "no", such as "not sure", for a no.
     """
     return next((read for read, signs in _SIGNS.items() if _has_sign(text, *signs)), IRRELEVANT)
 
@@ -283,6 +271,6 @@ def token_f1(reference: str, text: str) -> float:
 
 def reasoning_of(response: str, method: str) -> str:
     """What the second call of a method repeats of the response to the first."""
-    if METHODS[method].cot:
-        return answer_text(response)[0]
-    return techniques.reasoning_of(response, method)
+    if isinstance(METHODS[method], techniques.TwoStep):
+        return techniques.reasoning_of(response, method)
+    return answer_text(response)[0]

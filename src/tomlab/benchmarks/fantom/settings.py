@@ -1,36 +1,32 @@
 """FANToM's sections of `params.yaml`."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from tomlab.params import (
-    Count,
-    Distinct,
-    Evaluation,
-    Folds,
-    LabelledAnswers,
-    ModelName,
-    Section,
-    Size,
-)
+from pydantic import Field
+
+from tomlab import params
+
+# Sets about one part of a conversation, and subtopics of a conversation, of which all topics have.
+TwoToFour = Annotated[int, Field(ge=2, le=4)]
 
 
-class Generation(Section):
-    writers: Distinct[Literal["grammar", "llm"]]
-    conversations: Size
-    sets_per_part: Size
-    llm_conversations: Count
-    llm_subtopics: Size
-    llm_tokens: Size
+class Generation(params.Section):
+    writers: params.Distinct[Literal["grammar", "llm"]]
+    conversations: params.Size
+    sets_per_part: TwoToFour
+    llm_conversations: params.Count
+    llm_subtopics: TwoToFour
+    llm_tokens: params.Size
 
 
-class Judges(LabelledAnswers):
-    embedders: Distinct[ModelName]
-    answers_made: Size
-    folds: Folds
+class Judges(params.LabelledAnswers):
+    embedders: params.Distinct[params.ModelName]
+    answers_made: params.Size
+    folds: params.Folds
 
 
-class Settings(Section):
+class Settings(params.Section):
     generation: Generation
-    filtering: Section
-    evaluation: Evaluation
+    filtering: params.Section
+    evaluation: params.Evaluation
     judges: Judges

@@ -1,9 +1,8 @@
 """OmniToM's semantic alignment: MatchCounts between two belief tables (Sec. 5, Tab. 2, App. C.4).
 
-Both tables are lists of `Row`. A match needs the same actor. Matches are one to one, but a row that
-says several things at once may stand for up to three rows of the other table. The judges here work
-by the text alone or by sentence embeddings; a language model's two tables are read by
-`parse_judgement`.
+A match needs the same actor. Matches are one to one, but a row that says several things at once may
+stand for up to three rows of the other table. The judges here work by the text alone or by sentence
+embeddings; a language model's two tables are read by `parse_judgement`.
 """
 
 import re
@@ -46,12 +45,12 @@ class Alignment:
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
-    """The gold actor that `name` is written for, or None.
+    """The gold actor that `name` is written for, or None (App. C.4, step 2).
 
-    Cosmetic variants only (App. C.4, step 2): case, spaces, punctuation, a leading article; a part
-    of a gold name that no other gold actor shares ("Wang" for "Xiao Wang"); a full name in capitals
-    that begins or ends with a gold name ("Ana Ruiz" for "Ana"). Groups ("Ana and Ben") and
-    possessives ("Ana's father") are actors of their own. "world" is never short for anybody.
+    Cosmetic variants only: case, spaces, punctuation, a leading article; a part of a gold name that
+    no other gold actor shares ("Wang" for "Xiao Wang"); a full name that begins or ends with a gold
+    name ("Ana Ruiz" for "Ana"). Groups ("Ana and Ben") and possessives ("Ana's father") are actors
+    of their own.
     """
     own = _words(name)
     known = {"".join(_words(actor)): actor for actor in reversed(list(gold_actors))}
@@ -76,10 +75,8 @@ def _shortens(short: list[str], long: list[str]) -> bool:
 
 
 def compound_parts(belief: str) -> list[str]:
-    """The clauses of a compound belief, or none for any other.
-
-    Compound by the text: at least two parts of three words or more between semicolons, commas,
-    "and", "but", "while", "because". A belief that quotes speech is one event.
+    """The clauses of a compound belief, or none: two parts or more of three words or more between
+    semicolons, commas, "and", "but", "while", "because". Quoted speech is one event.
     """
     if re.search('["“”]', belief):
         return []
@@ -100,11 +97,10 @@ def align(
     """MatchCounts by a kind of `similarity` and a threshold above 0, at most 1.
 
     Within one actor, first the one-to-one assignment whose pairs lie farthest above the threshold
-    in total (`linear_sum_assignment`), so that the closest of several rivals is kept. Then each
-    compound row may take still unmatched rows of the other table, up to three partners in all: a
-    row must be as like as the threshold says to a part (`compound_parts`) that it is most like and
-    that no partner covers. A compound row without a partner takes some only if they cover two parts
-    or more. Paraphrases of a matched row find nothing left and stay 0.
+    in total, so that the closest of several rivals is kept. Then each compound row may take still
+    unmatched rows of the other table, up to three partners in all: a row must be as like as the
+    threshold says to a part (`compound_parts`) that it is most like and that no partner covers. A
+    compound row without a partner takes some only if they cover two parts or more.
     """
     return alignments(predicted, gold, kind, [threshold], vectors)[0]
 
@@ -112,11 +108,9 @@ def align(
 def alignments(
     predicted: Table, gold: Table, kind: str, thresholds: Sequence[float], vectors: Vectors = None
 ) -> list[Alignment]:
-    """`align` at each of several thresholds, the similarities computed once.
-
-    An assignment at a threshold is not one assignment cut there: with likenesses .9 and .8 in the
-    first row and .8 and .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8
-    are better. So thresholds are chosen by decisions (`judging.cross_validated_thresholds`).
+    """`align` at each of several thresholds, the similarities computed once. An assignment at a
+    threshold is not one assignment cut there: with likenesses .9 and .8 in the first row and .8 and
+    .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8 are better.
     """
     actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
@@ -173,10 +167,7 @@ def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
 def _extended(
     alike: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
 ) -> _Pairs:
-    """The pairs that compound rows add to `pairs`.
-
-    alike: of the texts of one table (rows, then parts) to those of the other.
-    """
+    """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
     partners, taken, added = dict(pairs), {other for _, other in pairs}, []
     for row, own in enumerate(parts):
         free = [other for other in range(len(other_parts)) if other not in taken]
@@ -201,10 +192,8 @@ def _extended(
 
 
 def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
-    """Precision, recall and F1 of one story (Sec. 5): rows with a nonzero MatchCount over rows.
-
-    An empty table scores 0, and F1 is 0 where both are. Undefined rows are left out; a table with
-    no other rows is nan.
+    """Precision, recall and F1 of one story (Sec. 5): rows with a nonzero MatchCount over rows. An
+    empty table scores 0; undefined rows are left out, and a table with no other rows is nan.
     """
     precision, recall = _share(alignment.mc_predicted), _share(alignment.mc_gold)
     both = precision + recall
@@ -231,11 +220,10 @@ _COUNT = re.compile(r'[,|;\t]\s*"?(\d{1,6})(?:\.0+)?"?[\s|]*$')
 def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str:
     """The counts in a judge's two tables, or the reason why there are none.
 
-    The tables have a label or at least a header each; commas or pipes, with or without quotes,
-    inside fences or prose. A line stands for the row at its place if the texts are equal, else for
-    the first other row with that text, else for the row at its place if the table is complete and
-    the texts share half of their words. Rows without a line, without a number or with a number
-    above the other table's length are undefined (None), never 0.
+    The tables have a label or a header each, commas or pipes, fences or prose around them. A line
+    stands for the row at its place if the texts are equal, else for the first other row with that
+    text, else for the row at its place if the table is complete and the texts share half of their
+    words. Rows without a line or a possible number are undefined (None), never 0.
     """
     tables = _said(visible(text)[0])
     if not any(tables.values()):

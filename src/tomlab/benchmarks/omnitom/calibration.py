@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
@@ -26,24 +27,16 @@ OPERATIONS, PROFILES, _INSTEAD = (_DATA[name] for name in ("operations", "profil
 THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
 # A belief under another actor is none of theirs if it shares less than this with each of them.
 UNLIKE = 0.5
-_OF_TWO = ("split", "merge", "sibling")  # operations on two beliefs of one actor
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One operation, and the rows of both tables that came of it, by number."""
-
-    operation: str
-    predicted: tuple[int, ...]
-    gold: tuple[int, ...]
+SIDES = ("predicted", "gold")  # of a table
+_Counted = list[tuple[Row, int]]  # rows with their MatchCounts
 
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """A predicted and a gold table with the true MatchCounts of their rows (None: not known).
+    """A predicted and a gold table, and the true MatchCounts of their rows (None: not known).
 
     group: the story, which several tables may share. truth: where the counts come from, `KNOWN` or
-    "human:<annotator>".
+    "human:<annotator>". made_by: of both sides, the operation that made each row, if one did.
     """
 
     table_id: str
@@ -51,10 +44,9 @@ class LabelledTable:
     story: str
     predicted: tuple[Row, ...]
     gold: tuple[Row, ...]
-    mc_predicted: tuple[int | None, ...]
-    mc_gold: tuple[int | None, ...]
-    operations: tuple[Edit, ...]
+    known: Alignment
     truth: str
+    made_by: tuple[Sequence[str], Sequence[str]] = ((), ())
 
 
 # ---- Known by construction -----------------------------------------------------------------------
@@ -65,8 +57,7 @@ def calibration_set(
 ) -> list[LabelledTable]:
     """So many edited tables, the records taken in turn, and the profiles with each turn.
 
-    vectors: of the gold beliefs, to find the siblings that an encoder takes for nearest; without
-    them the nearest by words.
+    vectors: of the gold beliefs, to find the nearest siblings; without them the nearest by words.
     """
     names, made = list(PROFILES), []
     for number in range(tables):
@@ -78,49 +69,34 @@ def calibration_set(
     return made
 
 
-# What one operation makes: its name, and the predicted and gold rows with their MatchCounts.
-_Block = tuple[str, list[tuple[Row, int]], list[tuple[Row, int]]]
-
-
 def edited(
-    record: Mapping,
-    profile: str,
-    seed: str,
-    others: Sequence[Mapping] = (),
-    vectors: Vectors = None,
+    record: Mapping, profile: str, seed: str, others: Sequence[Mapping], vectors: Vectors = None
 ) -> LabelledTable:
-    """A record's table edited in the manner of a profile: its alignment is known by construction.
+    """A record's table edited in the manner of a profile.
 
-    others: records that foreign beliefs are taken from; vectors: as in `calibration_set`. A
-    paraphrase is one of the belief's own `paraphrases`, or made by rule. Near misses, misplaced and
-    foreign beliefs are held against all beliefs of the actor, so that none states one of them; what
-    only a reader sees, such as antonyms, this does not.
+    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own, or
+    made by rule. Near misses, misplaced and foreign beliefs are held against all beliefs of the
+    actor, so that none states one of them, as far as words tell.
     """
     draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
     story = _Story(record, others, draw, vectors)
     left = list(range(len(record["beliefs"])))
     weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
-    blocks = []
+    predicted, gold = [], []
     while left:
         first = left.pop(0)
-        wanted = draw.choices(list(weights), list(weights.values()))[0]
-        while (block := story.edit(wanted, first, left)) is None:
-            wanted = _INSTEAD[wanted]
-        blocks.append(block)
+        operation = draw.choices(list(weights), list(weights.values()))[0]
+        while (made := story.edit(operation, first, left)) is None:
+            operation = _INSTEAD[operation]
+        for side, counted in zip((predicted, gold), made, strict=True):
+            side += [(*row, operation) for row in counted]
         if 100 * draw.random() < PROFILES[profile]["foreign"]:
-            blocks += story.foreign()
-    predicted = [(*made, i) for i, (_, said, _) in enumerate(blocks) for made in said]
+            predicted += [(row, 0, "foreign") for row in story.foreign()]
     predicted.sort(key=lambda made: story.actors.index(made[0].actor))
-    gold = [(*made, i) for i, (_, _, meant) in enumerate(blocks) for made in meant]
-    sides = predicted, gold
-    beliefs = [tuple(row for row, _, _ in side) for side in sides]
-    counts = [tuple(n for _, n, _ in side) for side in sides]
-    done = []
-    for number, (operation, *_) in enumerate(blocks):
-        places = [tuple(i for i, made in enumerate(s) if made[2] == number) for s in sides]
-        done.append(Edit(operation, *places))
+    sides = (tuple(zip(*side, strict=True)) or ((), (), ()) for side in (predicted, gold))
+    beliefs, counts, made_by = zip(*sides, strict=True)
     about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
-    return LabelledTable(*about, *beliefs, *counts, tuple(done), KNOWN)
+    return LabelledTable(*about, *beliefs, Alignment(*map(list, counts), []), KNOWN, made_by)
 
 
 class _Story:
@@ -136,48 +112,45 @@ class _Story:
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
         self.places = edits.places([row.belief for row in self.rows])
 
-    def _second(self, operation: str, first: int, left: Sequence[int]) -> int | None:
-        """The other belief of the same actor for an operation on two; None where there is none."""
-        same = [i for i in left if self.rows[i].actor == self.rows[first].actor]
-        if operation != "sibling":
-            return same[0] if same else None
+    def edit(self, operation: str, first: int, left: list[int]) -> tuple[_Counted, _Counted] | None:
+        """What the operation predicts and what gold then has, from one belief or from two of one
+        actor, the other being taken out of `left`; None where there is no way.
+        """
+        row, second = self.rows[first], None
+        if operation in ("split", "merge", "sibling"):
+            same = [i for i in left if self.rows[i].actor == row.actor]
+            second = self._sibling(row, same) if operation == "sibling" else next(iter(same), None)
+            if second is None:
+                return None
+            left.remove(second)
+        match operation:
+            case "keep":
+                return [(row, 1)], [(row, 1)]
+            case "paraphrase":
+                return [(self._other_words(first), 1)], [(row, 1)]
+            case "duplicate":
+                return [(row, 1), (self._other_words(first), 0)], [(row, 1)]
+            case "drop":
+                return [], [(row, 0)]
+            case "sibling":
+                return [(self.rows[second], 0)], [(row, 0)]
+            case "split" | "merge":
+                return self._of_two(operation, (first, second))
+        missed = self._misses(operation, first)
+        return ([(self.draw.choice(missed), 0)], [(row, 0)]) if missed else None
+
+    def _sibling(self, row: Row, same: Sequence[int]) -> int | None:
+        """The nearest of these beliefs, None where there is none."""
         # A row of several clauses may hold its sibling, and then does match it.
-        if compound_parts(text := self.rows[first].belief):
+        if compound_parts(row.belief):
             return None
         texts = {i: self.rows[i].belief for i in same if not compound_parts(self.rows[i].belief)}
         kind = "token_f1" if self.vectors is None else "embedding"
-        alike = similarity.similarity(kind, [text], list(texts.values()), self.vectors)[0]
+        alike = similarity.similarity(kind, [row.belief], list(texts.values()), self.vectors)[0]
         return list(texts)[int(alike.argmax())] if texts else None
 
-    def edit(self, operation: str, first: int, left: list[int]) -> _Block | None:
-        """The operation on one belief, or on two of one actor, the other being taken out of `left`;
-        None where there is no way.
-        """
-        row = self.rows[first]
-        if operation in _OF_TWO:
-            if (second := self._second(operation, first, left)) is None:
-                return None
-            left.remove(second)
-            if operation == "sibling":
-                return operation, [(self.rows[second], 0)], [(row, 0)]
-            return self._of_two(operation, (first, second))
-        match operation:
-            case "keep":
-                said = [(row, 1)]
-            case "paraphrase":
-                said = [(self._other_words(first), 1)]
-            case "duplicate":
-                said = [(row, 1), (self._other_words(first), 0)]
-            case "drop":
-                said = []
-            case _:
-                missed = self._misses(operation, first)
-                if not missed:
-                    return None
-                said = [(self.draw.choice(missed), 0)]
-        return operation, said, [(row, sum(n for _, n in said))]
-
-    def _of_two(self, operation: str, numbers: Sequence[int]) -> _Block:
+    def _of_two(self, operation: str, numbers: tuple[int, int]) -> tuple[_Counted, _Counted]:
+        """Two beliefs joined, by the prediction (merge) or by gold (split)."""
         as_they_stand = [self.rows[i] for i in numbers]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
         said = [self.draw.choice([self.rows[i], self._other_words(i)]) for i in numbers]
@@ -186,27 +159,23 @@ class _Story:
         order = first.order if first.order == second.order else ""
         text = edits.joined(first.belief, second.belief, self.draw)
         both, one_by_one = [(Row(first.actor, text, order), 2)], [(row, 1) for row in single]
-        sides = (both, one_by_one) if operation == "merge" else (one_by_one, both)
-        return operation, *sides
+        return (both, one_by_one) if operation == "merge" else (one_by_one, both)
 
     def _misses(self, operation: str, number: int) -> list[Row]:
         """The ways to miss the belief by this operation that state no other belief either."""
         row, misses = self.rows[number], []
-        match operation:
-            case "wrong actor":
-                others = [actor for actor in self.actors if actor != row.actor]
-                able = [a for a in others if self._nearest(row.belief, a) < UNLIKE]
-                return [replace(row, actor=actor) for actor in able]
-            case "other place":
-                texts = edits.other_places(row.belief, self.places)
-            case "other person":
-                # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
-                strangers = [name for name in self.people if name != row.actor]
-                texts = edits.other_people(row.belief, self.people, strangers)
-            case "other time":
-                texts = edits.other_times(row.belief)
-            case "negation":
-                texts = edits.negations(row.belief)
+        if operation == "wrong actor":
+            others = [actor for actor in self.actors if actor != row.actor]
+            able = [a for a in others if self._nearest(row.belief, a) < UNLIKE]
+            return [replace(row, actor=actor) for actor in able]
+        # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
+        strangers = [name for name in self.people if name != row.actor]
+        texts = {
+            "other place": edits.other_places(row.belief, self.places),
+            "other person": edits.other_people(row.belief, self.people, strangers),
+            "other time": edits.other_times(row.belief),
+            "negation": edits.negations(row.belief),
+        }[operation]
         for text in texts:
             # Closer to the belief than to the actor's others, and no other way to say it.
             own = max(similarity.shared(text, wording) for wording in self.wordings[number])
@@ -217,14 +186,14 @@ class _Story:
                 misses.append(replace(row, belief=text))
         return misses
 
-    def foreign(self) -> list[_Block]:
+    def foreign(self) -> list[Row]:
         """A belief of another story under an actor of this one, if a few draws find one."""
         for other in self.draw.sample(self.others, min(5, len(self.others))):
             row, actor = self.draw.choice(rows(other)), self.draw.choice(self.actors)
             names = dict.fromkeys(b["actor"] for b in other["beliefs"] if b["actor"] != WORLD)
             fitted = edits.renamed(row.belief, list(names), self.people)
             if self._nearest(fitted, actor) < UNLIKE:
-                return [("foreign", [(replace(row, actor=actor, belief=fitted), 0)], [])]
+                return [replace(row, actor=actor, belief=fitted)]
         return []
 
     def _other_words(self, number: int) -> Row:
@@ -244,12 +213,12 @@ class _Story:
 
 # ---- Human annotations ---------------------------------------------------------------------------
 
-_SIDES = ("prediction", "gold")
+_IN_FILE = ("prediction", "gold")  # the sides, as the form calls them
 _TABLE = ["story_id", "annotator", "system"]
 ALIGNMENTS_FORM = pa.DataFrameSchema(
     {
         "story_id": files.text(),
-        "table": files.one_of(_SIDES),
+        "table": files.one_of(_IN_FILE),
         "actor": files.text(),
         "belief": files.text(),
         "match_count": files.text("[0-9]{0,9}", "a whole number or nothing"),
@@ -260,23 +229,20 @@ ALIGNMENTS_FORM = pa.DataFrameSchema(
 )
 
 
-def read_human(path: Path | str, stories: Mapping[str, str] | None = None) -> list[LabelledTable]:
-    """The tables of a CSV of human MatchCounts, one a story and annotator, rows in their order.
-
-    Columns: story_id, table (prediction or gold), actor, belief, match_count (empty: undecided),
-    annotator; and optionally `system`, which tells several predictions for one story apart.
-    stories: texts by story_id, for judges that read them.
+def read_human(path: Path | str) -> list[LabelledTable]:
+    """The tables of a CSV of human MatchCounts (`ALIGNMENTS_FORM`), one a story and annotator.
+    match_count may be empty: undecided; `system` tells several predictions for one story apart.
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
     for part in _parts(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
         story_id, annotator, system = part.iloc[0][_TABLE]
         table_id = "/".join(filter(None, (story_id, system, annotator)))
-        sides = [part[part["table"] == side] for side in _SIDES]
+        sides = [part[part["table"] == side] for side in _IN_FILE]
         beliefs = [tuple(map(Row, side["actor"], side["belief"])) for side in sides]
-        counts = [tuple(int(n) if n else None for n in side["match_count"]) for side in sides]
-        about = (table_id, story_id, (stories or {}).get(story_id, ""))
-        tables.append(LabelledTable(*about, *beliefs, *counts, (), f"human:{annotator}"))
+        counts = [[int(n) if n else None for n in side["match_count"]] for side in sides]
+        about = table_id, story_id, "", *beliefs, Alignment(*counts, [])
+        tables.append(LabelledTable(*about, f"human:{annotator}"))
     return tables
 
 
@@ -287,7 +253,7 @@ def _parts(counted: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
     for part in _parts(counted):
-        for own, other in (_SIDES, reversed(_SIDES)):
+        for own, other in (_IN_FILE, reversed(_IN_FILE)):
             most = (part["table"] == other).sum()
             for row, found in part.loc[part["table"] == own, "match_count"].items():
                 if re.fullmatch("[0-9]{1,9}", found) and int(found) > most:
@@ -299,25 +265,25 @@ def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, st
 
 
 def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
-    """One row a belief of a table, predicted rows first: `group, unit, table_id, side, actor,
-    belief, match_count, truth` (whether it is matched; missing where not known), `operation`.
+    """One row a belief of a table, predicted rows first: `group, unit, table_id, side, match_count,
+    operation, truth` (whether it is matched; missing where not known).
     """
-    lines = []
-    for table in tables:
-        for side in ("predicted", "gold"):
-            made_by = {i: e.operation for e in table.operations for i in getattr(e, side)}
-            counted = zip(getattr(table, side), getattr(table, f"mc_{side}"), strict=True)
-            for i, (row, n) in enumerate(counted):
-                keys = (table.group, f"{table.table_id}/{side}/{i}", table.table_id, side)
-                lines.append((*keys, row.actor, row.belief, n, made_by.get(i, "")))
-    columns = ["group", "unit", "table_id", "side", "actor", "belief", "match_count", "operation"]
+    lines = [
+        (table.group, f"{table.table_id}/{side}/{i}", table.table_id, side, n, operation)
+        for table in tables
+        for side, made_by in zip(SIDES, table.made_by, strict=True)
+        for i, (n, operation) in enumerate(
+            zip_longest(getattr(table.known, f"mc_{side}"), made_by, fillvalue="")
+        )
+    ]
+    columns = ["group", "unit", "table_id", "side", "match_count", "operation"]
     found = pd.DataFrame(lines, columns=columns).astype({"match_count": "Int64"})
     return found.assign(truth=found["match_count"] > 0)
 
 
-def undecided(table: LabelledTable) -> Alignment:
-    """What an answer that could not be read decides on a table: nothing."""
-    return Alignment([None] * len(table.predicted), [None] * len(table.gold), [])
+def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
+    """What an answer that could not be read decides on two tables: nothing."""
+    return Alignment([None] * len(predicted), [None] * len(gold), [])
 
 
 def decisions(
@@ -328,7 +294,7 @@ def decisions(
     """
     said: list[int | None] = []
     for table, one in zip(tables, found, strict=True):
-        one = one or undecided(table)
+        one = one or undecided(table.predicted, table.gold)
         said += [*one.mc_predicted, *one.mc_gold]
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
@@ -336,16 +302,13 @@ def decisions(
 
 
 def threshold_decisions(
-    tables: Sequence[LabelledTable],
-    kind: str,
-    thresholds: Sequence[float] = THRESHOLDS,
-    vectors: Vectors = None,
+    tables: Sequence[LabelledTable], kind: str, vectors: Vectors = None
 ) -> pd.DataFrame:
-    """The decisions of a kind of similarity at each threshold, for
-    `judging.cross_validated_thresholds`: `group, unit, truth`, and a bool column a threshold.
+    """The decisions of a kind of similarity on the rows of `labelled_rows`: `group, unit, truth`,
+    and a bool column for each of `THRESHOLDS`, for `judging.cross_validated_thresholds`.
     """
-    by_table = [alignments(t.predicted, t.gold, kind, thresholds, vectors) for t in tables]
+    by_table = [alignments(t.predicted, t.gold, kind, THRESHOLDS, vectors) for t in tables]
     decided = labelled_rows(tables)[["group", "unit", "truth"]]
-    for threshold, found in zip(thresholds, zip(*by_table, strict=True), strict=True):
+    for threshold, found in zip(THRESHOLDS, zip(*by_table, strict=True), strict=True):
         decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
     return decided

@@ -1,27 +1,40 @@
-"""OmniToM's judges: language models asked to align tables, and the best judge (App. B.4)."""
+"""OmniToM's judges (App. B.4, C.4): language models that are asked to align tables, what people
+should label of a run's own tables, and how their labels correct F1.
+"""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
+from tomlab.benchmarks.omnitom.alignment import (
+    Alignment,
+    parse_judgement,
+    precision_recall_f1,
+)
 from tomlab.benchmarks.omnitom.calibration import LabelledTable, undecided
 from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
-from tomlab.benchmarks.omnitom.metrics import metrics
-from tomlab.benchmarks.omnitom.paper import PUBLICATION
-from tomlab.benchmarks.omnitom.scoring import Judge, parsed
+from tomlab.benchmarks.omnitom.scoring import key_of, parsed
+from tomlab.judging.error import by_labels
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
 
 MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
-SIDES = ("predicted", "gold")  # of an alignment
-MISSING_AS_0 = "missing as 0"  # behind the name of a judge: `missing_as_0`
+
+
+async def asked(
+    tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
+) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
+    """What `read` makes of a language model's answers, and these. how: as in `requests`."""
+    replies = await ask(requests(tables, level, **how), model, limits=limits)
+    found, reasons = read(replies, tables)
+    return found, reasons, replies
 
 
 def requests(
@@ -32,17 +45,15 @@ def requests(
     max_tokens: int = MAX_TOKENS,
     replaced: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """One request a table, for a language model that judges at a level of detail from L1 to L4,
-    which has examples (App. C.4). replaced: as in `prompts.load`.
-    """
-    asked = []
+    """One request a table. level: of detail of the prompt, L1 to L4 with examples (App. C.4)."""
+    made = []
     for table in tables:
         sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
         story = table.story or "(not given)"
         text = prompts.filled(f"judges/align-{level}", replaced, story=story, **sides)
         message = {"role": "user", "content": text}
-        asked.append(Request((message,), max_tokens=max_tokens, seed=seed))
-    return asked
+        made.append(Request((message,), max_tokens=max_tokens, seed=seed))
+    return made
 
 
 def _csv(table: Sequence[Row]) -> str:
@@ -51,36 +62,6 @@ def _csv(table: Sequence[Row]) -> str:
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
     return lines.getvalue().rstrip("\n")
-
-
-async def asked(
-    tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
-) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
-    """A language model's alignments, what became of each answer (both as in `read`), and its
-    answers. how: as in `requests`.
-    """
-    replies = await ask(requests(tables, level, **how), model, limits=limits)
-    found, reasons = read(replies, tables)
-    return found, reasons, replies
-
-
-def tables_of(
-    items: pd.DataFrame, responses: pd.DataFrame
-) -> tuple[list[tuple], list[LabelledTable]]:
-    """The extracted tables of a run, to be put to a judge, and their keys for `score(judged=…)`.
-
-    Outputs that are not usable have no table. The true MatchCounts are not known (None).
-    """
-    found = {}
-    for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
-        predicted = parsed(response).rows
-        if item["question_type"] == "extraction" and predicted:
-            key = tuple(response[name] for name in ("item_id", "model", "method", "sample"))
-            sides = tuple(predicted), tuple(gold_rows(item))
-            unknown = ((None,) * len(side) for side in sides)
-            about = "/".join(map(str, key)), item["group_id"], item["story"]
-            found[key] = LabelledTable(*about, *sides, *unknown, (), "not known")
-    return list(found), list(found.values())
 
 
 def read(
@@ -96,97 +77,85 @@ def read(
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
-def missing_as_0(
-    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
-) -> list[Alignment]:
-    """A judge's alignments as the released evaluation reads them: a row without a count has no
-    match, so that an answer that was cut off costs F1. By default such rows are undefined.
+def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
+    """The extracted tables of a run, to be put to a judge, by their keys for `score(judged=…)`.
+    Outputs that are not usable have none.
     """
-    zeroed = []
-    for one, table in zip(found, tables, strict=True):
-        one = one or undecided(table)
-        counts = ([n or 0 for n in side] for side in (one.mc_predicted, one.mc_gold))
-        zeroed.append(Alignment(*counts, one.pairs))
-    return zeroed
+    found = {}
+    for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
+        predicted = parsed(response).rows
+        if item["question_type"] == "extraction" and predicted:
+            key, sides = key_of(response), (tuple(predicted), tuple(gold_rows(item)))
+            about = "/".join(map(str, key)), item["group_id"], item["story"]
+            found[key] = LabelledTable(*about, *sides, undecided(*sides), "not known")
+    return found
 
 
-def f1_of_tables(
-    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
-) -> dict[str, float]:
-    """Mean F1 of labelled tables: in truth, by a judge over what it decided (nan if nothing), and
-    with all else as no match.
+# ---- People's labels of a run --------------------------------------------------------------------
+
+Tables = Mapping[tuple, LabelledTable]  # of `tables_of`
+
+
+def of_run(
+    human: Sequence[LabelledTable], tables: Tables
+) -> tuple[list[LabelledTable], list[LabelledTable]]:
+    """People's tables that have the predicted rows of one of a run's tables, and the others."""
+    known = set(map(_content, tables.values()))
+    parts = [[one for one in human if (_content(one) in known) == own] for own in (True, False)]
+    return parts[0], parts[1]
+
+
+def f1_by_people(tables: Tables, human: Sequence[LabelledTable]) -> dict[tuple, float]:
+    """F1 of a run's tables by people's MatchCounts, averaged over those who labelled one."""
+    said = defaultdict(list)
+    for one in human:
+        f1 = precision_recall_f1(one.known)[2]
+        if not np.isnan(f1):
+            said[_content(one)].append(f1)
+    found = {key: said.get(_content(table)) for key, table in tables.items()}
+    return {key: float(np.mean(f1)) for key, f1 in found.items() if f1}
+
+
+def _content(table: LabelledTable) -> tuple:
+    """The story and what is predicted of it, by which a table is known again."""
+    said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in table.predicted)
+    return table.group, *sorted(said)
+
+
+def to_label(tables: Tables, stories: Collection[str]) -> pd.DataFrame:
+    """The form of `calibration.read_human` for these stories of a run, to be filled in by people:
+    `match_count` and `annotator` are empty.
     """
-    truth = [Alignment(list(t.mc_predicted), list(t.mc_gold), []) for t in tables]
-    ways = {"true F1": truth, "F1": found, f"F1, {MISSING_AS_0}": missing_as_0(found, tables)}
-    return {
-        way: pd.Series([precision_recall_f1(one)[2] for one in by if one], dtype=float).mean()
-        for way, by in ways.items()
-    }
+    rows = [
+        (table.group, "/".join(map(str, key[1:])), side, row.actor, row.belief, "", "")
+        for key, table in tables.items()
+        if table.group in stories
+        for side, said in (("prediction", table.predicted), ("gold", table.gold))
+        for row in said
+    ]
+    columns = ["story_id", "system", "table", "actor", "belief", "match_count", "annotator"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def cost(responses: Sequence[Response], spec: ModelSpec) -> dict[str, float]:
-    """A judge's answers, their tokens and list price in US dollars (nan if none is declared)."""
-    replies = [response.reply for response in responses if response.reply is not None]
-    tokens = {"prompt_tokens": sum(reply.prompt_tokens for reply in replies)}
-    tokens["completion_tokens"] = sum(reply.completion_tokens for reply in replies)
-    price = float("nan") if spec.price is None else spec.price.usd(**tokens)
-    return {"answers": len(replies), **tokens, "list_price_usd": price}
-
-
-def match_counts(
-    tables: Sequence[LabelledTable], by_judge: Mapping[str, Sequence[Alignment]]
-) -> pd.DataFrame:
-    """Shares of predicted beliefs by their MatchCount: one row a count, `truth` and each judge."""
-    counts = {"truth": [table.mc_predicted for table in tables]}
-    counts |= {judge: [one.mc_predicted for one in found] for judge, found in by_judge.items()}
-    shares = {
-        name: pd.Series([n for n in chain(*lists) if n is not None]).value_counts(normalize=True)
-        for name, lists in counts.items()
-    }
-    return pd.DataFrame(shares).fillna(0.0).sort_index().rename_axis("MatchCount")
-
-
-def printed_example() -> LabelledTable:
-    """The paper's worked example (Table 2): two tables of one story, and what it counts."""
-    rows = PUBLICATION.read("table2_alignment")
-    sides = [rows[rows["side"] == side] for side in SIDES]
-    tables = (tuple(map(Row, own["actor"], own["belief"])) for own in sides)
-    counts = (tuple(own["matchcount"]) for own in sides)
-    place = PUBLICATION.source("table2_alignment")
-    return LabelledTable("table2", "table2", rows["story"].iloc[0], *tables, *counts, (), place)
-
-
-def worked(example: LabelledTable, by_judge: Mapping[str, Alignment | None]) -> pd.DataFrame:
-    """What judges count in an example: judge, side (predicted, gold), row (its place there),
-    matchcount; missing where a judge left it undefined.
+def corrected(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
+    """F1 of each model and method, the mean over stories, corrected by people's labels where enough
+    stories have some (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (stories
+    labelled), `n_groups`. scores: of extraction, by one judge; by_people: of `f1_by_people`.
     """
     rows = []
-    for judge, one in by_judge.items():
-        one = one or undecided(example)
-        for side, counts in zip(SIDES, (one.mc_predicted, one.mc_gold), strict=True):
-            rows += [(judge, side, row, count) for row, count in enumerate(counts)]
-    found = pd.DataFrame(rows, columns=["judge", "side", "row", "matchcount"])
-    return found.astype({"matchcount": "Int64"})
+    for (model, method), part in scores.groupby(["model", "method"], sort=False):
+        if found := by_labels(_stories(part, by_people)):
+            rows.append({"model": model, "method": method, **vars(found)})
+    columns = ["model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def sensitivity(scored: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """F1 of extraction by judge: judge, model, method, value, ci_low, ci_high, n, n_groups.
-    scored: the scores of extraction by each judge.
-    """
-    by_judge = {judge: metrics(s) for judge, s in scored.items()}
-    rows = pd.concat(by_judge, names=["judge"]).reset_index("judge")
-    columns = ["judge", "model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    rows = rows.query("metric == 'f1' and condition == 'all'")
-    return rows[columns].reset_index(drop=True)
-
-
-def in_use(name: str, judge: Judge, agreement: pd.DataFrame, truth: str) -> dict:
-    """The judge in use, its agreement and what that was measured on, for `winner.json`.
-
-    judge: the similarity with its threshold that decides, alone or where the language model that
-    `name` stands for gave no answer that could be read. truth: as in `LabelledTable`.
-    """
-    own = agreement[agreement["judge"] == name].iloc[0]
-    chosen = {"judge": name, "similarity": judge.kind, "threshold": judge.threshold, "truth": truth}
-    shares = {key: round(float(own[key]), 4) for key in ("agreement", "ci_low", "ci_high")}
-    return chosen | shares | {key: int(own[key]) for key in ("n", "n_groups")}
+def _stories(part: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
+    """One row a story for `by_labels`: the mean of its samples, labelled if all of them are."""
+    usable = part["n_predicted"] > 0
+    said = [by_people.get(key_of(row), np.nan) for row in part.to_dict("records")]
+    said = pd.Series(said, part.index, dtype=float).where(usable, 0.0)
+    by_story = part.assign(said=said, usable=usable).groupby("group_id", sort=False)
+    stories = by_story.agg(group=("family", "first"), judged=("score", "mean"))
+    whole = by_story["said"].agg(lambda samples: samples.mean(skipna=False))
+    return stories.assign(judged=stories["judged"].where(by_story["usable"].any()), labelled=whole)

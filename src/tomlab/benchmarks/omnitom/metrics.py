@@ -1,7 +1,5 @@
-"""OmniToM's metrics: belief extraction and belief labelling (Sec. 5, App. D), with intervals.
-
-The unit is the story: scores are computed per story and averaged over stories. Intervals cluster on
-families of stories that are nearly the same, see `items.compose.families`.
+"""OmniToM's metrics (Sec. 5, App. D): scores by story, averaged over stories, with intervals over
+families of stories that are nearly the same (`items.compose.families`).
 """
 
 import json
@@ -26,8 +24,6 @@ BALANCED = {
     "macro_f1": lambda gold, right, said: 2 * right / (gold + said),
     "balanced_accuracy": lambda gold, right, said: right / gold,
 }
-
-
 _STORY = ["family", "group_id", "sample"]  # one output for one story
 
 
@@ -36,11 +32,10 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
     Extraction: f1, precision, recall ("all": mean over stories; "categories": mean of the category
     means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
-    Labelling: accuracy ("all": mean of the seven dimensions; by dimension, category, order, and by
-    a dimension and one of the latter two, such as "context/HT"), macro_f1, balanced_accuracy and
-    majority_baseline by dimension, all over rows that repeat actor and belief, as in the release;
-    accuracy_by_position ("all", by dimension): where rows are paired by their place instead, which
-    credits reworded beliefs and wrong actors, too.
+    Labelling, over rows that repeat actor and belief, as in the release: accuracy ("all": mean of
+    the seven dimensions; by dimension, category, order, and such as "context/HT"), macro_f1,
+    balanced_accuracy and majority_baseline by dimension; accuracy_by_position pairs rows by their
+    place instead, which credits reworded beliefs and wrong actors, too.
     ToMBench's questions: linked_accuracy, as f1, of `by_question`; its n counts questions.
     An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
     outcome_rate: over all outputs, each try at a question being one.
@@ -49,9 +44,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def series(scores: pd.DataFrame) -> Told:
-    """What each number of `metrics` is made of; units are outputs, for labels gold beliefs, for
-    linked_accuracy questions.
-    """
+    """What each number of `metrics` is made of: outputs, gold beliefs or linked questions."""
     scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
@@ -69,12 +62,12 @@ def _found(part: pd.DataFrame) -> Iterator[Found]:
 
 
 def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Found]:
-    """A score by story: its mean over stories, over categories, and in each category."""
     yield from _means(metric, part, column)
     yield from _means(metric, part[part["usable"]], column, "/usable")
 
 
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Found]:
+    """A score by story: its mean over stories, over categories, and in each category."""
     if len(rows):
         yield Series(metric, f"all{suffix}", rows[column], rows["family"])
         sums = partial(_by_category, column)
@@ -90,14 +83,13 @@ def _each(
 
 
 def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The sums of each category, then their sizes."""
+    """By family the sums of each category, then their sizes."""
     cells = [rows["family"], rows["category"]]
     counts = {"sum": exact_sums(rows[column], cells), "size": rows.groupby(cells).size()}
     return pd.DataFrame(counts).unstack("category", fill_value=0)
 
 
 def _mean_of_means(counts: np.ndarray) -> np.ndarray:
-    """Of what `_by_category` counts."""
     half = counts.shape[-1] // 2
     with np.errstate(invalid="ignore"):
         return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
@@ -116,12 +108,9 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     """A row a ToMBench question (and `sample`): `option`, the one named by most of its tries, as
     its letter in the file, `votes` for it of `tries`, and `score`, 1 if it is the right one.
 
-    Among options with as many votes the one that came up first, by the number of the try: the rule
-    of ToMBench's released code (`get_results.py`, there in the order in which answers were stored).
-    A try of which no option was read (unparsed, truncated, refused, failed) votes for none, "", as
-    any other vote: where none has most, the question is not answered. That is our choice. The
-    release takes what it can't read for the first option shown, and asks again what failed; only
-    for a letter without an option it votes for none, too. scores: of method `linked`.
+    Of options with as many votes the one whose try came first counts, as in ToMBench's released
+    code (`get_results.py`). A try of which no option was read votes for none, "", which may win:
+    our choice, where the release takes it for the first option shown. scores: of method `linked`.
     """
     told = [json.loads(detail) for detail in scores["detail"]]
     tries = scores.join(pd.DataFrame(told, scores.index, ["question", "try", "option"]))
@@ -148,10 +137,8 @@ def _extraction(part: pd.DataFrame) -> Iterator[Found]:
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a belief of a table, predicted or gold: side, actor, belief, order, match_count.
-
-    match_count is nan where the judge gave none. scores: of extraction; unusable outputs have their
-    gold beliefs, unmatched.
+    """One row a belief of a table: side (predicted, gold), actor, belief, order, match_count (nan
+    where the judge gave none). Unusable outputs have their gold beliefs, unmatched.
     """
     kept = ["item_id", "family", "group_id", "category", "model", "method", "sample"]
     rows = [
@@ -166,10 +153,8 @@ def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
-    """F1 of each story by belief order (Fig. 5a), for the orders that its gold table has.
-
-    Precision is over predicted beliefs said to be of that order, recall over gold beliefs of it; a
-    match need not agree on the order. A predicted belief without a legal order counts to none.
+    """F1 of each story by belief order (Fig. 5a): precision over predicted beliefs said to be of an
+    order that gold has, recall over gold beliefs of it. A match need not agree on the order.
     """
     rows = belief_rows(scores)
     rows = rows[rows["match_count"].notna()]
@@ -186,9 +171,8 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension of labelling: order, dimension, gold, and the labels
-    predicted in the row that repeats the belief and, by_position, in the row at its place (None if
-    no legal label, or in an unusable output).
+    """One row a gold belief and dimension: order, dimension, gold, and the labels predicted in the
+    row that repeats the belief and, by_position, in the row at its place (None: no legal label).
     """
     kept = ["family", "group_id", "category", "model", "method", "sample", "usable"]
     rows = [
@@ -238,8 +222,7 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
     labelled = by_unit(own, "group_id", "sample", "belief")
     for metric, score in BALANCED.items():
-        over = partial(_over_labels, score)
-        yield Statistic(metric, dimension, labelled, _confusions, over)
+        yield Statistic(metric, dimension, labelled, _confusions, partial(_over_labels, score))
     # The first by name of those that are as common.
     commonest = own["gold"].value_counts().sort_index().idxmax()
     shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
@@ -248,10 +231,9 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
 
 
 def _confusions(own: pd.DataFrame) -> pd.DataFrame:
-    """By family how often each label that is gold anywhere was given each of them, or another."""
+    """By family how often each gold label was given each of them or, the last column, another."""
     legal = DIMENSIONS[own["dimension"].iloc[0]]
     labels = [label for label in legal if own["gold"].eq(label).any()]
-    # A column of its own for any other label or none, so that rows sum to the gold counts.
     predicted = own["predicted"].where(own["predicted"].isin(labels), "")
     columns = pd.MultiIndex.from_product([labels, [*labels, ""]])
     found = pd.crosstab(own["family"].to_numpy(), [own["gold"].to_numpy(), predicted.to_numpy()])
@@ -259,10 +241,8 @@ def _confusions(own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
-    """The mean score of labels, nan where one of them does not occur in gold.
-
-    counts: (..., labels * (labels + 1)), by gold label and within it by predicted one, the last for
-    predictions that are none of them.
+    """The mean score of labels, nan where one of them does not occur in gold. counts: those of
+    `_confusions`, of shape (..., labels * (labels + 1)).
     """
     size = int(counts.shape[-1] ** 0.5)
     table = counts.reshape(*counts.shape[:-1], size, size + 1)
@@ -273,10 +253,9 @@ def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
 
 
 def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as subject, within ("" where none) and is_usable (unusable outputs left out).
-
-    subject: all, categories, a category, a dimension or an order of beliefs; within: the category
-    or order in which a dimension is scored.
+    """Conditions as subject (all, categories, a category, a dimension or an order of beliefs),
+    within (the category or order in which a dimension is scored, or "") and is_usable (unusable
+    outputs left out).
     """
     levels = r"^(?P<subject>[^/]+)(?:/(?!usable)(?P<within>[^/]+))?(?P<is_usable>/usable)?$"
     split = conditions.str.extract(levels)

@@ -1,7 +1,5 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
-import pandas as pd
-
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 
@@ -60,46 +58,3 @@ HEADLINES = {
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = (("precision", "all"), ("recall", "all"))
 REFERENCES = ("stage1-L3", "stage2-L3")
-
-
-# ---- arithmetic on the published numbers ---------------------------------------------------------
-
-
-def f1_over_stories() -> pd.DataFrame:
-    """Table 3's F1 of each model as a mean over stories: `model`, `value` (a share).
-
-    What the paper prints as Overall is the mean of the categories; here their scores are weighted
-    with their numbers of stories (Table 4).
-    """
-    wide = PUBLICATION.read("table3_stage1").pivot(index="model", columns="category", values="f1")
-    stories = _stories().drop("total")
-    return (wide[stories.index] @ stories / stories.sum() / 100).rename("value").reset_index()
-
-
-def volume() -> pd.DataFrame:
-    """The paper's models by how much they say (Fig. 8, which prints no numbers): `model`, beliefs a
-    story (Tables 11 and 4) and overall F1 (Table 3, a share), the fewest beliefs first.
-    """
-    counts = PUBLICATION.read("table11_matchcount").query("matchcount == 'total'")
-    f1 = PUBLICATION.read("table3_stage1").query("category == 'overall'")
-    both = counts[["model", "count"]].merge(f1[["model", "f1"]])
-    both = both.assign(beliefs=both["count"] / _stories()["total"], f1=both["f1"] / 100)
-    return both[["model", "beliefs", "f1"]].sort_values("beliefs", ignore_index=True)
-
-
-def match_shares() -> pd.DataFrame:
-    """Table 11's counts as shares of all beliefs that a model predicted: `model, condition` (the
-    MatchCount, 3 and more as "3+"), `value`, `n` (the model's beliefs).
-    """
-    counts = PUBLICATION.read("table11_matchcount")
-    total = counts[counts["matchcount"] == "total"].set_index("model")["count"]
-    own = counts[counts["matchcount"] != "total"]
-    own = own.assign(condition=own["matchcount"].replace({"3": "3+", "4": "3+"}))
-    sums = own.groupby(["model", "condition"], sort=False)["count"].sum().reset_index()
-    n = sums["model"].map(total)
-    return sums.assign(value=sums["count"] / n, n=n).drop(columns="count")
-
-
-def _stories() -> pd.Series:
-    rows = PUBLICATION.read("table4_categories").query("statistic == 'stories'")
-    return rows.set_index("category")["value"]

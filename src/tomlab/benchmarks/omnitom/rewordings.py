@@ -88,7 +88,7 @@ def other_times(belief: str) -> list[str]:
 
 
 def negations(belief: str) -> list[str]:
-    """The belief denied, in a list; empty if hedged, negative or without a verb of a short list."""
+    """The belief denied; nothing if it is hedged, negative or without a verb of a short list."""
     verb = _VERB.search(belief)
     if verb is None or _HEDGED.search(belief):
         return []

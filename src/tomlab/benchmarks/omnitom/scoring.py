@@ -1,7 +1,7 @@
 """OmniToM's verdicts: extracted tables against gold tables, labels against gold labels (Sec. 5)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,18 +21,18 @@ from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.options import read_answer
 
+_Aligned = tuple[Alignment, str] | None  # an extracted table's matches, and who judged them
+
 
 @dataclass(frozen=True)
 class Judge:
-    """Who says which extracted beliefs match gold beliefs. kind: as in `scoring.similarity`;
-    threshold: the least similarity of a match.
-    """
+    """Who says which beliefs match: a kind of `scoring.similarity`, its least value of a match."""
 
     kind: str = "embedding"
     threshold: float = 0.75
 
 
-def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) -> dict:
+def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = None) -> dict:
     """The outcome and the score of one answer, and the rule that decided, in words.
 
     A table without a row that can be read earns nothing. Else the score of an extracted table is
@@ -40,13 +40,13 @@ def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: Mapping) ->
     share of labels that are gold's, in rows that repeat a given actor and belief. The outcome is
     `correct` for any score above 0.
 
-    said: the rows that were read; aligned: by key an extracted table's matches and who judged them.
+    said: the rows that were read; aligned: the matches of an extracted table, and who judged them.
     """
     if item["question_type"] == "linked":
         return _linked(item, response)
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
-        found = _extraction(said, gold, *aligned[_key(response)])
+        found = _extraction(said, gold, *aligned)
     else:
         found = _labelling(said, gold)
     if failed(response):
@@ -89,8 +89,8 @@ def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: st
 
 
 def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
-    """The share of the labels of gold beliefs that are given as they are, in rows that repeat actor
-    and belief (Stage 2); beside it that in rows paired by their place.
+    """The share of labels that are gold's, in rows that repeat actor and belief (Stage 2); beside
+    it that in rows paired by their place.
     """
     labelled, detail = same_rows(gold, said.rows), []
     for own, *found in zip(gold, labelled, labels_for(gold, said.rows), strict=True):
@@ -109,7 +109,7 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
 
 # ---- From responses to scores --------------------------------------------------------------------
 
-_KEYS = ("item_id", "model", "method", "sample")
+_KEY = ("item_id", "model", "method", "sample")
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -122,19 +122,13 @@ def score(
     embedder: ModelSpec = MINILM,
 ) -> pd.DataFrame:
     """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
-    1 for a try at a linked question that names the right option.
+    1 for a try at a linked question that names the right option; see `verdict`.
 
-    judge: of extraction, by default embeddings with optimal assignment; judged: alignments made
-    elsewhere, such as by a language model, by (item_id, model, method, sample); they come first,
-    unless they leave all rows of a table undefined.
-    A label row counts where it has all nine cells and the actor and belief of a gold row, as in the
-    released evaluation (`labels.same_rows`); `detail` has the labels of rows paired by their place,
-    too.
-    A usable table has a row at least; `correct` if it earns anything, else `wrong`. Details:
-    `n_predicted`, `n_gold`, `rows_lost` (lines that could not be used), `cells_dropped` (of usable
-    rows, behind the last heading), `cut_off` (at the token limit, its whole rows count),
-    `precision`, `recall`, `judge`, and `detail` (JSON), which `metrics.belief_rows`, `label_rows`
-    and `by_question` read.
+    judge: of extraction, by default embeddings with optimal assignment; judged: alignments by a
+    language model, by (item_id, model, method, sample), which come first unless they leave all rows
+    of a table undefined.
+    Details: `n_predicted`, `n_gold`, `rows_lost`, `cells_dropped` (behind the last heading),
+    `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     methods = responses["method"].unique() if "method" in responses else []
@@ -146,18 +140,18 @@ def score(
             found = f"{item['item_id']} is a question of {kind}, found method {method!r}"
             raise InputError(f"responses: {found}, expected {_STAGES[kind]}…")
     read = [(item, response, parsed(response)) for item, response in both]
-    aligned = _alignments(read, judge or Judge(), judged or {}, embedder)
-    rows = [_row(*each, verdict(*each, aligned)) for each in read]
+    aligned = _aligned(read, judge or Judge(), judged or {}, embedder)
+    rows = [_row(*one, verdict(*one, own)) for one, own in zip(read, aligned, strict=True)]
     return check(pd.DataFrame(rows), "scores", "omnitom scores")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """How an answer was read, what decided. scored: a response with its row of `score`."""
-    aligned = {}
+    aligned = None
     if item["question_type"] == "extraction":
         counts = json.loads(scored["detail"])
-        sides = [[count for *_, count in counts[side]] for side in ("predicted", "gold")]
-        aligned[_key(scored)] = (Alignment(*sides, []), scored["judge"])
+        sides = ([count for *_, count in counts[side]] for side in ("predicted", "gold"))
+        aligned = Alignment(*sides, []), scored["judge"]
     return verdict(item, scored, parsed(scored), aligned)["rule"]
 
 
@@ -166,8 +160,8 @@ def parsed(response: Mapping) -> Parsed:
     return Parsed([], [], "failed") if failed(response) else parse(visible(response["response"])[0])
 
 
-def _key(response: Mapping) -> tuple:
-    return tuple(response[name] for name in _KEYS)
+def key_of(response: Mapping) -> tuple:
+    return tuple(response[name] for name in _KEY)
 
 
 def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignment.Vectors:
@@ -178,24 +172,23 @@ def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignme
     return dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
 
 
-def _alignments(
+def _aligned(
     read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
-) -> dict[tuple, tuple[Alignment, str]]:
+) -> Iterator[_Aligned]:
     """The alignment of each extracted table with the gold one, and who made it."""
-    tables = {
-        _key(response): (said.rows, gold_rows(item))
-        for item, response, said in read
-        if item["question_type"] == "extraction"
-    }
-    vectors = likeness(list(tables.values()), judge.kind, embedder)
-    found = {}
-    for key, (predicted, gold) in tables.items():
-        own, by = judged.get(key), "llm"
-        if own is None or np.isnan(alignment.precision_recall_f1(own)).any():
-            by, how = judge.kind, (judge.kind, judge.threshold, vectors)
-            own = alignment.align(predicted, gold, *how)
-        found[key] = own, by
-    return found
+    tables = [
+        (said.rows, gold_rows(item)) if item["question_type"] == "extraction" else ()
+        for item, _, said in read
+    ]
+    vectors = likeness(tables, judge.kind, embedder)
+    for (_, response, _), table in zip(read, tables, strict=True):
+        own = judged.get(key_of(response)) if table else None
+        if own is not None and not np.isnan(alignment.precision_recall_f1(own)).any():
+            yield own, "llm"
+        elif table:
+            yield alignment.align(*table, judge.kind, judge.threshold, vectors), judge.kind
+        else:
+            yield None
 
 
 _OF_ITEM = ("group_id", "family", "source", "question_type", "category")
@@ -210,7 +203,7 @@ def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> di
     details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
     details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
     return {
-        **{name: response[name] for name in (*_KEYS, "asked_as")},
+        **{name: response[name] for name in (*_KEY, "asked_as")},
         **{name: item[name] for name in _OF_ITEM},
         "outcome": verdict["outcome"],
         **details,

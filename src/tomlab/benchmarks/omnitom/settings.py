@@ -4,59 +4,44 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from tomlab.params import (
-    Count,
-    Distinct,
-    Evaluation,
-    Folds,
-    GivenPath,
-    ModelName,
-    OptionalPath,
-    Section,
-    Share,
-    Size,
-)
+from tomlab import params
 
 
-class Generation(Section):
-    writers: Distinct[Literal["authored", "grammar", "llm"]]
-    tombench: OptionalPath
-    grammar_stories: Count
-    llm_stories: Count
-    llm_tokens: Size
+class Generation(params.Section):
+    writers: params.Distinct[Literal["authored", "grammar", "llm"]]
+    tombench: params.OptionalPath
+    grammar_stories: params.Count
+    llm_stories: params.Count
+    llm_tokens: params.Size
 
 
-class Filtering(Section):
-    duplicate_cosine: Share
-    reviews: GivenPath
-    tombench: OptionalPath
-    linked_tries: Size
-    linked_shuffle: bool
+class Filtering(params.Section):
+    duplicate_cosine: params.Share
+    tombench: params.OptionalPath
+    linked_tries: params.Size
 
 
-class Judges(Section):
-    alignments: GivenPath
-    tables_made: Size
-    kinds: Distinct[Literal["exact", "token_f1", "embedding"]]
-    folds: Folds
+class Judges(params.Section):
+    alignments: params.GivenPath
+    tables_made: params.Size
+    kinds: params.Distinct[Literal["exact", "token_f1", "embedding"]]
+    folds: params.Folds
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
-    llm_tables: Count
-    llm_tokens: Size
-    llm_tokens_of: dict[ModelName, Size]
-    groups_to_label: Size
+    llm_tables: params.Count
+    llm_tokens: params.Size
+    llm_tokens_of: dict[params.ModelName, params.Size]
+    groups_to_label: params.Size
 
 
-class Settings(Section):
+class Settings(params.Section):
     generation: Generation
     filtering: Filtering
-    evaluation: Evaluation
+    evaluation: params.Evaluation
     judges: Judges
 
     @model_validator(mode="after")
     def _linked_has_questions(self) -> Self:
         if "linked" in self.evaluation.methods and not self.filtering.tombench:
-            raise ValueError(
-                "evaluation.methods has `linked`, expected filtering.tombench to name "
-                "the folder with its questions"
-            )
+            found = "evaluation.methods has `linked`"
+            raise ValueError(f"{found}, expected filtering.tombench to name a folder of questions")
         return self

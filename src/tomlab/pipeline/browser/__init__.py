@@ -1,8 +1,8 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
-beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
-by Tabulator, whose licence lies beside it.
+beside it, `<benchmark>.js`: the tidy tables of items and answers, by column. The other files in
+this folder are what all pages share; rows are drawn by Tabulator, whose licence lies beside it.
 """
 
 import json
@@ -12,13 +12,23 @@ from html import escape
 from importlib import import_module
 from pathlib import Path
 from string import Template
+from typing import Any
+
+import pandas as pd
 
 from tomlab import paths
-from tomlab.pipeline.browser.data import data
+from tomlab.asking.protocol import Benchmark
 from tomlab.records import tidy
+from tomlab.records.files import yaml_beside
+from tomlab.records.published import Wording
+from tomlab.reporting import draw, tables
+from tomlab.scoring.answers import as_shown
 
 SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
+WORDS = yaml_beside(__file__, "words.yaml")
+KEY = ["item_id", "model", "method", "sample"]
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+_SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
@@ -47,11 +57,116 @@ def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mappin
         for other, title in titles.items()
     )
     page = _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
-    for suffix, text in {"js": script(found), "html": page}.items():
-        (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8", newline="\n")
-
-
-def script(found: Mapping) -> str:
-    """The data as a script that hands them to `browse`: ASCII alone, whatever was answered."""
+    # ASCII alone, whatever was answered.
     text = json.dumps(found, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return f"browse({text});\n"
+    for suffix, content in {"js": f"browse({text});\n", "html": page}.items():
+        (folder / f"{name}.{suffix}").write_text(content, encoding="utf-8", newline="\n")
+
+
+def data(
+    benchmark: Benchmark,
+    wording: Wording,
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    scores: pd.DataFrame,
+    judged: pd.DataFrame | None = None,
+) -> dict[str, Any]:
+    """All that a page shows, ready for JSON: `items` and `answers` by column, as of `_by_column`.
+
+    judged: scores by the judge that a calibration chose. In an answer `item_id` is the number of
+    its item; `facets` are the columns by which answers are filtered, with the shown `labels` of
+    their values. In `messages` the item's own texts are marked, see `_marked`.
+    """
+    words = WORDS["default"] | WORDS.get(benchmark.NAME, {})
+    own, facets = words["facets"], WORDS["facets"] | words["facets"]
+    stories, asked = ["story", *words["stories"]], responses["item_id"].unique()
+    items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
+    added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
+    answers = responses.merge(scores[added], on=KEY, how="left")
+    answers = answers.merge(items[["item_id", *own]], on="item_id")
+    decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
+    by_judge = {tuple(row[name] for name in KEY): row for row in decided}
+    # A first call of two has no score.
+    answers["outcome"] = answers["outcome"].fillna("")
+    by_id = {item["item_id"]: item for item in items.to_dict("records")}
+    rows = []
+    for answer in answers.to_dict("records"):
+        item, judge = by_id[answer["item_id"]], by_judge.get(tuple(answer[n] for n in KEY), {})
+        shown = as_shown(item, answer["asked_as"])
+        row = {
+            "messages": _marked(answer["messages"], item, stories),
+            "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
+            "details": _told(answer, WORDS["details"] | words["details"]),
+            "table": answer.get("detail"),
+            "judged": _told(judge, words["judged"]),
+            "judged_table": judge.get("detail"),
+        }
+        rows.append(row)
+    keep = [*facets, "item_id", "sample", "score", "response", "error"]
+    answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))
+    order = {"method": [*wording.methods], "outcome": [*tidy.OUTCOMES], "item_id": [*by_id]}
+    by_column = _by_column(answers, order)
+    gold = [g if isinstance(g, str) else ", ".join(g) for g in items["answer"]]
+    choices = [json.dumps([*each]) for each in items["choices"]]
+    more = [_told(item, words["items"]) for item in by_id.values()]
+    texts = items[["item_id", *stories, "question"]].assign(answer=gold, choices=choices, more=more)
+    labels = {name: _labels(name, by_column[name]["values"], wording) for name in facets}
+    colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
+    return {
+        "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
+        "items": _by_column(texts, {}),
+        "answers": by_column,
+        "stories": stories,
+        "colours": colours | {tidy.SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]},
+        **{name: words[name] for name in ("gold", "letters", "judge")},
+    }
+
+
+def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
+    """The distinct `values` of each column, and the number of each row's value, -1 for none.
+
+    order: of values by column; others are in the order of first sight.
+    """
+    found = {}
+    for name in table:
+        values = table[name].dropna().unique().tolist()
+        ordered = [value for value in order.get(name, []) if value in values]
+        values = ordered + [value for value in values if value not in {*ordered}]
+        codes = pd.Categorical(table[name], categories=values).codes
+        found[name] = {"codes": codes.tolist(), "values": values}
+    return found
+
+
+def _labels(name: str, keys: list[str], wording: Wording) -> list[str]:
+    """What the values of a column by which answers are filtered are called."""
+    own = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
+    own = own.get(name, {})
+    return [own.get(key) or tables.name(key, name, wording) or "none" for key in keys]
+
+
+def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
+    """Messages with the name of a column, or the number of an option, between two characters for
+    private use, where they show that text of the item: most answers then have the same messages.
+    """
+    texts = {item[name]: name for name in (*stories, "question")}
+    texts |= {text: n for n, text in enumerate(item["choices"])}
+    said = json.loads(messages)
+    for text in sorted(texts, key=len, reverse=True):
+        for each in said if len(text) >= _SHORTEST else ():
+            each["content"] = each["content"].replace(text, f"\ue000{texts[text]}\ue001")
+    return json.dumps(said)
+
+
+def _told(row: Mapping, labels: Mapping) -> str:
+    """The columns of a row that say something, each as a pair of label and text, as JSON."""
+    found = []
+    for name, label in labels.items():
+        value = row.get(name)
+        if pd.isna(value) or value == "":
+            continue
+        if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
+            found.append((label["name"], label[bool(value)]))
+        elif value is not False:
+            text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
+            found.append((label, str(text)))
+    return json.dumps(found)

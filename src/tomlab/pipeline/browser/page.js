@@ -1,5 +1,5 @@
-// The sample browser. The script beside this one hands its data to `browse`: see data.py for their
-// shape. What models wrote becomes text nodes alone, never markup.
+// The sample browser. The script beside this one hands its data to `browse`: see `data` in
+// __init__.py for their shape. What models wrote becomes text nodes alone, never markup.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
@@ -20,20 +20,34 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-function browse(data) {
-  const { facets, items, prompts, texts, details, tables } = data;
-  const rows = Array.from({ length: data.n }, (_, id) => ({ id }));
-  for (const [name, values] of Object.entries(data.columns)) {
-    for (const row of rows) row[name] = Array.isArray(values) ? values[row.id] : values;
+/** The rows of a table by column: its distinct values, and the number of each row's. */
+function records(table) {
+  const [{ codes }] = Object.values(table);
+  const rows = codes.map(() => ({}));
+  for (const [name, { codes, values }] of Object.entries(table)) {
+    rows.forEach((row, n) => (row[name] = values[codes[n]] ?? null));
   }
+  return rows;
+}
+
+function browse(data) {
+  const { facets, answers } = data;
+  const items = records(data.items);
+  const rows = records(answers);
+  const names = facets.map(({ name }) => name);
+  rows.forEach((row, id) => {
+    row.id = id;
+    for (const name of names) row[name] = answers[name].codes[id];
+    row.item = items[answers.item_id.codes[id]];
+  });
   const facet = Object.fromEntries(facets.map((each) => [each.name, each]));
   const label = (row, name) => facet[name].labels[row[name]];
-  const raw = (row, name) => facet[name].keys[row[name]];
+  const raw = (row, name) => answers[name].values[row[name]];
   const keyOf = (row) =>
-    [items[row.item].id, raw(row, "model"), raw(row, "method"), row.sample].join("|");
+    [row.item.item_id, raw(row, "model"), raw(row, "method"), row.sample].join("|");
   const byKey = new Map(rows.map((row) => [keyOf(row), row]));
-  const said = (row) => (row.answer !== null ? texts[row.answer] : `[${texts[row.error] ?? "no answer"}]`);
-  const asked = (row) => texts[items[row.item].question] || texts[items[row.item].stories[0]];
+  const said = (row) => row.response ?? `[${row.error ?? "no answer"}]`;
+  const asked = (row) => row.item.question || row.item.story;
 
   // ---- State: what is filtered and open. The address says it all, so that a view can be shared.
 
@@ -42,8 +56,8 @@ function browse(data) {
   function readAddress() {
     const told = new URLSearchParams(location.hash.slice(1));
     state.q = told.get("q") ?? "";
-    for (const { name, keys } of facets) {
-      const found = told.getAll(name).map((key) => keys.indexOf(key));
+    for (const name of names) {
+      const found = told.getAll(name).map((key) => answers[name].values.indexOf(key));
       state.chosen[name] = new Set(found.filter((value) => value >= 0));
     }
     state.open = byKey.get(told.get("open")) ?? null;
@@ -57,8 +71,8 @@ function browse(data) {
     beside = own && byKey.get(keyOf(own));
     const told = new URLSearchParams();
     if (state.q) told.set("q", state.q);
-    for (const { name, keys } of facets) {
-      for (const value of [...state.chosen[name]].sort()) told.append(name, keys[value]);
+    for (const name of names) {
+      for (const value of [...state.chosen[name]].sort()) told.append(name, answers[name].values[value]);
     }
     if (open) told.set("open", keyOf(open));
     if (beside && beside !== open) told.set("beside", keyOf(beside));
@@ -74,29 +88,21 @@ function browse(data) {
 
   // ---- Search: a word is looked for once in every text, not in every row
 
-  const lower = texts.map((text) => text.toLowerCase());
-  const ids = items.map((item) => item.id.toLowerCase());
-  const isOfItem = new Uint8Array(texts.length);
-  for (const item of items) {
-    for (const n of [...item.stories, item.question, ...item.choices]) isOfItem[n] = 1;
-  }
-  const partsOfItem = prompts.map((messages) =>
-    messages.flatMap(([, parts]) => parts).filter((n) => isOfItem[n]));
+  const columns = ["item_id", ...data.stories, "question", "choices"].map((name) => data.items[name]);
+  const searched = new Map([...columns, answers.response, answers.rule].map(
+    (column) => [column, column.values.map((text) => text.toLowerCase())]));
 
-  /** For each of a list 1 where `holds` says so. */
-  function marked(list, holds) {
-    const marks = new Uint8Array(list.length);
-    for (let i = 0; i < list.length; i += 1) if (holds(list[i])) marks[i] = 1;
-    return marks;
+  /** For each row of a column's table 1 where the word is in its text. */
+  function hits(column, word) {
+    const marks = searched.get(column).map((text) => text.includes(word));
+    return column.codes.map((n) => n >= 0 && marks[n]);
   }
 
   function rowsWith(word) {
-    const inText = marked(lower, (text) => text.includes(word));
-    const inId = marked(ids, (id) => id.includes(word));
-    // Of a prompt what is its item's: instructions are alike in all.
-    const inPrompt = marked(partsOfItem, (parts) => parts.some((n) => inText[n]));
-    return marked(rows, (row) =>
-      inPrompt[row.prompt] || inId[row.item] || inText[row.answer] || inText[row.rule]);
+    const byItem = columns.map((column) => hits(column, word));
+    const [inAnswer, inRule] = [answers.response, answers.rule].map((column) => hits(column, word));
+    const isIn = items.map((_, n) => byItem.some((marks) => marks[n]));
+    return rows.map((row, id) => isIn[answers.item_id.codes[id]] || inAnswer[id] || inRule[id]);
   }
 
   const known = new Map(); // of the last words that were searched for
@@ -110,12 +116,11 @@ function browse(data) {
   // ---- Filter: which rows are shown, and how many there would be with one value more
 
   let passes = new Uint8Array(rows.length).fill(1);
-  const counts = Object.fromEntries(facets.map((each) => [each.name, each.keys.map(() => 0)]));
+  const counts = Object.fromEntries(names.map((name) => [name, answers[name].values.map(() => 0)]));
 
   function filter() {
     const hits = found();
-    const inUse = facets.map(({ name }) => name).filter((name) => state.chosen[name].size);
-    const names = facets.map(({ name }) => name);
+    const inUse = names.filter((name) => state.chosen[name].size);
     const tallies = names.map((name) => counts[name].fill(0));
     let total = 0;
     for (const row of rows) {
@@ -137,13 +142,12 @@ function browse(data) {
       box.parentElement.lastChild.textContent = count.toLocaleString("en");
       box.parentElement.classList.toggle("none", count === 0 && !box.checked);
     }
-    const active = facets.filter(({ name }) => state.chosen[name].size).length;
-    $("active").textContent = active ? `(${active} in use)` : "";
-    $("clear").disabled = !active && !state.q;
+    $("active").textContent = inUse.length ? `(${inUse.length} in use)` : "";
+    $("clear").disabled = !inUse.length && !state.q;
   }
 
   function drawFacets() {
-    for (const { name, label, labels } of facets.filter((each) => each.keys.length > 1)) {
+    for (const { name, label, labels } of facets.filter((each) => each.labels.length > 1)) {
       const choices = labels.map((text, value) =>
         make("label", {}, make("input", { type: "checkbox", name, value }), make("span", {}, text),
           make("small", {})));
@@ -182,7 +186,7 @@ function browse(data) {
     headerSortTristate: true,
     columns: [
       { title: "Question", field: "item", formatter: link, sorter: by(asked), widthGrow: 4, minWidth: 150, responsive: 0 },
-      { title: "Answer", field: "answer", formatter: cell((row) => short(said(row))), sorter: by(said), widthGrow: 4, minWidth: 140, responsive: 2 },
+      { title: "Answer", field: "response", formatter: cell((row) => short(said(row))), sorter: by(said), widthGrow: 4, minWidth: 140, responsive: 2 },
       { title: "Verdict", field: "outcome", formatter: (c) => verdict(c.getData()), widthGrow: 1, minWidth: 125, responsive: 0 },
       { title: "Model", field: "model", formatter: cell((row) => label(row, "model")), minWidth: 130, responsive: 1 },
       { title: "Method", field: "method", formatter: cell((row) => label(row, "method")), minWidth: 110, responsive: 3 },
@@ -216,9 +220,8 @@ function browse(data) {
   const block = (text) => make("pre", { tabindex: isLong(text) ? "0" : null }, seen(text));
   const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
   const part = (title, ...children) => make("section", {}, make("h4", {}, title), ...children);
-  const pairs = (n) => {
-    const told = details[n] ?? [];
-    const lines = told.flatMap(([name, value]) => [make("dt", {}, texts[name]), make("dd", {}, seen(texts[value]))]);
+  const pairs = (told) => {
+    const lines = told.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, seen(value))]);
     return lines.length ? make("dl", {}, ...lines) : null;
   };
 
@@ -228,81 +231,81 @@ function browse(data) {
       make("tbody", {}, ...lines.map((line) => cells("td", line))));
     return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, own);
   }
-  const text = (n) => (n === null ? "–" : seen(texts[n]));
+  const text = (value) => seen(String(value ?? "–"));
 
   /** OmniToM's gold table: who believes what, with its labels. */
-  function gold(item) {
-    const lines = tables[item.gold_table];
-    const names = Object.keys(lines[0].labels);
-    return grid(["Actor", "Belief", ...names.map((name) => name.replace("_", " "))],
-      lines.map((line) => [text(line.actor), text(line.belief), ...names.map((name) => text(line.labels[name]))]),
+  function gold(lines) {
+    const named = Object.keys(lines[0].labels);
+    return grid(["Actor", "Belief", ...named.map((name) => name.replace("_", " "))],
+      lines.map((line) => [line.actor, line.belief, ...named.map((name) => line.labels[name])].map(text)),
       "The gold table");
   }
 
   /** What was made of an answer in OmniToM: matches of beliefs, or labels beside the right ones. */
-  function detail(n, item) {
-    const own = tables[n];
-    const known = tables[item.gold_table];
-    if (own.predicted) {
-      const gold = known.map((line, i) => [line.actor, line.belief, line.labels.order, own.gold[i]]);
+  function detail(told, item) {
+    const own = JSON.parse(told);
+    if (own?.predicted) {
       const head = ["Actor", "Belief", "Order", "Matches"];
       return [
         grid(head, own.predicted.map((line) => line.map(text)),
           "Beliefs of the answer, and how many of the gold ones match"),
-        grid(head, gold.map((line) => line.map(text)), "Gold beliefs, and how many of the answer's match"),
+        grid(head, own.gold.map((line) => line.map(text)), "Gold beliefs, and how many of the answer's match"),
       ];
     }
-    if (!own.given) return [];
-    const names = own.names.map((name) => texts[name]);
-    const lines = own.given.map((labels, i) => [text(known[i].belief), ...labels.map((given, j) => {
-      const right = known[i].labels[names[j]];
-      return right === given ? `✓ ${text(given)}` : `✗ ${(given !== null && texts[given]) || "–"} (${text(right)})`;
-    })]);
-    return [grid(["Belief", ...names.map((name) => name.replace("_", " "))], lines,
-      "Labels as given; behind a wrong one, in brackets, the right one")];
+    if (!Array.isArray(own?.[0])) return [];
+    const known = JSON.parse(item.answer);
+    const lines = own.map(([, labels], i) => [text(known[i].belief), ...Object.values(labels).map(
+      ([right, given]) => (right === given ? `✓ ${text(given)}` : `✗ ${text(given)} (${text(right)})`))]);
+    const named = Object.keys(own[0][1]).map((name) => name.replace("_", " "));
+    return [grid(["Belief", ...named], lines, "Labels as given; behind a wrong one, in brackets, the right one")];
   }
 
-  function story(row, item) {
-    const parts = new Set(prompts[row.prompt].flatMap(([, numbers]) => numbers));
-    return item.stories.find((n) => parts.has(n)) ?? item.stories[0];
+  /** The messages of a prompt, in which the item's own texts stand by their names. */
+  function messages(row) {
+    const { item } = row;
+    const own = (_, name) => item[name] ?? JSON.parse(item.choices)[name];
+    return JSON.parse(row.messages).map(({ role, content }) =>
+      ({ role, content: content.replace(/\ue000(\w+)\ue001/g, own) }));
   }
 
   function head(row) {
-    const item = items[row.item];
-    const choices = raw(row, "asked_as") === "reversed" ? [...item.choices].reverse() : item.choices;
+    const { item } = row;
+    const choices = JSON.parse(item.choices);
+    if (raw(row, "asked_as") === "reversed") choices.reverse();
     const conditions = facets.filter(({ name }) => !["model", "method", "asked_as", "outcome"].includes(name));
     const told = conditions.flatMap((each) => [make("dt", {}, each.label), make("dd", {}, label(row, each.name))]);
-    for (const [name, value] of item.more) told.push(make("dt", {}, text(name)), make("dd", {}, text(value)));
+    for (const [name, value] of JSON.parse(item.more)) told.push(make("dt", {}, name), make("dd", {}, text(value)));
+    const story = data.stories.find((name) => row.messages.includes(`\\ue000${name}\\ue001`)) ?? "story";
     return [
-      section("Story", block(texts[story(row, item)]), make("dl", {}, ...told)),
-      texts[item.question] ? section("Question", block(texts[item.question])) : null,
+      section("Story", block(item[story]), make("dl", {}, ...told)),
+      item.question ? section("Question", block(item.question)) : null,
       choices.length
-        ? section("Options", make("ol", { style: `list-style: ${data.letters}` }, ...choices.map((n) =>
-          make("li", n === item.gold ? { class: "gold" } : {}, text(n), n === item.gold ? make("small", {}, " (right)") : null))))
-        : section("Right answer", item.gold_table === null ? block(texts[item.gold]) : gold(item)),
+        ? section("Options", make("ol", { style: `list-style: ${data.letters}` }, ...choices.map((each) =>
+          make("li", each === item.answer ? { class: "gold" } : {}, text(each), each === item.answer ? make("small", {}, " (right)") : null))))
+        : section("Right answer", data.gold === "table" ? gold(JSON.parse(item.answer)) : block(item.answer)),
     ];
   }
 
   function prompt(row) {
-    const messages = prompts[row.prompt];
-    const length = messages.flatMap(([, parts]) => parts).reduce((sum, n) => sum + texts[n].length, 0);
-    const shown = messages.flatMap(([role, parts]) => [make("h5", {}, role), block(parts.map((n) => texts[n]).join(""))]);
+    const said = messages(row);
+    const length = said.reduce((sum, { content }) => sum + content.length, 0);
+    const shown = said.flatMap(({ role, content }) => [make("h5", {}, role), block(content)]);
     return part("Prompt", make("details", length < 2500 ? { open: "" } : {},
-      make("summary", {}, `${messages.length === 1 ? "1 message" : `${messages.length} messages`}, ${length.toLocaleString("en")} characters`), ...shown));
+      make("summary", {}, `${said.length === 1 ? "1 message" : `${said.length} messages`}, ${length.toLocaleString("en")} characters`), ...shown));
   }
 
   function answered(row) {
-    const item = items[row.item];
+    const { item } = row;
     const who = ["model", "method", "asked_as"].map((name) => label(row, name));
-    const answer = row.answer === null ? make("p", {}, `No answer: ${texts[row.error] ?? "nothing came"}`) : block(texts[row.answer] || " ");
-    const judged = row.judged_table === null || row.judged_table === row.table ? [] : detail(row.judged_table, item);
+    const answer = row.response === null ? make("p", {}, `No answer: ${row.error ?? "nothing came"}`) : block(row.response || " ");
+    const judged = row.judged_table === row.table ? [] : detail(row.judged_table, item);
     return make("article", {},
       make("h3", {}, [...who, ...(row.sample ? [`no. ${row.sample}`] : [])].join(" · ")),
       prompt(row),
       part("Answer", answer),
-      part("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(texts[row.rule])}`),
-        pairs(row.details), ...(row.table === null ? [] : detail(row.table, item))),
-      part("Judge", make("p", {}, data.judge), pairs(row.judged),
+      part("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(row.rule)}`),
+        pairs(JSON.parse(row.details)), ...detail(row.table, item)),
+      part("Judge", make("p", {}, data.judge), pairs(JSON.parse(row.judged)),
         judged.length ? make("details", {}, make("summary", {}, "What this judge matched"), ...judged) : null));
   }
 
@@ -339,7 +342,7 @@ function browse(data) {
       return made;
     };
     const bar = make("div", { class: "bar" },
-      make("h2", {}, make("a", { href: address(), title: "Link to this sample" }, items[state.open.item].id)),
+      make("h2", {}, make("a", { href: address(), title: "Link to this sample" }, state.open.item.item_id)),
       button("Previous", () => step(-1)), button("Next", () => step(1)), others(state.open),
       button("Close", () => (location.hash = address(null))));
     const both = [state.open, ...(state.beside ? [state.beside] : [])];

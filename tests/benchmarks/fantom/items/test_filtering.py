@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fantom_quince import FULL, SHORT, question_set
 from tomlab.benchmarks.fantom.items.filtering import (
+    RULES,
     faults,
     flagged,
-    kept,
     kept_share,
     overlap,
     read_flags,
@@ -28,7 +28,6 @@ FLAG = {
 }
 
 
-LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
 ACCESSIBLE = {
     "beliefQAs__0__question_type": "tom:belief:accessible",
     "beliefQAs__0__missed_info_accessibility": "accessible",
@@ -36,10 +35,10 @@ ACCESSIBLE = {
 
 
 def found(**changes):
-    """The reasons of all faults of a set of our own with `changes`."""
+    """Rule and finding of all faults of a set of our own with `changes`."""
     table = faults([question_set(**{"source": "llm:x", **changes})])
-    assert set(table["filter"]) <= {"coherence", "questions", "fact", "mentalizing"}
-    return table["reason"].tolist()
+    assert set(table["rule"]) <= set(RULES) and table["dropped"].all()
+    return (table["rule"] + ": " + table["found"]).tolist()
 
 
 # Faults
@@ -48,9 +47,8 @@ def found(**changes):
 def test_set_without_fault_has_no_row_and_is_kept():
     sets = [question_set(source="llm:x")]
     table = faults(sets)
-    assert list(table.columns) == ["set_id", "source", "filter", "reason", "dropped"]
-    assert table.empty
-    assert kept(sets, table) == sets
+    assert list(table.columns) == ["set_id", "source", "rule", "found", "dropped"]
+    assert table.empty and kept_share(sets, table)["kept"].tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +88,11 @@ def test_set_without_fault_has_no_row_and_is_kept():
         ),
         (
             {"beliefQAs__0__question": "What does Petra believe that Ilse planted?"},
-            "silent person: Petra of 'What does Petra believe that Ilse planted?'",
+            "silent person: 'What does Petra believe that Ilse planted?'",
         ),
         (
             {"beliefQAs__0__question": "what DOES Anton's dog believe?"},
-            "silent person: Anton's of \"what DOES Anton's dog believe?\"",
+            'silent person: "what DOES Anton\'s dog believe?"',
         ),
         (
             {
@@ -113,12 +111,8 @@ def test_set_without_fault_has_no_row_and_is_kept():
             "contradiction: infoAccessibility: 'yes' to 'Does Petra know this?', listed as unaware",
         ),
         (
-            {"factQA__wrong_answer": "Ilse planted a QUINCE tree."},
-            "one fact answer: right and wrong are 'Ilse planted a quince tree.'",
-        ),
-        (
-            {"beliefQAs__0__correct_answer": "Bruno believes that Ilse planted a rare tree."},
-            "overlap: 'What does Bruno believe that Ilse planted?': right 1.00, wrong 1.00",
+            {"answerabilityQA_list__wrong_answer": ["Bruno", "Petra", "noor "]},
+            "contradiction: answerability: noor listed as aware and as unaware",
         ),
     ],
 )
@@ -141,13 +135,12 @@ def test_released_set_is_reported_and_never_dropped():
     table = faults(sets)
     assert table["source"].tolist() == ["released:fantom_v1", "released:mine", "grammar"]
     assert table["dropped"].tolist() == [False, False, True]
-    assert kept(sets, table) == sets[:2]
 
 
 def test_rules_leave_records_as_they_are():
     sets = [question_set(source="llm:x", factQA__wrong_answer="x", short_context="Petra left.")]
     before = copy.deepcopy(sets)
-    kept(sets, faults(sets))
+    kept_share(sets, faults(sets))
     overlap(sets)
     assert sets == before
 
@@ -269,7 +262,6 @@ def test_share_of_content_words_in_the_short_context(answer, share):
 def test_criterion_is_not_asked_of_what_everybody_heard():
     sets = [question_set(beliefQAs__0__correct_answer="A quince.", **ACCESSIBLE)]
     assert overlap(sets)["meets"].isna().all()
-    assert faults(sets).empty
 
 
 # Reading flags
@@ -338,19 +330,15 @@ def votes(people="", models="", kind="coherence", set_id="12-0-1"):
 )
 def test_majority_is_of_people_alone(people, models, majority):
     sets = [question_set(source="llm:x")]
-    [row] = flagged(sets, votes(people, models)).to_dict("records")
-    assert (row["majority"], row["dropped"]) == (majority, majority)
-    assert (row["people_yes"], row["people"]) == (people.count("y"), len(people))
-    assert (row["models_yes"], row["models"]) == (models.count("y"), len(models))
+    found = flagged(sets, votes(people, models))
+    told = (people.count("y"), len(people), majority)
+    assert found[["yes", "people", "dropped"]].values.tolist() == ([[*told]] if people else [])
 
 
 def test_flags_of_other_sets_and_no_flags_give_no_row():
     assert flagged([question_set("1-0-0")], votes("yyy")).empty
     assert flagged([question_set()], votes()).empty
-    assert not flagged([question_set()], votes())["dropped"].any()
-
-
-# Shares kept
+    assert not flagged([question_set()], votes("yyy"))["dropped"].any()
 
 
 def test_share_kept_by_source_with_an_interval_over_conversations():

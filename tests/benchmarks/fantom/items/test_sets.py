@@ -1,24 +1,13 @@
-"""Question sets: reading and writing files of them, counts, statistics."""
+"""Question sets: reading and writing files of them, and who says what."""
 
-import hashlib
-import io
 import json
-import tarfile
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fantom_quince import question_set
-from tomlab.benchmarks.fantom.items import sets
-from tomlab.benchmarks.fantom.items.compose import compose
-from tomlab.benchmarks.fantom.items.sets import (
-    RELEASED_FILE,
-    counts,
-    read_sets,
-    turns,
-    write_sets,
-)
+from tomlab.benchmarks.fantom.items.sets import read_sets, turns, write_sets
 from tomlab.errors import InputError
 
 
@@ -26,10 +15,10 @@ from tomlab.errors import InputError
 def file(tmp_path):
     """A file of records, or of any text or bytes."""
 
-    def write(content, name="sets.json"):
+    def write(content):
         if isinstance(content, list):
             content = json.dumps(content)
-        path = tmp_path / name
+        path = tmp_path / "sets.json"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
@@ -38,25 +27,14 @@ def file(tmp_path):
 
 @pytest.fixture
 def complaint(file):
-    def read(content, **options):
+    def read(content):
         path = file(content)
         with pytest.raises(InputError) as caught:
-            read_sets(path, **options)
+            read_sets(path)
         assert str(path) in str(caught.value)
         return str(caught.value)
 
     return read
-
-
-def archive(members):
-    """A .tar.gz of texts by name."""
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w:gz") as tar:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            tar.addfile(info, io.BytesIO(text.encode()))
-    return content.getvalue()
 
 
 # Reading
@@ -64,12 +42,6 @@ def archive(members):
 
 def test_released_record_is_read_as_it_stands(file):
     assert read_sets(file([question_set()])) == [question_set()]
-
-
-def test_file_and_folder_hold_the_same(file, tmp_path):
-    sets = [question_set("1-0-0"), question_set("1-0-1")]
-    assert read_sets(file(sets, RELEASED_FILE)) == sets
-    assert read_sets(tmp_path) == sets
 
 
 def test_keys_of_ones_own_are_kept(file):
@@ -81,12 +53,6 @@ def test_keys_of_ones_own_are_kept(file):
 def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
     left_out = {"beliefQAs__0__missed_info_accessibility": None}
     assert read_sets(file([question_set(**left_out)])) == [question_set()]
-
-
-@pytest.mark.parametrize("mark", ["\n", "\r\n"])
-def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
-    text = json.dumps([question_set()], indent=1).replace("\n", mark)
-    assert read_sets(file(b"\xef\xbb\xbf" + text.encode())) == [question_set()]
 
 
 @pytest.mark.parametrize(
@@ -115,10 +81,6 @@ def test_byte_order_mark_and_line_ends_do_not_matter(file, mark):
         (
             {"infoAccessibilityQA_list__correct_answer": "Noor, Ilse"},
             "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a list",
-        ),
-        (
-            {"answerabilityQA_list__wrong_answer": ["noor "]},
-            "field answerabilityQA_list.wrong_answer: found ['noor '], expected nobody named as aware in correct",
         ),
         (
             {"answerabilityQAs_binary__2__correct_answer": "No"},
@@ -227,20 +189,6 @@ def test_any_value_of_a_field_is_kept_or_named(tmp_path_factory, field, value):
         assert f"field {field}" in str(error)
 
 
-# Archives
-
-
-def test_released_archive_is_read_and_nothing_is_unpacked(file, tmp_path, monkeypatch):
-    content = archive({"../fantom_v1.json": json.dumps([question_set()]), "README.md": "x"})
-    path, digest = file(content, "fantom.tar.gz"), hashlib.sha256(content).hexdigest()
-    with pytest.raises(InputError, match=rf"fantom\.tar\.gz.*{digest}, expected 1d08dfa0"):
-        read_sets(path)
-    monkeypatch.setattr(sets, "RELEASED_SHA256", digest)
-    assert read_sets(path) == [question_set()]
-    assert [found.name for found in tmp_path.iterdir()] == ["fantom.tar.gz"]
-    assert not (tmp_path.parent / "fantom_v1.json").exists()
-
-
 # Writing
 
 texts = st.text(min_size=1, max_size=30).filter(lambda text: text.strip())
@@ -263,13 +211,6 @@ records = st.builds(
 def test_what_is_written_is_read_again(tmp_path_factory, sets):
     path = tmp_path_factory.getbasetemp() / "written.json"
     assert read_sets(write_sets(sets, path)) == sets
-
-
-@pytest.mark.parametrize("value", ["\ud800", float("nan"), {1, 2}])
-def test_what_is_no_json_is_not_written(tmp_path, value):
-    with pytest.raises(InputError, match=r"sets\.json: a record cannot be written"):
-        write_sets([question_set(own=value)], tmp_path / "sets.json")
-    assert not (tmp_path / "sets.json").exists()
 
 
 # Turns
@@ -308,25 +249,3 @@ def test_turn_of_several_speakers_is_one_turn_of_each(said_by, speakers):
 )
 def test_line_that_is_no_turn(line):
     assert turns(line) == []
-
-
-# Counts and statistics
-
-
-def test_counts_stand_beside_the_papers_and_the_releases():
-    same = {"factQA__wrong_answer": "ilse  planted a Quince tree."}
-    sets = [question_set("1-0-0", **same), question_set("1-1-0"), question_set("2-0-0")]
-    table = counts(compose(sets))
-    assert list(table.columns) == ["item", "count", "paper", "release"]
-    assert table.fillna(-1).values.tolist() == [
-        ["conversations", 2, 256, -1],
-        ["sets", 3, -1, 870],
-        ["fact", 3, 703, 870],
-        ["belief_dist", 3, 1415, 1540],
-        ["belief_choice", 3, 1415, 1540],
-        ["answerability_list", 3, 703, 870],
-        ["infoaccess_list", 3, 703, 870],
-        ["answerability_yn", 12, 2689, 3571],
-        ["infoaccess_yn", 12, 2689, 3571],
-        ["identical_fact_answers", 1, -1, 13],
-    ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,16 +24,15 @@ from tomlab.benchmarks.fantom.items.formats import (
 from tomlab.benchmarks.fantom.items.outlines import Change, Outline, outlines
 from tomlab.benchmarks.fantom.items.sets import written
 from tomlab.benchmarks.fantom.items.writing import (
+    COLUMNS,
     Draft,
     Writer,
     beliefs,
-    by_reason,
     facts,
     parts,
-    read,
     records,
-    requests,
 )
+from tomlab.benchmarks.fantom.items.writing import requests as all_requests
 from tomlab.models.specs import Reply, Response
 
 TOPICS = [
@@ -101,6 +101,7 @@ SCRIPT = {
     (ACYCLIC, "There is no information about it."): "Anna thinks Gina does not know.",
 }
 ERROR = Response("key", None, "429: slow down")
+requests = partial(all_requests, max_tokens=150)
 
 
 def said(text, finish="stop"):
@@ -129,20 +130,14 @@ async def answering(requests):
 
 
 def writer(ask=answering):
-    return Writer("smol", ask)
-
-
-def segments(count, outline=OUTLINE):
-    """A conversation of which the scripted model has written `count` segments."""
-    talks = [Draft(outline, 7)]
-    for _ in range(count):
-        talks, _ = read("segment", scripted(requests("segment", talks)), talks, "smol")
-    return talks[0]
+    return Writer(ask, None, {"max_tokens": 150})
 
 
 @pytest.fixture(scope="module")
 def talk():
-    return segments(4)
+    """A conversation of which the scripted model has written all segments."""
+    [talk] = asyncio.run(writer().converse([OUTLINE], start=7))
+    return talk
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +165,7 @@ def run():
             about = await scribe.take(step, about)
         return records(about, "smol")
 
-    return asyncio.run(steps()), scribe.attempts
+    return asyncio.run(steps()), pd.DataFrame(scribe.rows, columns=list(COLUMNS))
 
 
 def test_steps_make_a_question_set(run):
@@ -223,12 +218,11 @@ def test_question_set_is_a_record_in_the_released_format(run, tmp_path):
 
 def test_what_does_not_parse_is_counted_by_reason(run):
     _, table = run
-    counted = by_reason(table)
-    assert counted["count"].sum() == len(table)
-    assert counted[counted["status"] == "unparsed"].to_dict("split", index=False)["data"] == [
-        ["missed", "unparsed", "nothing was missed", 1],
-        ["limited-answer", "unparsed", "same as the other answer", 1],
-        ["belief-question", "unparsed", "a name is missing", 1],
+    unparsed = table[table["status"] != "parsed"]
+    assert unparsed[["step", "status", "reason"]].values.tolist() == [
+        ["missed", "unparsed", "nothing was missed"],
+        ["limited-answer", "unparsed", "same as the other answer"],
+        ["belief-question", "unparsed", "a name is missing"],
     ]
 
 
@@ -269,6 +263,18 @@ def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
 # Segments
 
 
+def parsed(text, present=("Anna", "Ben", "Gina"), change=None, **options):
+    """The segment of a conversation, to which Dora comes last, that begins with `change`."""
+    start = present
+    if change and change.kind == "leave":
+        start = (*present, change.name)
+    elif change:
+        start = tuple(name for name in present if name != change.name)
+    changes = (*filter(None, [change]), Change("join", "Dora", "a call"))
+    outline = Outline("pets", ("a", "b", "c"), start, changes)
+    return parse_segment(text, outline, int(change is not None), **options)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -283,13 +289,11 @@ def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
     ids=["name repeated", "lead-in", "bold", "line ends", "narrator", "nobody", "empty"],
 )
 def test_writing_around_the_lines_is_let_pass(text):
-    assert parse_segment(text, HERE, ["Anna", "Ben", "Gina"]) == parse_segment(
-        NAMES, HERE, ["Anna", "Ben", "Gina"]
-    )
+    assert parsed(text) == parsed(NAMES)
 
 
 def test_those_who_leave_may_say_goodbye_again():
-    lines = parse_segment(TRICKS, HERE, ["Anna", "Ben"], LEAVES)
+    lines = parsed(TRICKS, ("Anna", "Ben"), LEAVES)
     assert [speaker for speaker, _ in lines[:3]] == ["Gina", "Ben", "Gina"]
 
 
@@ -310,24 +314,14 @@ LATE = TRICKS.replace("\nGina: See you.", "") + "\nGina: I am still here."
         ("", ["Anna", "Ben"], None, "fewer than 4 lines"),
         ("Zoe: Hi.\nAnna: Hi.", ["Anna", "Ben"], None, "fewer than 4 lines"),
         (NAMES, ["Anna", "Ben", "Gina", "Dora"], None, "somebody present is silent"),
-        ("I'm sorry, but I can't help with that.", ["Anna", "Ben"], None, "refused"),
-        ("I cannot assist you.", ["Anna", "Ben"], LEAVES, "refused"),
     ],
 )
 def test_segment_that_cannot_be_used_has_its_reason(text, present, change, reason):
-    assert parse_segment(text, HERE, present, change) == Unparsed(reason)
+    assert parsed(text, present, change) == Unparsed(reason)
 
 
 def test_unfinished_line_is_lost_and_the_rest_used():
-    whole = parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"])
-    cut = parse_segment(f"{NAMES}\nBen: It is", HERE, ["Anna", "Ben", "Gina"], cut=True)
-    assert cut == whole
-    assert parse_segment(NAMES, HERE, ["Anna", "Ben", "Gina"], cut=True) == whole
-
-
-@pytest.mark.parametrize("text", [NAMES[:-4], NAMES[:20], "", NAMES.replace("Gina:", "Ben:")])
-def test_cut_segment_that_is_no_use_is_cut_off(text):
-    assert parse_segment(text, HERE, ["Anna", "Ben", "Gina"], cut=True) == Unparsed("cut off")
+    assert parsed(f"{NAMES}\nBen: It is", cut=True) == parsed(NAMES, cut=True) == parsed(NAMES)
 
 
 def test_conversation_that_does_not_go_on_keeps_what_it_has():
@@ -343,9 +337,8 @@ def test_conversation_that_does_not_go_on_keeps_what_it_has():
     scribe = writer(ask)
     broken, grown = asyncio.run(scribe.converse([OUTLINE] * 2, start=3))
     assert [talk.number for talk in (broken, grown)] == [3, 4]
-    assert scribe.attempts["status"].tolist() == ["parsed"] * 4 + ["unparsed"] + ["parsed"] * 2
-    assert broken.is_open and len(broken.segments) == 2
-    assert not grown.is_open and len(grown.segments) == 4
+    assert [row[2] for row in scribe.rows] == ["parsed"] * 4 + ["unparsed"] + ["parsed"] * 2
+    assert (len(broken.segments), len(grown.segments)) == (2, 4)
     assert parts([broken]) == [] and [part.segment for part in parts([grown])] == [2, 3]
 
 
@@ -400,10 +393,10 @@ belief_question = partial(parse_belief_question, names=["Ben", "Gina"], fact_que
     [
         (parse_summary, "", "no summary"),
         (parse_summary, " ... ", "no summary"),
-        (partial(parse_summary, cut=True), "Ben told that", "cut off"),
+        (partial(parse_summary, cut=True), "Ben told that", "no summary"),
         (parse_summary, "Nothing new.", "nothing was missed"),
         (parse_summary, "No information was missed.", "nothing was missed"),
-        (parse_summary, "I'm sorry, I cannot help.", "refused"),
+        (parse_summary, "I'm sorry, I cannot help.", "no summary"),
         (parse_questions, listed(FRIDGE, PIANO), "fewer than three questions"),
         (parse_questions, "", "fewer than three questions"),
         (parse_questions, listed(FRIDGE, PIANO, WISH, THINKS), "more than three questions"),
@@ -414,15 +407,16 @@ belief_question = partial(parse_belief_question, names=["Ben", "Gina"], fact_que
         (parse_questions, listed(FRIDGE, PIANO, f"{WISH} (Tom)"), "an item is no question"),
         (parse_questions, listed(FRIDGE, PIANO, "?"), "an item is no question"),
         (parse_questions, listed(FRIDGE, PIANO, FRIDGE.upper()), "a question stands twice"),
-        (partial(parse_questions, cut=True), listed(FRIDGE, PIANO, "What"), "cut off"),
-        (parse_questions, "I can't help with that.", "refused"),
+        (
+            partial(parse_questions, cut=True),
+            listed(FRIDGE, PIANO, "What"),
+            "fewer than three questions",
+        ),
         (answer_to, "", "no answer"),
         (answer_to, "Answer: -", "no answer"),
-        (partial(answer_to, cut=True), "The", "cut off"),
+        (partial(answer_to, cut=True), "The", "no answer"),
         (answer_to, "the  Fridge.", "same as the other answer"),
         (belief_question, "Gina believes it is the fridge.", "no question"),
-        (partial(belief_question, cut=True), "What does Gina", "cut off"),
-        (belief_question, "I'm sorry, I can't.", "refused"),
         (belief_question, f"Question: {FRIDGE}", "the fact question again"),
         (belief_question, "What does Gina believe?", "a name is missing"),
         (belief_question, "What does Benno think that Gina believes?", "a name is missing"),
@@ -442,8 +436,8 @@ TEXTS = st.text() | st.lists(WORDS | st.text(max_size=5), max_size=30).map("".jo
 @given(TEXTS, st.booleans(), st.sampled_from([None, LEAVES, RETURNS]))
 @settings(max_examples=300, deadline=None)
 def test_parsers_never_raise_and_give_what_they_say(text, cut, change):
-    present = ["Anna", "Ben"] if change == LEAVES else ["Anna", "Ben", "Gina"]
-    lines = parse_segment(text, HERE, present, change, cut=cut)
+    present = ("Anna", "Ben") if change == LEAVES else ("Anna", "Ben", "Gina")
+    lines = parsed(text, present, change, cut=cut)
     if not isinstance(lines, Unparsed):
         assert set(present) <= {speaker for speaker, _ in lines} <= {*present, "Gina"}
         assert "\n".join(written(lines).splitlines()) == written(lines)
@@ -465,7 +459,7 @@ def test_long_answers_are_read_in_good_time(piece):
     started = time.perf_counter()
     for parse in (parse_summary, parse_answer, parse_questions):
         parse(f"{text}x", cut=True)
-    parse_segment(f"{text}x", HERE, ["Anna", "Ben"], LEAVES)
+    parsed(f"{text}x", ("Anna", "Ben"), LEAVES)
     parse_belief_question(f"{text}x", ["Gina"], FRIDGE)
     assert time.perf_counter() - started < 5
 
@@ -540,13 +534,28 @@ def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
     ("response", "status", "reason", "text"),
     [
         (ERROR, "failed", "429: slow down", ""),
-        (said("", "refusal"), "unparsed", "refused", ""),
+        (said("Some.", "refusal"), "unparsed", "refused", "Some."),
+        (said("I'm sorry, I can't."), "unparsed", "refused", "I'm sorry, I can't."),
         (said("Some", "length"), "unparsed", "cut off", "Some"),
         (said("<think>Some. More"), "unparsed", "cut off", "<think>Some. More"),
         (said("<think>Hm.</think>Some."), "parsed", "", "<think>Hm.</think>Some."),
     ],
 )
 def test_answer_keeps_its_text_and_the_reason(part, response, status, reason, text):
-    found, rows = read("missed", [response], [part], "smol")
-    assert rows == [("missed", "pets", status, reason, text, "llm:smol")]
+    async def ask(_):
+        return [response]
+
+    scribe = writer(ask)
+    found = asyncio.run(scribe.take("missed", [part]))
+    assert scribe.rows == [("missed", "pets", status, reason, text)]
     assert [part.summary for part in found] == (["Some."] if status == "parsed" else [])
+
+
+def test_utterance_that_begins_with_sorry_is_no_refusal():
+    async def ask(_):
+        return [said(TRICKS.replace("Anna", "Dora"))]
+
+    scribe = writer(ask)
+    talk = Draft(OUTLINE, 0, ((("Anna", "Hi."),),))
+    assert asyncio.run(scribe.take("segment", [talk])) == []
+    assert scribe.rows[0][:4] == ("leave", "pets", "unparsed", "absent speaker")

@@ -6,20 +6,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t as student
 
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
-from tomlab.benchmarks.omnitom.items.annotation import (
+from tomlab.benchmarks.omnitom.items.filtering import (
     ANNOTATION_COLUMNS,
     OVERALL,
-    REVIEW_COLUMNS,
-    alpha,
-    majority,
-    overlap,
     read_annotations,
-    read_reviews,
-    strict_agreement,
+    reliability,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records, write_records
 from tomlab.benchmarks.omnitom.items.writing import (
@@ -34,11 +28,11 @@ from tomlab.benchmarks.omnitom.items.writing import (
 from tomlab.benchmarks.omnitom.items.writing import LABEL as TO_LABEL
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
-from tomlab.paths import DATA, ROOT
+from tomlab.paths import DATA
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
 STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
-STORIES = drafts([{"code": "FBT", "story": STORY}])
+STORIES = drafts([{"story_category": "False Belief Task", "story": STORY}])
 EXTRACTED = """Actor | Belief | Order
 world | Ben moves the key to the drawer | 0
 Ada | The key is in the bowl | 1
@@ -70,16 +64,6 @@ def unlabelled(text=EXTRACTED, finish="stop"):
 
 
 # Stories
-
-
-def test_stories_of_tombench_and_of_records_are_numbered_after_our_own():
-    table = pd.DataFrame({"category": ["x"] * 2, "code": ["HT", "FBT"], "story": ["A.", "B."]})
-    found = drafts(table.to_dict("records"))
-    assert [record["story_id"] for record in found] == [3001, 3002]
-    assert found[1]["story_category"] == "False Belief Task"
-    [found] = drafts(OWN[:1])
-    kept = {name: OWN[0][name] for name in ("story_category", "story")}
-    assert found == {"story_id": 3001, **kept, "beliefs": []}
 
 
 # Requests
@@ -144,20 +128,18 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
     for attempts in (first, second):
         assert list(attempts.columns) == ATTEMPT_COLUMNS
         assert attempts["status"].tolist() == ["parsed"]
-        assert attempts["beliefs"].tolist() == [3]
     assert filtering.faults(records).empty
     assert len(omnitom.compose(records)) == 2
 
 
 def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     responses = [answer("I would rather not."), FAILED, answer("<think>Well", "length")]
-    stories = drafts({"code": "HT", "story": story} for story in ("A.", "B.", "C."))
+    stories = drafts({**STORIES[0], "story": story} for story in ("A.", "B.", "C."))
     records, attempts = extracted(responses, stories, "m")
     assert records == []
-    assert attempts["status"].tolist() == ["unparsed", "failed", "unparsed"]
-    assert attempts["reason"].tolist() == ["no table", "429: slow down", "truncated: empty answer"]
+    assert attempts["status"].tolist() == ["unparsed", "error", "truncated"]
+    assert attempts["reason"].tolist() == ["no table", "429: slow down", "empty answer"]
     assert attempts["text"].tolist() == ["I would rather not.", "", "<think>Well"]
-    assert attempts["source"].unique().tolist() == ["llm:m"]
 
 
 @pytest.mark.parametrize(
@@ -169,9 +151,7 @@ def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     ],
 )
 def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels, reason):
-    records, attempts, out = labelled(
-        [answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m"
-    )
+    records, _, out = labelled([answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m")
     assert [b["actor"] for b in records[0]["beliefs"]] == ["world", "Ada"]
     assert list(out.columns) == OUT_COLUMNS
     assert out.to_dict("records") == [
@@ -180,17 +160,11 @@ def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels,
         | {"reason": f"missing or not legal: {reason}"}
     ]
     assert records[0]["rows_lost"] == 1
-    assert attempts["beliefs"].tolist() == [2]
 
 
-def test_rows_that_could_not_be_used_or_label_no_belief_are_counted():
-    [record], attempts = extracted([answer(EXTRACTED + "Ben | The key\n", "length")], STORIES, "m")
+def test_rows_that_could_not_be_used_are_counted():
+    [record], _ = extracted([answer(EXTRACTED + "Ben | The key\n", "length")], STORIES, "m")
     assert (len(record["beliefs"]), record["rows_lost"], record["cut_off"]) == (3, 1, True)
-    assert attempts["rows_lost"].tolist() == [1]
-    text = label_table() + f"\nBen | The bowl is blue | {LABELS[1]}"
-    [record], attempts, _ = labelled([answer(text)], unlabelled(), "m")
-    assert len(record["beliefs"]) == 3
-    assert attempts["rows_lost"].tolist() == [1]
 
 
 def test_a_belief_without_a_row_is_kept_out():
@@ -205,7 +179,7 @@ def test_a_belief_without_a_row_is_kept_out():
 @pytest.mark.parametrize(
     ("response", "status", "reason"),
     [
-        (FAILED, "failed", "429: slow down"),
+        (FAILED, "error", "429: slow down"),
         (answer("No."), "unparsed", "no table"),
         (answer(label_table(["9 | Maybe | Odd | Odd | Odd | Odd | Odd"] * 3)), "unparsed", None),
     ],
@@ -234,10 +208,10 @@ _ANSWERS = st.text() | st.lists(_CELLS, max_size=30).map(" | ".join)
 )
 def test_no_belief_vanishes_whatever_a_model_says(tmp_path_factory, first, second, finish):
     found, attempts = extracted([answer(first, finish)], STORIES, "m")
-    assert attempts["beliefs"].sum() == sum(len(r["beliefs"]) for r in found)
     assert (attempts["status"] == "parsed").sum() == len(found)
     records, _, out = labelled([answer(second, finish)] * len(found), found, "m")
-    assert sum(len(r["beliefs"]) for r in records) + len(out) == attempts["beliefs"].sum()
+    whole, given_ = (sum(len(r["beliefs"]) for r in made) for made in (records, found))
+    assert whole + len(out) == given_
     assert (out["reason"].str.len() > 0).all()
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     if records:
@@ -248,118 +222,82 @@ def test_no_belief_vanishes_whatever_a_model_says(tmp_path_factory, first, secon
 # Files
 
 
-REVIEW = {"story_id": "1001", "actor": "Ines", "belief": "The rolls are old", "remark": ""}
-REVIEW |= {"reviewer": "r1", "reviewer_type": "human"}
 LABEL = {"story_id": "1001", "belief": "1", "annotator": "a1", "annotator_type": "human"}
 LABEL |= {"dimension": "order", "label": "0"}
-READERS = {
-    "reviews": (read_reviews, REVIEW_COLUMNS, REVIEW),
-    "annotations": (read_annotations, ANNOTATION_COLUMNS, LABEL),
-}
 
 
 @pytest.fixture
 def file(tmp_path):
-    def write(kind, *changes, header=None):
-        _, columns, row = READERS[kind]
-        table = pd.DataFrame([row | change for change in changes], columns=[*columns])
-        path = tmp_path / f"{kind}.csv"
-        table.to_csv(path, index=False, header=header or True)
-        return path
+    def write(*changes):
+        table = pd.DataFrame([LABEL | change for change in changes], columns=ANNOTATION_COLUMNS)
+        table.to_csv(tmp_path / "annotations.csv", index=False)
+        return tmp_path / "annotations.csv"
 
     return write
 
 
 @pytest.fixture
 def complaint(file):
-    def read(kind, *changes, records=None):
-        with pytest.raises(InputError) as caught:
-            READERS[kind][0](file(kind, *changes), records)
-        assert f"{kind}.csv" in str(caught.value)
+    def read(*changes, records=None):
+        with pytest.raises(InputError, match=r"annotations\.csv") as caught:
+            read_annotations(file(*changes), records)
         return str(caught.value)
 
     return read
 
 
-def test_the_files_of_the_project_have_nobody_in_them():
-    assert read_annotations(ROOT / "forms" / "omnitom" / "annotations.csv", OWN).empty
-    assert read_reviews(ROOT / "forms" / "omnitom" / "reviews.csv", OWN).empty
-
-
-def test_files_are_read_as_they_stand_but_for_spaces_around_a_value(file):
-    [found] = read_reviews(file("reviews", {"remark": "\tOnly one. "})).to_dict("records")
-    assert found == REVIEW | {"story_id": 1001, "remark": "Only one."}
-    [found] = read_annotations(file("annotations", {"label": " 0"}), OWN).to_dict("records")
-    assert found == LABEL | {"story_id": 1001, "belief": 1}
-
-
 @pytest.mark.parametrize(
-    ("kind", "changed", "expected"),
+    ("changed", "expected"),
     [
-        ("reviews", {"story_id": "7"}, "row 2, field story_id: found '7', expected the id of a"),
-        ("reviews", {"actor": " "}, "row 2, field actor: found nothing"),
-        ("reviews", {"reviewer_type": "expert"}, "found 'expert', expected human or llm:<model>"),
-        ("annotations", {"story_id": "9" * 5000}, "field story_id: found '999"),
-        ("annotations", {"belief": "17"}, "field belief: found '17', expected 1 to 16"),
-        ("annotations", {"belief": "１"}, "field belief: found '１'"),
-        ("annotations", {"annotator_type": "Human"}, "field annotator_type: found 'Human'"),
-        ("annotations", {"dimension": "Order"}, "field dimension: found 'Order', expected order"),
-        ("annotations", {"label": "4"}, "field label: found '4', expected 0, 1, 2, 3"),
+        ({"story_id": "7"}, "row 2, field story_id: found '7', expected the id of a"),
+        ({"story_id": "9" * 5000}, "field story_id: found '999"),
+        ({"belief": "17"}, "field belief: found '17', expected 1 to 16"),
+        ({"belief": "１"}, "field belief: found '１'"),
+        ({"annotator_type": "Human"}, "found 'Human', expected human or llm:<model>"),
+        ({"dimension": "Order"}, "field dimension: found 'Order', expected order"),
+        ({"label": "4"}, "field label: found '4', expected 0, 1, 2, 3"),
     ],
 )
-def test_a_bad_value_is_named(complaint, kind, changed, expected):
+def test_a_bad_value_is_named(complaint, changed, expected):
     first = [{**OWN[0], "beliefs": OWN[0]["beliefs"][:16]}]
-    assert expected in complaint(kind, changed, records=first)
+    assert expected in complaint(changed, records=first)
 
 
 def test_nobody_labels_a_cell_twice_or_is_of_two_types(complaint):
-    said = complaint("annotations", {}, {"label": "1"}, {"belief": "2", "annotator_type": "llm:m"})
+    said = complaint({}, {"label": "1"}, {"belief": "2", "annotator_type": "llm:m"})
     what = "annotator 'a1', story_id '1001', belief '1', dimension 'order'"
     assert f"row 3: {what} stands in row 2 too, expected once" in said
     assert "row 4, field annotator_type: found 'llm:m', expected human" in said
-    said = complaint("reviews", {}, {"remark": "too long"})
-    assert (
-        "row 3: reviewer 'r1', story_id '1001', actor 'Ines', belief 'The rolls are old' stands"
-        in said
-    )
 
 
-@pytest.mark.parametrize("kind", READERS)
 @pytest.mark.parametrize(
     "content", [b"", b"\xff\xfe\x00", b"story_id,belief\n1,2\n", b'"story_id\n', b"\0"]
 )
-def test_a_file_that_is_no_such_table_is_refused(tmp_path, kind, content):
+def test_a_file_that_is_no_such_table_is_refused(tmp_path, content):
     path = tmp_path / "hostile.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"hostile\.csv"):
-        READERS[kind][0](path)
+        read_annotations(path)
     with pytest.raises(InputError, match=r"missing\.csv"):
-        READERS[kind][0](tmp_path / "missing.csv")
+        read_annotations(tmp_path / "missing.csv")
 
 
-@pytest.mark.parametrize("kind", READERS)
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.text(max_size=8), min_size=5, max_size=7), max_size=4))
-def test_any_text_in_the_fields_is_read_or_refused(tmp_path_factory, kind, lines):
-    reader, columns, _ = READERS[kind]
+def test_any_text_in_the_fields_is_read_or_refused(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("csv") / "any.csv"
     rows = [",".join(f'"{cell}"' for cell in line) for line in lines]
-    path.write_bytes("\n".join([",".join(columns), *rows]).encode("utf-8", "surrogatepass"))
+    header = ",".join(ANNOTATION_COLUMNS)
+    path.write_bytes("\n".join([header, *rows]).encode("utf-8", "surrogatepass"))
     try:
-        table = reader(path)
+        table = read_annotations(path)
     except InputError as error:
         assert "any.csv" in str(error)
     else:
-        assert list(table.columns) == list(columns)
+        assert list(table.columns) == list(ANNOTATION_COLUMNS)
 
 
 # Agreement
-
-
-def reviews(*rows):
-    """(story, belief, remark, reviewer, type)"""
-    table = [(story, "Ada", belief, remark, who, kind) for story, belief, remark, who, kind in rows]
-    return pd.DataFrame(table, columns=list(REVIEW_COLUMNS)).astype({"story_id": "int64"})
 
 
 def annotated(cells, kind="human", dimension="truth_status"):
@@ -373,33 +311,9 @@ def annotated(cells, kind="human", dimension="truth_status"):
     return pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS))
 
 
-def test_overlap_is_the_share_of_reviewed_beliefs_without_a_remark():
-    told = [
-        (story, f"b{i}", "" if i else "split", "r", "human") for story in (1, 2) for i in (0, 1)
-    ]
-    [row] = overlap(reviews(*told, (2, "b2", "", "r", "human"))).to_dict("records")
-    assert (row["reviewer_type"], row["reviewers"], row["stories"]) == ("human", 1, 2)
-    assert (row["n"], row["no_remark"], row["overlap"]) == (5, 3, 0.6)
-    assert 0 <= row["ci_low"] <= 0.6 <= row["ci_high"] <= 1
-
-
-def test_one_remark_of_two_reviewers_is_a_remark():
-    told = reviews((1, "b", "", "r1", "human"), (1, "b", "drop", "r2", "human"))
-    assert overlap(told)[["reviewers", "n", "no_remark"]].values.tolist() == [[2, 1, 0]]
-
-
-def test_models_reviews_never_count_as_peoples():
-    told = reviews((1, "b", "", "r", "human"), (1, "b", "drop", "m", "llm:a"))
-    assert overlap(told)["no_remark"].tolist() == [1]
-    by_model = overlap(told, reviewer_type="llm:a")
-    assert by_model[["reviewer_type", "no_remark"]].values.tolist() == [["llm:a", 0]]
-    assert overlap(told, reviewer_type="llm:b").empty
-    assert overlap(told, reviewer_type="llm")["n"].tolist() == [1]
-
-
 def test_strict_agreement_counts_cells_on_which_all_are_equal():
     cells = {(1, 1): "True True True", (1, 2): "True True False", (2, 1): "False False -"}
-    table = strict_agreement(annotated(cells | {(2, 2): "True - -"})).set_index("dimension")
+    table = reliability(annotated(cells | {(2, 2): "True - -"})).set_index("dimension")
     assert list(table.index) == [*DIMENSIONS, OVERALL]
     for name in ("truth_status", OVERALL):
         row = table.loc[name]
@@ -410,83 +324,36 @@ def test_strict_agreement_counts_cells_on_which_all_are_equal():
     assert np.isnan(table.loc["order", "agreement"])
 
 
-def test_the_counts_of_table_6_give_its_shares():
-    cells = {(i % 21, i): "True True True" if i < 338 else "True True False" for i in range(390)}
-    row = strict_agreement(annotated(cells)).set_index("dimension").loc["truth_status"]
-    assert (row["n"], row["agree"], row["stories"]) == (390, 338, 21)
-    assert round(100 * row["agreement"], 2) == 86.67
-
-
 def test_models_labels_never_count_as_peoples():
     people = annotated({(1, 1): "True True", (1, 2): "True"})
     both = pd.concat([people, annotated({(1, 1): "False False", (1, 2): "True"}, "llm:m")])
-    assert strict_agreement(both).equals(strict_agreement(people))
-    assert alpha(both).equals(alpha(people))
-    assert all(a.equals(b) for a, b in zip(majority(both), majority(people), strict=True))
-    votes, _ = majority(both, annotator_type="llm:m")
-    assert votes["label"].tolist() == ["False", "True"]
-    assert votes["annotator_type"].unique().tolist() == ["llm:m"]
+    assert reliability(both).equals(reliability(people))
+
+
+def alpha(cells):
+    """The row of the dimension that these cells are labelled in."""
+    return reliability(annotated(cells)).set_index("dimension").loc["truth_status"]
 
 
 def test_alpha_is_krippendorffs_and_its_interval_clusters_on_stories():
     labels = ["True True True", "True False True", "False False -", "Unknown True True"]
     cells = {(story, i): labels[(story + i) % 4] for story in range(6) for i in (1, 2)}
-    [row] = alpha(annotated(cells | {(9, 1): "True - -"})).to_dict("records")
+    row = alpha(cells | {(9, 1): "True - -"})
     rated = [[np.nan if x == "-" else len(x) for x in text.split()] for text in cells.values()]
     expected = krippendorff.alpha(np.array(rated).T, level_of_measurement="nominal")
     assert row["alpha"] == pytest.approx(expected)
-    assert (row["annotators"], row["n"], row["dimension"]) == (3, 12, "truth_status")
-    assert row["ci_low"] < row["alpha"] < row["ci_high"]
-
-
-def test_the_interval_of_alpha_is_that_of_leaving_out_whole_stories():
-    """The formula of summed counts, written a second time with the library and a plain loop."""
-    labels = ["True True", "True False", "False False", "Unknown True"]
-    cells = {(story, i): labels[(story * i) % 4] for story in range(12) for i in (1, 2, 3)}
-    [row] = alpha(annotated(cells)).to_dict("records")
-
-    def of(kept):
-        rated = [cells[story, i].split() for story in kept for i in (1, 2, 3)]
-        codes = np.array([[DIMENSIONS["truth_status"].index(x) for x in r] for r in rated])
-        return krippendorff.alpha(codes.T, level_of_measurement="nominal")
-
-    whole = of(range(12))
-    moved = np.array([of([s for s in range(12) if s != left]) for left in range(12)]) - whole
-    squares = (moved**2).sum()
-    worth = 2 * 12 / (12 * (moved**4).sum() / squares**2 - 1)
-    width = student.ppf(0.975, max(min(11, worth), 1)) * np.sqrt(squares)
-    # On the logit between -1 and 1: half of it is artanh, with the slope 1 / (1 - alpha ** 2).
-    ends = [np.tanh(np.arctanh(whole) + way * width / (1 - whole**2)) for way in (-1, 1)]
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends)
+    assert (row["annotators"], row["n"]) == (3, 12)
+    assert row["alpha_low"] < row["alpha"] < row["alpha_high"]
 
 
 def test_alpha_is_undefined_where_all_labels_are_equal_or_one_annotator_is_alone():
-    [row] = alpha(annotated({(1, 1): "True True", (2, 1): "True True"})).to_dict("records")
-    assert row["percent_agreement"] == 1
-    assert np.isnan([row["alpha"], row["ci_low"], row["ci_high"]]).all()
-    [row] = alpha(annotated({(1, 1): "True"})).to_dict("records")
+    row = alpha({(1, 1): "True True", (2, 1): "True True"})
+    assert row["agreement"] == 1
+    assert np.isnan(row[["alpha", "alpha_low", "alpha_high"]].astype(float)).all()
+    row = alpha({(1, 1): "True"})
     assert (row["n"], row["annotators"]) == (0, 1)
     assert np.isnan(row["alpha"])
 
 
-@pytest.mark.parametrize(
-    ("labels", "label", "votes"),
-    [
-        *(("True True False", "True", 2), ("False False", "False", 2), ("Unknown", "Unknown", 1)),
-        *(("True False", None, "False 1, True 1"),),
-        *(("True True False Unknown", None, "False 1, True 2, Unknown 1"),),
-    ],
-)
-def test_more_than_half_is_a_majority_and_anything_less_goes_to_adjudication(labels, label, votes):
-    found, open_ = majority(annotated({(4, 7): labels}))
-    assert (len(found), len(open_)) == ((1, 0) if label else (0, 1))
-    own = {"annotator_type": "human", "story_id": 4, "belief": 7, "dimension": "truth_status"}
-    own |= {"annotators": len(labels.split())}
-    said = {"label": label, "votes": votes} if label else {"labels": votes}
-    assert [*found.to_dict("records"), *open_.to_dict("records")] == [own | said]
-
-
-def test_nobody_means_empty_tables():
-    nobody = annotated({})
-    assert all(t.empty for t in (strict_agreement(nobody), alpha(nobody), *majority(nobody)))
-    assert overlap(reviews()).empty
+def test_nobody_means_an_empty_table():
+    assert reliability(annotated({})).empty

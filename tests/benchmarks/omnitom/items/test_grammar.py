@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tomlab import params
 from tomlab.benchmarks.omnitom.items.grammar import KINDS, NAMES, attributed, beliefs, generate
 from tomlab.benchmarks.omnitom.items.records import (
-    CATEGORIES,
     DIMENSIONS,
     WORLD,
     read_records,
-    write_records,
 )
 from tomlab.paths import DATA, ROOT
 
@@ -52,13 +49,6 @@ def every_belief(records):
 # The grammar, example by example.
 
 
-def test_who_was_away_keeps_an_outdated_belief():
-    are_labelled(
-        [START, LEAVES, MOVES],
-        "Boris: The violin is in the trunk = 1 False Private Implicit Location Perception Temporal",
-    )
-
-
 def test_who_moved_the_object_knows_where_it_is_and_what_the_other_thinks():
     events = [START, LEAVES, MOVES]
     are_labelled(
@@ -70,13 +60,6 @@ def test_who_moved_the_object_knows_where_it_is_and_what_the_other_thinks():
     )
 
 
-def test_who_was_away_is_wrong_about_the_others_belief_too():
-    are_labelled(
-        [START, LEAVES, MOVES],
-        "Boris: Ayla thinks the violin is in the trunk = 2 False Private Implicit Epistemic Inference Temporal",
-    )
-
-
 def test_facts_are_private_only_where_one_actor_alone_perceived_them():
     events = [START, LEAVES, MOVES]
     are_labelled(
@@ -84,15 +67,6 @@ def test_facts_are_private_only_where_one_actor_alone_perceived_them():
         "world: The violin is in the trunk at first = 0 True Public Explicit Location Narration Temporal",
         "world: Ayla moves the violin to the sack = 0 True Private Explicit Action/Event Narration Neutral",
         "world: Boris is in the attic at first = 0 True Public Explicit Location Narration Temporal",
-    )
-
-
-def test_a_transfer_seen_by_all_leaves_nobody_behind():
-    events = [START, {**MOVES, "seen_by": ["Ayla", "Boris"]}, LEAVES]
-    are_labelled(
-        events,
-        "Boris: The violin is in the sack = 1 True Public Implicit Location Perception Neutral",
-        "Boris: Ayla thinks the violin is in the sack = 2 True Private Implicit Epistemic Inference Neutral",
     )
 
 
@@ -111,13 +85,6 @@ def test_what_is_told_is_testimony_and_common_ground():
     are_labelled(
         [START, LEAVES, MOVES, RETURNS, TELLS],
         "Boris: The violin is in the sack = 1 True Public Explicit Location Testimony Neutral",
-    )
-
-
-def test_what_is_found_is_perceived_and_common_ground():
-    are_labelled(
-        [START, LEAVES, MOVES, RETURNS, LOOKS],
-        "Boris: The violin is in the sack = 1 True Public Explicit Location Perception Neutral",
     )
 
 
@@ -290,49 +257,7 @@ def test_a_story_depends_on_its_seed_and_number_alone():
     assert [record["story_id"] for record in many] == [*range(2001, 2201)]
 
 
-def test_generated_records_survive_the_file(tmp_path):
-    write_records(GENERATED, tmp_path / "stories.jsonl")
-    assert read_records(tmp_path / "stories.jsonl") == GENERATED
-
-
 # The authored file.
-
-
-def test_authored_stories_cover_the_categories():
-    counts = Counter(record["story_category"] for record in AUTHORED)
-    told = params.load()["omnitom"]["generation"]["grammar_stories"]
-    counts.update(record["story_category"] for record in GENERATED[:told])
-    assert min(counts[name] for name in CATEGORIES.values()) >= 15
-    assert [record["story_id"] for record in AUTHORED] == [*range(1001, 1001 + len(AUTHORED))]
-    assert {record["source"] for record in AUTHORED} == {"authored"}
-
-
-@pytest.mark.parametrize("record", AUTHORED, ids=lambda record: record["story_id"])
-def test_an_authored_story_is_short_and_fully_labelled(record):
-    assert 3 <= len(re.findall(r'[.!?]"?(?=\s|$)', record["story"])) <= 10
-    assert 10 <= len(record["beliefs"]) <= 24
-    orders = Counter(belief["labels"]["order"] for belief in record["beliefs"])
-    assert orders["0"] >= 3
-    assert orders["1"] >= 4
-    assert orders["2"] >= 1
-    named = {belief["actor"] for belief in record["beliefs"]} - {WORLD}
-    assert all(name.removeprefix("The ") in record["story"] for name in named)
-
-
-def test_every_label_occurs_in_the_authored_tables():
-    found = {(d, b["labels"][d]) for _, b in every_belief(AUTHORED) for d in DIMENSIONS}
-    assert found == {(d, label) for d, labels in DIMENSIONS.items() for label in labels}
-
-
-def test_nothing_is_copied_from_the_worked_examples():
-    if not EXAMPLES.is_file():
-        pytest.skip("the worked examples of the paper are not beside the repository")
-    theirs = read_records(EXAMPLES)
-    stories = " ".join(record["story"] for record in theirs)
-    sentences = [s for r in AUTHORED + GENERATED for s in re.split(r"(?<=[.!?])\s", r["story"])]
-    assert not [sentence for sentence in sentences if sentence in stories]
-    rows = {b["belief"] for _, b in every_belief(theirs)}
-    assert not rows & {b["belief"] for _, b in every_belief(AUTHORED + GENERATED)}
 
 
 # What holds for both.

@@ -1,8 +1,5 @@
-"""What the FANToM grammar draws on: topics and the lines of a cast, read and checked (App. A.1).
-
-A topic has subtopics, a subtopic has facts; a fact is something that its owner tells about
-themselves and that nobody can guess. A cast has names and the lines with which people leave, come
-back, join, are greeted and are told what they missed.
+"""What the FANToM grammar draws on, read and checked (App. A.1): topics, whose subtopics have facts
+that an owner tells about themselves and nobody can guess; and the names and lines of a cast.
 """
 
 import re
@@ -67,10 +64,8 @@ class _Checked(BaseModel, extra="forbid", frozen=True, strict=True):
 
 
 class TopicFact(_Checked):
-    """What an owner tells: the fact question, its answer, and the lines that bring it up.
-
-    about: noun phrase of what is asked; ask, tell, react: lines of someone, of the owner and of
-    someone else; values: what the fact may be, one of which is drawn.
+    """What an owner tells. about: noun phrase of what is asked; ask, tell, react: lines of someone,
+    of the owner and of someone else; values: what the fact may be, one of which is drawn.
     """
 
     id: Plain
@@ -110,7 +105,9 @@ class Leaving(_Checked):
 
 
 class Cast(_Checked):
-    """Names and lines. The least counts are what one conversation can use up."""
+    """Names, and the lines with which people leave, come back, join, are greeted and are told what
+    they missed. The least counts are what one conversation can use up.
+    """
 
     names: _lines(Name, CAST)
     leaving: Annotated[list[Leaving], Field(min_length=4)]
@@ -122,10 +119,8 @@ class Cast(_Checked):
 
 
 def read_topics(path: Path | str) -> list[Topic]:
-    """The topics of a YAML file.
-
-    Errors: `InputError` with the field of all that is missing, malformed or double, and of values
-    that other lines of their subtopic give away.
+    """The topics of a YAML file. Errors: `InputError` with the field of all that is missing,
+    malformed or double, and of values that other lines of their subtopic give away.
     """
     topics = _read(path, Annotated[list[Topic], Field(min_length=1)])
     parts = ((topic, part) for topic in topics for part in topic.subtopics)
@@ -134,36 +129,28 @@ def read_topics(path: Path | str) -> list[Topic]:
 
 
 def read_cast(path: Path | str) -> Cast:
-    """The cast of a YAML file.
-
-    Errors: `InputError` with the field of all that is missing, malformed or double, and of names
-    that another name or a line of the file contains.
+    """The cast of a YAML file. Errors: `InputError` with the field of all that is missing,
+    malformed or double, and of names that another name or a line of the file contains.
     """
     cast = _read(path, Cast)
-    problems = [
-        f"field names: found {one!r} within {other!r}, expected names apart"
-        for one, other in permutations(cast.names, 2)
-        if one.lower() in other.lower()
-    ]
-    lines = (line for _, line in cast.said())
-    refuse(problems + name_problems(cast.names, lines), str(path))
+    problems = name_problems(cast.names, [line for _, line in cast.said()])
+    for one, other in permutations(cast.names, 2):
+        problems += name_problems([one], [other])
+    refuse(problems, str(path))
     return cast
 
 
 def _read(path: Path | str, kind: Any) -> Any:
-    content = params.parsed(files.read_text(path), path)
     try:
-        return TypeAdapter(kind).validate_python(content)
+        return TypeAdapter(kind).validate_python(params.parsed(files.read_text(path), path))
     except ValidationError as error:
         problems = [files.complaint(case) for case in error.errors()]
     return refuse(problems, str(path))
 
 
 def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
-    """Names that stand in a text in any case, even inside a word.
-
-    Answers to list questions are searched for names that way, so such a name would be found in
-    answers that do not name it.
+    """Names that stand in a text in any case, even inside a word: answers to list questions are
+    searched that way, and such a name would be found where nobody is named.
     """
     lower = [(text, _BRACES.sub("", text).lower()) for text in texts]
     return [
@@ -176,10 +163,10 @@ def name_problems(names: Iterable[str], texts: Iterable[str]) -> list[str]:
 
 def _leaks(subtopic: Subtopic) -> Iterator[str]:
     """Values that stand in a line which does not tell them."""
-    values = [(fact.id, value) for fact in subtopic.facts for value in fact.values]
     lines = [one for one in subtopic.said() if one[0] not in ("answer", "tell", "values")]
-    for (fact, value), (field, line) in product(values, lines):
-        core = re.escape(re.sub(r"^(an?|the)\s+", "", value, flags=re.IGNORECASE))
-        if re.search(rf"(?<!\w){core}(?!\w)", line, re.IGNORECASE):
-            found = f"found {value!r} in {field} {line!r}, expected it in `tell` alone"
-            yield f"subtopic {subtopic.name!r}, fact {fact!r}, field values: {found}"
+    for fact, (field, line) in product(subtopic.facts, lines):
+        for value in fact.values:
+            core = re.escape(re.sub(r"^(an?|the)\s+", "", value, flags=re.IGNORECASE))
+            if re.search(rf"(?<!\w){core}(?!\w)", line, re.IGNORECASE):
+                found = f"found {value!r} in {field} {line!r}, expected it in `tell` alone"
+                yield f"subtopic {subtopic.name!r}, fact {fact.id!r}, field values: {found}"

@@ -29,26 +29,17 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Method:
-    """How a question is put. context: the part of the conversation that matters, or all of it.
+    """How a question is put."""
 
-    first: for chain of thought, the method that asks for the reasoning before; reasoning: that this
-    is such a method, whose answers are never scored. max_tokens: the release's limit.
-    """
-
-    context: str = "short"
-    first: str | None = None
-    reasoning: bool = False
-    max_tokens: int = 256
-
-    @property
-    def cot(self) -> bool:
-        """Whether the answer follows on the model's own reasoning."""
-        return self.first is not None
+    context: str = "short"  # the part of the conversation that matters, or "full": all of it
+    first: str | None = None  # for chain of thought, the method that asks for the reasoning before
+    reasoning: bool = False  # whether this is such a method, whose answers are never scored
+    max_tokens: int = 256  # the release's limit
 
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into a request."""
-        cues = ("fantom/step-by-step", "fantom/therefore") if self.cot or self.reasoning else ()
+        cues = ("fantom/step-by-step", "fantom/therefore") if self.first or self.reasoning else ()
         return ("fantom/choose", "fantom/yes-no", *cues)
 
 
@@ -69,15 +60,15 @@ def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
 
 
 def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
-    """The items of question sets in the released format, one row a question.
+    """The items of question sets in the released format, one row a question; the two options of a
+    choice are shuffled by `seed` and the item's id.
 
-    Beyond the columns of every items table: `full_story` (all of the conversation; `story` is the
-    short context), `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one),
-    `aware`, `unaware` and `characters` (names, for lists), `part_id`, `conversation_id`, `scenario`
-    and `full_scenario` (by context, see `_full_scenario`), `set_scenario` (of its beliefs),
-    `tom_order`, `character` (whom the question is about, in lower case), `long_only` (unaware, and
-    not in the short context), `fact_question`, `fact_answer`. The two options of a choice are
-    shuffled by `seed` and the item's id.
+    Beyond the columns of every items table: `full_story` (`story` is the short context),
+    `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
+    and `characters` (names, for lists), `part_id`, `conversation_id`, `scenario` and
+    `full_scenario` (by context), `set_scenario` (of its beliefs), `tom_order`, `character` (whom
+    the question is about, in lower case), `long_only` (unaware, and not in the short context),
+    `fact_question`, `fact_answer`.
     """
     items = [
         _item(record, name, question, seed)
@@ -92,11 +83,11 @@ def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
 def _questions(record: Mapping) -> dict[str, Mapping]:
     """The questions of a set by name: their type, and where there are several, their number."""
     asked = {"fact": record["factQA"]}
-    for number, belief in enumerate(record["beliefQAs"]):
-        asked |= {f"belief_dist:{number}": belief, f"belief_choice:{number}": belief}
+    for n, belief in enumerate(record["beliefQAs"]):
+        asked |= {f"belief_dist:{n}": belief, f"belief_choice:{n}": belief}
     for family, (listed, yn) in FAMILIES.items():
-        asked[f"{family}_list"] = record[listed]
-        asked |= {f"{family}_yn:{number}": question for number, question in enumerate(record[yn])}
+        asked |= {f"{family}_list": record[listed]}
+        asked |= {f"{family}_yn:{n}": question for n, question in enumerate(record[yn])}
     return asked
 
 
@@ -145,20 +136,17 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
 
 
 def is_list(kind: str) -> bool:
-    """Whether questions of a type ask for a list of names."""
     return kind.endswith("_list")
 
 
 def is_yn(kind: str) -> bool:
-    """Whether questions of a type ask for yes or no."""
     return kind.endswith("_yn")
 
 
 def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
-    """The scenario that a question counts to with the full context.
-
-    As in the release: a list with an unaware name, and all yes/no questions of a kind of which one
-    is keyed "no", count as inaccessible, whatever they are in the short context.
+    """The scenario that a question counts to with the full context. As in the release, a list with
+    an unaware name, and all yes/no questions of a kind of which one is keyed "no", count as
+    inaccessible.
     """
     family = kind.partition("_")[0]
     if family not in FAMILIES:
@@ -188,10 +176,7 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 def messages(
     item: Mapping, method: str, replaced: Mapping[str, str] | None = None
 ) -> list[dict[str, str]]:
-    """The chat message for one item, laid out as in the release.
-
-    For chain of thought `item` holds `reasoning`, what the model said to the first call.
-    """
+    """The chat message for one item, laid out as in the release."""
     wanted, kind = METHODS[method], item["question_type"]
     if isinstance(wanted, techniques.TwoStep):
         return wanted.messages(messages, item, _asks(item), replaced)
@@ -203,9 +188,9 @@ def messages(
     else:
         text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
         text += "\nAnswer:"
-    if wanted.reasoning or wanted.cot:
+    if wanted.reasoning or wanted.first:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
-    if wanted.cot:
+    if wanted.first:
         if "reasoning" not in item:
             raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
         text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
@@ -228,10 +213,7 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 def in_words(item: Mapping) -> dict[str, str]:
     """What an item asks, as `question`: of who knows, its prompt alone says about what."""
-    if not (is_list(item["question_type"]) or is_yn(item["question_type"])):
-        return {}
-    asked = messages(item, "short")[0]["content"].rpartition("\n\n")[2]
-    return {"question": asked.removesuffix("\nAnswer:")}
+    return {"question": _asks(item)} if item["question_type"].endswith(("_list", "_yn")) else {}
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:

@@ -1,11 +1,10 @@
 """Conversations by grammar, in which people leave, come back and join (FANToM Sec. 3.1, App. A.1).
 
 Four segments, one a subtopic, lie between the moments at which people come and go. What is said
-is kept as a list of utterances (mappings):
-    speaker, text; present: who is there, the leaver included when leaving;
-    fact: id of the fact that it tells or retells, or None; event: leave, return, join or None;
-    kinds: the lines it is made of; segment: which it belongs to or leads to; reason: for leaving.
-Who knows what follows from these alone (`aware`).
+is a list of utterances: speaker; text; present (who is there, the leaver included when leaving);
+fact (id of the fact that it tells or retells, or None); event (leave, return, join or None); kinds
+(of the lines it is made of); segment (which it belongs to or leads to); reason (for leaving). Who
+knows what follows from these alone (`aware`).
 """
 
 import random
@@ -28,38 +27,29 @@ def converse(topic: Topic, cast: Cast, rng: random.Random) -> "Talk":
     retold = [segment for segment in talk.missing if rng.random() < RETELLING]
     for segment, subtopic in enumerate(rng.sample(topic.subtopics, SEGMENTS)):
         talk.segment, events = segment, talk.events[segment]
-        for number, event in enumerate(events, start=1):
+        for number, (kind, person) in enumerate(events, start=1):
             leaver = _next_to_leave(events[number:])
-            _happen(talk, event, subtopic.name, leaver)
-            if event.kind == "return" and segment - 1 in retold:
-                _retell(talk, event.person, leaver)
+            _happen(talk, kind, person, subtopic.name, leaver)
+            if kind == "return" and segment - 1 in retold:
+                _retell(talk, person, leaver)
         # What is retold is no longer missed, so there is one fact more.
         third = segment in retold or rng.random() < THIRD_FACT
         _discuss(talk, subtopic, 3 if third else 2)
     return talk
 
 
-# Who is where
-
-
-class Event(NamedTuple):
-    """Someone's leave, return or join."""
-
-    kind: str
-    person: str
+Event = tuple[str, str]  # leave, return or join, and who does
 
 
 def _next_to_leave(events: Sequence[Event]) -> str | None:
     """Who leaves first of all, and so does not speak right before."""
-    return events[0].person if events and events[0].kind == "leave" else None
+    return next((person for kind, person in events[:1] if kind == "leave"), None)
 
 
 def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]:
-    """Who of five people is there at first, and the `events` and `missing` of their `Talk`.
-
-    Two or three are there at first, at least two at any time. Whoever leaves has been there for the
-    two segments before, so that everyone who was told something while PersonX was away saw PersonX
-    leave or come back.
+    """Which two or three of five people are there at first, and `events` and `missing` of their
+    `Talk`. At least two are always there. Whoever leaves has been there for the two segments
+    before, so that all who were told something while PersonX was away saw PersonX leave or return.
     """
     start = names[: rng.choice((2, 3))]
     joins = {name: rng.choice((1, 2, 3, None, None)) for name in names[len(start) :]}
@@ -67,8 +57,8 @@ def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]
         joins[names[2]] = 1
     earlier, present, events, missing = start, start, [[]], {}
     for segment in range(1, SEGMENTS):
-        arriving = [Event("return", missing[segment - 1])] if segment - 1 in missing else []
-        arriving += [Event("join", name) for name, at in joins.items() if at == segment]
+        arriving = [("return", missing[segment - 1])] if segment - 1 in missing else []
+        arriving += [("join", name) for name, at in joins.items() if at == segment]
         stayed = [name for name in present if name in earlier]
         leaving = []
         if segment < SEGMENTS - 1:
@@ -80,9 +70,9 @@ def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]
         enough = len(present) + len(arriving) - len(leaving) > 2
         if segment != 2 and spare and enough and rng.random() < LEAVING_FOR_GOOD:
             leaving.append(rng.choice(stayed))
-        happening = [*arriving, *(Event("leave", name) for name in leaving)]
+        happening = [*arriving, *(("leave", name) for name in leaving)]
         events.append(_in_order(happening, len(present), rng))
-        here = [*present, *(event.person for event in arriving)]
+        here = [*present, *(person for _, person in arriving)]
         earlier, present = present, [name for name in here if name not in leaving]
     return start, [*events, []], missing
 
@@ -91,14 +81,11 @@ def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list
     """The events in an order in which two people are always there."""
     waiting, ordered = rng.sample(events, len(events)), []
     while waiting:
-        event = next(one for one in waiting if one.kind != "leave" or present > 2)
+        event = next(one for one in waiting if one[0] != "leave" or present > 2)
         waiting.remove(event)
         ordered.append(event)
-        present += -1 if event.kind == "leave" else 1
+        present += -1 if event[0] == "leave" else 1
     return ordered
-
-
-# What is said
 
 
 class Told(NamedTuple):
@@ -116,9 +103,8 @@ class Told(NamedTuple):
 
 
 class Talk:
-    """A conversation as it grows: who is there, what was said and told, which lines are left.
-
-    events: what happens before each segment and the end; missing: PersonX, by the segment missed.
+    """A conversation as it grows. events: what happens before each segment and the end; missing:
+    PersonX, by the segment missed; told: the facts of each segment.
     """
 
     def __init__(self, topic: Topic, cast: Cast, rng: random.Random):
@@ -148,9 +134,8 @@ class Talk:
         self.utterances.append({"speaker": speaker, "text": text} | there | said)
 
 
-def _happen(talk: Talk, event: Event, subtopic: str, leaver: str | None) -> None:
+def _happen(talk: Talk, kind: str, person: str, subtopic: str, leaver: str | None) -> None:
     """Someone comes or goes, says so and is answered, but not by `leaver`, who leaves next."""
-    kind, person = event
     if kind == "leave":
         leaving = talk.draw("leaving")
         talk.say(person, kind, leaving.line, event=kind, reason=leaving.reason)
@@ -179,10 +164,9 @@ def _retell(talk: Talk, person: str, leaver: str | None) -> None:
 
 
 def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
-    """One segment: the opener, then `count` facts, each asked for, told and reacted to.
-
-    Owners differ as far as there are people. Who has just come back owns none, so that one can ask
-    what they believe about it.
+    """One segment: the opener, then `count` facts, each asked for, told and reacted to. Owners
+    differ as far as there are people; who has just come back owns none, so that one can ask what
+    they believe about it.
     """
     rng, last = talk.rng, talk.utterances[-1] if talk.utterances else None
     # Who has just greeted someone goes on, but says no more than three lines in a row.
@@ -198,10 +182,10 @@ def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
         for fact, owner in zip(rng.sample(subtopic.facts, count), cycle(owners), strict=False)
     ]
     turns = _turns(talk, opener)
-    fillers = iter(rng.sample(subtopic.fillers, len(subtopic.fillers)))
+    fillers = rng.sample(subtopic.fillers, len(subtopic.fillers))
     for speaker, kind, told in turns:
         if kind == "filler":
-            line = next(fillers)
+            line = fillers.pop(0)
         elif kind == "react":
             line = rng.choice(told.fact.react)
         else:
@@ -210,10 +194,9 @@ def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
 
 
 def _turns(talk: Talk, opener: str) -> list[tuple[str, str, Told]]:
-    """Who says what in a segment: (speaker, kind of line, the fact it is about).
-
-    Everyone speaks, nobody asks or answers themselves, and whoever leaves and so speaks next is not
-    the last. As a rule who reacts to one fact asks for the next.
+    """Who says what in a segment: (speaker, kind of line, the fact it is about). Everyone speaks,
+    nobody asks or answers themselves, and whoever leaves and so speaks next is not the last. As a
+    rule who reacts to one fact asks for the next.
     """
     rng, others, facts = talk.rng, talk.others, talk.told[talk.segment]
     owners = [told.owner for told in facts]
@@ -244,9 +227,6 @@ def _turns(talk: Talk, opener: str) -> list[tuple[str, str, Told]]:
         turns.append((reactor, "react", told))
         asker = reactor if reactor != following else rng.choice(others(following, reactor))
     return turns
-
-
-# Who knows what
 
 
 def aware(utterances: Sequence[Mapping], fact: str) -> list[str]:

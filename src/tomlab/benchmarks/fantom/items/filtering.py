@@ -1,13 +1,12 @@
 """FANToM's quality control: rule filters, the mentalizing criterion, flags (Sec. 2.2, 3.4, 3.5).
 
-Rules read records (`sets`) and report; none changes one. The paper's own validation was by
-people: three a conversation for coherence and safety, and one check of the answers. What they would
-vote is read from a file of flags.
+Rules read records (`sets`) and report; none changes one. In the paper three people looked at each
+conversation and one at the answers; what people say of these sets is read from a file of flags.
 """
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -17,8 +16,9 @@ from tomlab.benchmarks.fantom.items.sets import folded, source_of, speakers, tur
 from tomlab.records import files
 from tomlab.scoring.kept import is_released, share_kept, survives
 
-FAULT_COLUMNS = ("set_id", "source", "filter", "reason", "dropped")
-VOTE_COLUMNS = ("kind", "people_yes", "people", "models_yes", "models", "majority")
+COLUMNS = ("set_id", "source", "rule", "found", "dropped")
+OVERLAP_COLUMNS = ("set_id", "question", "scenario", "tom_type")
+OVERLAP_COLUMNS += ("right_overlap", "wrong_overlap", "meets")
 LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
 _WORDS = files.yaml_beside(__file__)
 RULES, KINDS, STOP_WORDS = _WORDS["rules"], _WORDS["kinds"], set(_WORDS["stop_words"].split())
@@ -26,33 +26,17 @@ Found = Iterator[tuple[str, str]]  # a rule and what is at fault
 
 
 def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """Every fault of every set: `set_id, source, filter, reason, dropped`; a reason names its rule.
-
-    `RULES` says which faults drop a set. Released sets are reported and never dropped: without
-    some of them it would be another benchmark.
+    """Every fault of every set (`COLUMNS`): one of `RULES`, and what was found. A fault drops its
+    set, unless that is released: without some of those it would be another benchmark.
     """
     rows = [
-        {"set_id": record["set_id"], "source": source_of(record), "filter": RULES[rule]["filter"]}
-        | {"reason": f"{rule}: {what}", "dropped": RULES[rule]["fatal"]}
+        (record["set_id"], source_of(record), rule, what)
         for record in sets
-        for rule, what in _faults(record)
+        for find in (symbolic_faults, _text_faults, _question_faults, contradictions)
+        for rule, what in find(record)
     ]
-    table = pd.DataFrame(rows, columns=list(FAULT_COLUMNS))
-    return table.assign(dropped=table["dropped"].astype(bool) & ~is_released(table["source"]))
-
-
-def _faults(record: Mapping) -> Found:
-    yield from symbolic_faults(record)
-    yield from _text_faults(record)
-    yield from _question_faults(record)
-    yield from contradictions(record)
-    fact = record["factQA"]
-    if folded(fact["correct_answer"]) == folded(fact["wrong_answer"]):
-        yield "one fact answer", f"right and wrong are {fact['correct_answer']!r}"
-    for row in _overlaps(record):
-        if row["meets"] is False:
-            shares = f"right {row['right_overlap']:.2f}, wrong {row['wrong_overlap']:.2f}"
-            yield "overlap", f"{row['question']!r}: {shares}"
+    table = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
+    return table.assign(dropped=~is_released(table["source"]))
 
 
 def symbolic_faults(record: Mapping) -> Found:
@@ -88,15 +72,16 @@ def _text_faults(record: Mapping) -> Found:
 
 def _question_faults(record: Mapping) -> Found:
     in_short, in_full = (
-        {folded(speaker): speaker for speaker in speakers(record[field])}
+        {folded(speaker) for speaker in speakers(record[field])}
         for field in ("short_context", "full_context")
     )
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", repr(belief["question"])
-        name = _asked_about(belief["question"], in_full)
-        if name and folded(name) not in in_short:
-            yield "silent person", f"{name} of {belief['question']!r}"
+        asked = folded(belief["question"]).partition("does ")[2]
+        named = [who for who in in_full if re.match(rf"{re.escape(who)}(?!\w)", asked)]
+        if asked and max(named, key=len, default="") not in in_short:
+            yield "silent person", repr(belief["question"])
     aware, unaware = (
         dict.fromkeys(name for field in LISTS for name in record[field][key])
         for key in ("correct_answer", "wrong_answer")
@@ -109,62 +94,43 @@ def _question_faults(record: Mapping) -> Found:
             yield "silent aware", f"{name} speaks nowhere in the short context"
 
 
-def _asked_about(question: str, speakers: Mapping[str, str]) -> str:
-    """Whose belief is asked for: the word after "does", or the speaker's name that begins there."""
-    after = re.search(r"\bdoes\s+(.*)", question, re.IGNORECASE | re.DOTALL)
-    told = after[1] if after else ""
-    for known in sorted(speakers, key=len, reverse=True):
-        if re.match(rf"{re.escape(known)}(?!\w)", folded(told)):
-            return speakers[known]
-    return re.match(r"(\w[\w.'’-]*)?", told)[0]
-
-
 def contradictions(record: Mapping) -> Found:
     for family in ("answerability", "infoAccessibility"):
-        aware = {folded(name) for name in record[f"{family}QA_list"]["correct_answer"]}
+        listed = record[f"{family}QA_list"]
+        aware, unaware = (set(map(folded, listed[f"{key}_answer"])) for key in ("correct", "wrong"))
+        for name in sorted(aware & unaware):
+            yield "contradiction", f"{family}: {name} listed as aware and as unaware"
         for asked in record[f"{family}QAs_binary"]:
-            name = asked["question"].removeprefix("Does ").split(" know")[0]
-            listed = "aware" if folded(name) in aware else "unaware"
-            if (asked["correct_answer"] == "yes") != (listed == "aware"):
+            name = folded(asked["question"].removeprefix("Does ").split(" know")[0])
+            if (asked["correct_answer"] == "yes") != (name in aware):
                 answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
-                yield "contradiction", f"{family}: {answer}, listed as {listed}"
+                listed_as = "aware" if name in aware else "unaware"
+                yield "contradiction", f"{family}: {answer}, listed as {listed_as}"
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """The mentalizing criterion of Sec. 2.2, one row a belief question.
+    """The mentalizing criterion of Sec. 2.2, one row a belief question: `OVERLAP_COLUMNS`.
 
-    Columns: set_id, question, scenario, tom_type, right_overlap, wrong_overlap, meets. An overlap
-    is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in the short
-    context, 0 for an answer without any. meets: whether the wrong answer's is the greater, so that
-    matching words would mislead; missing in the accessible scenario, of which that is not asked.
+    An overlap is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in
+    the short context, 0 for an answer without any. meets: whether the wrong answer's is the
+    greater, so that matching words would mislead; missing in the accessible scenario.
     """
-    dtypes = dict.fromkeys(("set_id", "question", "scenario", "tom_type"), str)
-    dtypes |= {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
-    rows = [{"set_id": record["set_id"], **row} for record in sets for row in _overlaps(record)]
-    return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
-
-
-def _overlaps(record: Mapping) -> Iterator[dict]:
-    named = set(speakers(record["full_context"]))
-    for field in LISTS:
-        named |= {*record[field]["correct_answer"], *record[field]["wrong_answer"]}
-    empty = STOP_WORDS.union(*map(_words, named))
-    told = {word for _, text in turns(record["short_context"]) for word in _words(text)}
-    for belief in record["beliefQAs"]:
-        said = [
-            [word for word in _words(belief[key]) if word not in empty]
-            for key in ("correct_answer", "wrong_answer")
-        ]
-        right, wrong = (sum(w in told for w in words) / max(len(words), 1) for words in said)
-        scenario = belief["missed_info_accessibility"]
-        yield {
-            "question": belief["question"],
-            "scenario": scenario,
-            "tom_type": belief["tom_type"],
-            "right_overlap": right,
-            "wrong_overlap": wrong,
-            "meets": wrong > right if scenario == "inaccessible" else None,
-        }
+    rows = []
+    for record in sets:
+        lists = (record[field][f"{key}_answer"] for field in LISTS for key in ("correct", "wrong"))
+        named = set(speakers(record["full_context"])).union(*lists)
+        empty = STOP_WORDS.union(*map(_words, named))
+        told = {word for _, text in turns(record["short_context"]) for word in _words(text)}
+        for belief in record["beliefQAs"]:
+            answers = (_words(belief[f"{key}_answer"]) for key in ("correct", "wrong"))
+            said = ([word for word in words if word not in empty] for words in answers)
+            right, wrong = (sum(w in told for w in words) / max(len(words), 1) for words in said)
+            scenario = belief["missed_info_accessibility"]
+            meets = wrong > right if scenario == "inaccessible" else None
+            asked = belief["question"], scenario, belief["tom_type"]
+            rows.append((record["set_id"], *asked, right, wrong, meets))
+    table = pd.DataFrame(rows, columns=list(OVERLAP_COLUMNS))
+    return table.astype({"right_overlap": float, "wrong_overlap": float, "meets": "boolean"})
 
 
 def _words(text: str) -> list[str]:
@@ -189,51 +155,30 @@ def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSche
 
 
 def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A CSV of flags: set_id, annotator, kind, verdict, annotator_type; a row a verdict, or none.
-
-    kind: one of `KINDS`; verdict: `yes` says that there is such a fault; annotator_type: `human` or
-    `llm:<model>`, never assumed. Errors: `InputError` with all bad rows at once, by line number.
+    """A CSV of flags, a row a verdict: `yes` says that there is such a fault (`KINDS`). Errors:
+    `InputError` with all bad rows at once, by line number.
     """
     return files.read_form(path, flags_form(known_set_ids))
 
 
 def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
-    """The votes on every set and kind that has any: `FAULT_COLUMNS` and `VOTE_COLUMNS`.
-
-    majority: more than half of the people who judged it say yes; it drops the set, unless that is
-    released. Models' votes stand beside and never count. Rows with a majority can be put below
-    those of `faults`.
+    """People's votes on every set and kind that has any: columns of `faults`, `yes` and `people`.
+    More than half of those who judged it drop a set, unless it is released; models never count.
     """
-    source = {record["set_id"]: source_of(record) for record in sets}
-    known = flags[flags["set_id"].isin(source)]
-    human, yes = known["annotator_type"] == "human", known["verdict"] == "yes"
-    votes = {"people_yes": human & yes, "people": human, "models_yes": ~human & yes}
-    table = known.assign(**votes, models=~human)
-    table = table.groupby(["set_id", "kind"], sort=False)[[*votes, "models"]].sum().reset_index()
-    told = "{}: {people_yes} of {people} people, {models_yes} of {models} models"
-    reasons = [told.format(KINDS[row["kind"]], **row) for row in table.to_dict("records")]
-    table = table.assign(source=table["set_id"].map(source), filter="annotators", reason=reasons)
-    majority = 2 * table["people_yes"] > table["people"]
-    table = table.assign(dropped=majority & ~is_released(table["source"]), majority=majority)
-    return table[[*FAULT_COLUMNS, *VOTE_COLUMNS]]
-
-
-def kept(sets: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
-    """The sets that no fault of the table drops."""
-    return list(compress(sets, survives(_units(sets), faults, ["set_id"])))
+    sources = {record["set_id"]: source_of(record) for record in sets}
+    human = flags["annotator_type"].eq("human") & flags["set_id"].isin(list(sources))
+    votes = flags[human].assign(yes=flags["verdict"].eq("yes"), people=1)
+    table = votes.groupby(["set_id", "kind"], sort=False)[["yes", "people"]].sum().reset_index()
+    table["source"], table["found"] = table["set_id"].map(sources), table["kind"].map(KINDS)
+    table["dropped"] = (2 * table["yes"] > table["people"]) & ~is_released(table["source"])
+    return table.rename(columns={"kind": "rule"})[[*COLUMNS, "yes", "people"]]
 
 
 def kept_share(sets: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
-    """The share of sets that no fault drops, by source, the sources in the order of the sets.
-
-    Columns: source, sets, conversations, kept, share, ci_low, ci_high, ci_method. Sets of one
-    conversation share its text, on which intervals cluster.
+    """The share of sets that no fault drops, by source: source, sets, conversations, kept, share,
+    ci_low, ci_high, ci_method. Intervals cluster on conversations, whose sets share their text.
     """
-    units, names = _units(sets), ("sets", "conversations")
-    left = survives(units, faults, ["set_id"])
-    return share_kept(units, left, by="source", group="conversation", names=names)
-
-
-def _units(sets: Sequence[Mapping]) -> pd.DataFrame:
     rows = [(r["set_id"], source_of(r), r["set_id"].split("-")[0]) for r in sets]
-    return pd.DataFrame(rows, columns=["set_id", "source", "conversation"])
+    units = pd.DataFrame(rows, columns=["set_id", "source", "conversation"])
+    left, names = survives(units, faults, ["set_id"]), ("sets", "conversations")
+    return share_kept(units, left, by="source", group="conversation", names=names)

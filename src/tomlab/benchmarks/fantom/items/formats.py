@@ -1,14 +1,14 @@
 """What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A).
 
 A parser never raises: it gives what it found, or the reason why it is `Unparsed`. `cut` says that
-the answer ended at the token limit, so that what stands last may be unfinished.
+the answer ended at the token limit, so that what stands last may be unfinished and is left out.
 """
 
 import re
 from collections.abc import Sequence
 
 from tomlab.asking.attempts import Unparsed
-from tomlab.benchmarks.fantom.items.outlines import Change
+from tomlab.benchmarks.fantom.items.outlines import Change, Outline
 from tomlab.benchmarks.fantom.items.sets import Line, folded
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
@@ -31,44 +31,34 @@ _BELIEF = re.compile(rf"\b({_WORDS['belief']})", re.IGNORECASE)
 
 
 def parse_segment(
-    text: str,
-    characters: Sequence[str],
-    present: Sequence[str],
-    change: Change | None = None,
-    *,
-    cut: bool = False,
+    text: str, outline: Outline, number: int, *, cut: bool = False
 ) -> tuple[Line, ...] | Unparsed:
-    """The utterances of one segment, after a prompt that ended with the first speaker's name.
+    """The utterances of segment `number`, after a prompt that ended with the first speaker's name.
 
-    characters: all names of the conversation; present: who is there, first the first speaker if
-    nobody leaves or joins; change: who does. Reading stops at the first line by anybody else. Those
-    who leave do not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only.
-    Everybody present has to speak, or the conversation would not show that they are there.
+    Reading stops at the first line by anybody whom the outline does not have. Those who leave do
+    not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only. Everybody present
+    has to speak, or the conversation would not show that they are there.
     """
+    present, change = outline.present(number), outline.change(number)
     opener = change.name if change else present[0]
-    lines = _lines(_whole_lines(text, cut), characters, opener)
-    # An utterance may well begin with "Sorry"; a refusal is all there is.
-    refused = len(lines) < 2 and _declines(text)
+    lines = _lines(_whole_lines(text, cut), outline.characters, opener)
     if lines and change:
         announced = re.search(rf"\b({_WORDS[change.kind]})\b", lines[0][1], re.IGNORECASE)
         if lines[0][0] != opener or not announced:
-            return Unparsed("refused" if refused else "no announcement")
-    leaver = change.name if change and change.kind == "leave" else None
-    speakers, farewell = [speaker for speaker, _ in lines], farewell_length(lines, leaver)
+            return Unparsed("no announcement")
+    speakers, farewell = [speaker for speaker, _ in lines], farewell_length(lines, change)
     staying = speakers[farewell:]
-    there = set(speakers[:farewell]) - {leaver} | set(staying)
+    there = {*staying, *(name for name in speakers[:farewell] if name != opener)}
     if not there <= set(present):
         return Unparsed("absent speaker")
     if len(staying) < MIN_LINES:
-        too_few = "refused" if refused else f"fewer than {MIN_LINES} lines"
-        return Unparsed("cut off" if cut else too_few)
-    if not set(present) <= set(staying):
-        return Unparsed("cut off" if cut else "somebody present is silent")
-    return tuple(lines)
+        return Unparsed(f"fewer than {MIN_LINES} lines")
+    return tuple(lines) if set(present) <= set(staying) else Unparsed("somebody present is silent")
 
 
-def farewell_length(lines: Sequence[Line], leaver: str | None) -> int:
-    """The number of lines at the beginning, up to the last of the first `FAREWELL` by `leaver`."""
+def farewell_length(lines: Sequence[Line], change: Change | None) -> int:
+    """The number of lines to the last of the first `FAREWELL` by who leaves, 0 if nobody does."""
+    leaver = change.name if change and change.kind == "leave" else None
     by_leaver = [i for i, (speaker, _) in enumerate(lines[:FAREWELL], start=1) if speaker == leaver]
     return max(by_leaver, default=0)
 
@@ -102,44 +92,35 @@ def _whole_lines(text: str, cut: bool) -> list[str]:
 def parse_summary(text: str, *, cut: bool = False) -> str | Unparsed:
     """The summary of what was missed: the whole answer, or its finished sentences if it was cut."""
     summary = _whole_sentences(text, cut)
-    if not re.search(r"\w", summary):
-        return Unparsed("cut off" if cut else "no summary")
-    if _declines(summary):
-        return Unparsed("refused")
+    if not re.search(r"\w", summary) or unanswered(summary, "", False) == "refused":
+        return Unparsed("no summary")
     return Unparsed("nothing was missed") if _NOTHING.match(summary) else summary
 
 
 def parse_questions(text: str, *, cut: bool = False) -> tuple[str, ...] | Unparsed:
     """The fact questions of a numbered or bulleted list, `QUESTIONS` of them and none yes-or-no.
-
     Lines that are no items are let pass, items that are no questions are not.
     """
     found = (_ITEM.fullmatch(line.rstrip()) for line in _whole_lines(text, cut))
     items = [_bare(hit[1]) for hit in found if hit]
     if any(not _is_question(item) for item in items):
         return Unparsed("an item is no question")
-    if len(items) < QUESTIONS:
-        too_few = "refused" if not items and _declines(text) else "fewer than three questions"
-        return Unparsed("cut off" if cut else too_few)
-    if len(items) > QUESTIONS:
-        return Unparsed("more than three questions")
+    if len(items) != QUESTIONS:
+        return Unparsed(f"{'fewer' if len(items) < QUESTIONS else 'more'} than three questions")
     if any(_YES_NO.match(item) or not _ASKS_WHAT.search(item) for item in items):
         return Unparsed("yes-no question")
-    if len({folded(item) for item in items}) < QUESTIONS:
-        return Unparsed("a question stands twice")
-    return tuple(items)
+    is_double = len({folded(item) for item in items}) < QUESTIONS
+    return Unparsed("a question stands twice") if is_double else tuple(items)
 
 
 def parse_answer(text: str, other: str = "", *, cut: bool = False) -> str | Unparsed:
-    """An answer in free text: the first paragraph, or its finished sentences if it was cut.
-
-    other: the answer that it has to differ from, or there is no asymmetry between the two.
+    """An answer in free text: the first paragraph, or its finished sentences if it was cut. It has
+    to differ from the `other` one, or there is no asymmetry between the two.
     """
     first, *more = re.split(r"\n\s*\n", _LABEL.sub("", text.strip(), count=1), maxsplit=1)
-    cut = cut and not more
-    answer = " ".join(_whole_sentences(first, cut).split()).strip("*_ ")
+    answer = " ".join(_whole_sentences(first, cut and not more).split()).strip("*_ ")
     if not re.search(r"\w", answer):
-        return Unparsed("cut off" if cut else "no answer")
+        return Unparsed("no answer")
     return Unparsed("same as the other answer") if folded(answer) == folded(other) else answer
 
 
@@ -147,11 +128,10 @@ def parse_belief_question(
     text: str, names: Sequence[str], fact_question: str, *, cut: bool = False
 ) -> str | Unparsed:
     """A question about the belief of all `names`: the first line that is a question."""
-    lines = (_bare(_LABEL.sub("", line, count=1)) for line in text.split("\n"))
+    lines = (_bare(_LABEL.sub("", line, count=1)) for line in _whole_lines(text, cut))
     question = next(filter(_is_question, lines), None)
     if question is None:
-        nothing = "refused" if _declines(text) else "no question"
-        return Unparsed("cut off" if cut else nothing)
+        return Unparsed("no question")
     if folded(question) == folded(fact_question):
         return Unparsed("the fact question again")
     if not all(names_person(question, name) for name in names):
@@ -176,7 +156,3 @@ def _whole_sentences(text: str, cut: bool) -> str:
     """A text, or its finished sentences if it was cut."""
     finished = _SENTENCES.match(text.strip())
     return (finished[0] if finished else "") if cut else text.strip()
-
-
-def _declines(text: str) -> bool:
-    return unanswered(text, "", False) == "refused"

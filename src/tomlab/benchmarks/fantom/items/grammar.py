@@ -1,12 +1,10 @@
 """FANToM question sets by grammar: the construction of Sec. 3.1-3.3 and App. A without a model.
 
-Where the paper asks language models for utterances and questions, a grammar draws both, so that
-the answers follow from who was there. PersonX is away for one segment of a conversation; the part
-that concerns PersonX runs from their leaving to the end of the segment after their return.
-
-A question set has the fields of a released one, `source` ("grammar") and `record`: topic; person_x,
-owner, fact: whom and what the set is about; start, end: the part's utterances as a half-open range;
-utterances: as in `conversation`.
+A grammar draws utterances and questions, so that the answers follow from who was there. PersonX is
+away for one segment of a conversation; the part that concerns PersonX runs from their leaving to
+the end of the segment after their return. A question set has the fields of a released one, `source`
+and `record`: topic; person_x, owner, fact (whom and what it is about); utterances, as in
+`conversation`; start, end (those of the part).
 """
 
 import random
@@ -16,13 +14,9 @@ from itertools import chain
 from tomlab.benchmarks.fantom.items.cast import Cast, Topic, name_problems
 from tomlab.benchmarks.fantom.items.conversation import Talk, Told, aware, converse
 from tomlab.benchmarks.fantom.items.sets import WORDINGS, belief_question, question_set
-from tomlab.errors import InputError, refuse
+from tomlab.errors import refuse
 from tomlab.records.files import yaml_beside
 
-SOURCE = "grammar"
-MOST_SETS = 4  # a part always has two facts for either scenario
-
-# The questions and answers, each in one or several wordings.
 _WORDINGS = yaml_beside(__file__)
 
 
@@ -32,24 +26,20 @@ def generate(
     """Question sets of `conversations` conversations, two parts each, in the released format.
 
     Topics take turns. A conversation depends on `seed` and its number alone, and its text not on
-    `sets_per_part` (2 to 4). Sets about what PersonX missed and what PersonX heard alternate.
-
-    Errors: `InputError` for counts out of range and for names that a topic's lines contain.
+    `sets_per_part` (2 to 4, as a part has two facts for either scenario). Sets about what PersonX
+    missed and what PersonX heard alternate. Errors: `InputError` for names that a topic contains.
     """
-    if conversations < 1:
-        raise InputError(f"conversations: found {conversations}, expected 1 or more")
-    if not 2 <= sets_per_part <= MOST_SETS:
-        raise InputError(f"sets_per_part: found {sets_per_part}, expected 2 to {MOST_SETS}")
     texts = [text for topic in topics for _, text in topic.said()]
     texts += [*chain(*_WORDINGS.values()), *WORDINGS]
     refuse(name_problems(cast.names, texts), "names of the cast")
     sets = []
     for number in range(conversations):
         talk = converse(topics[number % len(topics)], cast, random.Random(f"{seed}/{number}"))
-        for part, missed in enumerate(talk.missing):
-            rng = random.Random(f"{seed}/{number}/{part}")
-            for index, asked in enumerate(_asked(talk, missed, sets_per_part, rng)):
-                sets.append(_question_set(f"{number}-{part}-{index}", talk, missed, asked, rng))
+        for n, missed in enumerate(talk.missing):
+            part, rng = _part(talk, missed), random.Random(f"{seed}/{number}/{n}")
+            for index, told in enumerate(_asked(talk, missed, part, rng)[:sets_per_part]):
+                set_id, person_x = f"{number}-{n}-{index}", talk.missing[missed]
+                sets.append(_question_set(set_id, talk, person_x, part, told, rng))
     return sets
 
 
@@ -60,13 +50,11 @@ def _part(talk: Talk, missed: int) -> slice:
     return slice(events.index(leaving), sum(segment <= missed + 1 for _, _, segment in events))
 
 
-def _asked(talk: Talk, missed: int, count: int, rng: random.Random) -> list[Told]:
-    """`count` facts to ask about: one that PersonX missed, one that PersonX heard, and so on.
-
-    Only facts that are told within the part alone: with the short context as with the full one,
-    the same people know them. What PersonX was told afterwards comes first of what they heard.
+def _asked(talk: Talk, missed: int, part: slice, rng: random.Random) -> list[Told]:
+    """The facts to ask about: one that PersonX missed, one that PersonX heard, and so on. Only
+    facts that are told within the part alone: with the short context as with the full one, the same
+    people know them. What PersonX was told afterwards comes first of what they heard.
     """
-    person_x, part = talk.missing[missed], _part(talk, missed)
     outside = talk.utterances[: part.start] + talk.utterances[part.stop :]
     told = [
         one
@@ -74,22 +62,23 @@ def _asked(talk: Talk, missed: int, count: int, rng: random.Random) -> list[Told
         for one in rng.sample(talk.told[segment], len(talk.told[segment]))
         if not aware(outside, one.fact.id)
     ]
-    heard = [one for one in told if person_x in aware(talk.utterances, one.fact.id)]
+    heard = [one for one in told if talk.missing[missed] in aware(talk.utterances, one.fact.id)]
     unheard = [one for one in told if one not in heard]
-    return [*chain(*zip(unheard, heard, strict=False))][:count]
+    return [*chain(*zip(unheard, heard, strict=False))]
 
 
-def _question_set(set_id: str, talk: Talk, missed: int, told: Told, rng: random.Random) -> dict:
+def _question_set(
+    set_id: str, talk: Talk, person_x: str, part: slice, told: Told, rng: random.Random
+) -> dict:
     """Everything asked about one fact, in the released format."""
-    utterances, part = talk.utterances, _part(talk, missed)
-    person_x, fact = talk.missing[missed], told.fact
+    utterances, fact = talk.utterances, told.fact
     knowing = aware(utterances, fact.id)
     scenario = "accessible" if person_x in knowing else "inaccessible"
     full = [(one["speaker"], one["text"]) for one in utterances]
-    texts = (fact.question, fact.answer, *_WORDINGS["no information"])
-    asked = tuple(told.fill(text) for text in texts)
+    texts = fact.question, fact.answer, *_WORDINGS["no information"]
+    asked = tuple(map(told.fill, texts))
     beliefs = [*_beliefs(utterances[part], person_x, told, scenario, rng)]
-    found = question_set(set_id, (full[part], full), asked, beliefs, knowing, SOURCE)
+    found = question_set(set_id, (full[part], full), asked, beliefs, knowing, "grammar")
     about = {"topic": talk.topic.topic, "person_x": person_x, "owner": told.owner, "fact": fact.id}
     place = {"start": part.start, "end": part.stop, "utterances": utterances}
     return found | {"record": about | place}

@@ -1,8 +1,7 @@
 """OmniToM: what every actor of a story believes, extracted and labelled.
 
 Bawatneh, Sapkota, Bedi, Karmaker and Shah (2026), "OmniToM: Benchmarking Theory of Mind in LLMs via
-Explicit Belief Modeling". Two stages: belief extraction and belief labelling (Sec. 3, 5); prompt
-levels after TELeR (App. C).
+Explicit Belief Modeling" (Sec. 3, 5); prompt levels after TELeR (App. C).
 """
 
 import json
@@ -44,9 +43,8 @@ _json = partial(json.dumps, ensure_ascii=False)
 
 @dataclass(frozen=True)
 class Method:
-    """How a stage is put. level: of detail of the prompt (TELeR); json: answers follow a schema.
-
-    stage: 1 extraction, 2 labelling, 0 the ToMBench question that a story comes from.
+    """How a stage is put: 1 extraction, 2 labelling, 0 the ToMBench question of a story. level: of
+    detail of the prompt (TELeR); json: answers follow a schema.
     """
 
     stage: int
@@ -56,11 +54,11 @@ class Method:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
+        """The names of the prompt files that go into requests."""
         return self.prompts_for(CATEGORIES)
 
     def prompts_for(self, categories: Iterable[str]) -> tuple[str, ...]:
-        """The same for stories of these categories, by their codes."""
+        """Those for stories of these categories, by their codes."""
         task = f"omnitom/{TASKS[self.stage]}"
         if self.stage == 0:
             return (task,)
@@ -89,12 +87,10 @@ def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
 def compose(
     records: Iterable[Mapping], seed: int = 0, examples: Iterable[Mapping] = ()
 ) -> pd.DataFrame:
-    """Two items a story: extraction, and labelling of the gold beliefs.
-
-    Beyond the columns of every items table: `category` (its code) and `example` (JSON: a record of
-    the same category from `examples`, another story, for prompts of level L4; "" if there is none),
-    `paraphrases` (JSON: for each belief others in the same meaning) and `family` (of `families`).
-    `answer` is the gold table as JSON.
+    """Two items a story: extraction, and labelling of the gold beliefs. `answer` is the gold table
+    as JSON. Of their own they have `category` (its code), `example` (JSON: of `examples` another
+    story of the category, for prompts of level L4; "" if there is none), `paraphrases` (JSON: for
+    each belief others in the same meaning) and `family` (of `families`).
     """
     records, known, items = list(records), list(examples), []
     for record in records:
@@ -113,10 +109,8 @@ def compose(
 
 
 def families(records: Sequence[Mapping]) -> dict[str, str]:
-    """By story the least id of those nearly the same: linked by a cosine of TF-IDF over .7.
-
-    Many of ToMBench's stories are one told with other names: its 916 make 790 families, on
-    which intervals cluster.
+    """By story the least id of those nearly the same, by a cosine of TF-IDF over .7: many of
+    ToMBench's stories are one told with other names. Intervals cluster on families.
     """
     from scipy.sparse.csgraph import connected_components
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second to import
@@ -145,31 +139,22 @@ def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapp
 
 
 def linked_items(
-    records: Iterable[Mapping],
-    tombench: pd.DataFrame,
-    seed: int = 0,
-    *,
-    tries: int = 5,
-    shuffle: bool = True,
+    records: Sequence[Mapping], tombench: pd.DataFrame, seed: int = 0, *, tries: int = 5
 ) -> pd.DataFrame:
     """The ToMBench questions on the stories of `records`: for method `linked`, one item a try.
 
-    tombench: see `records.read_tombench`; stories without such a question have none, and the table
-    may be empty. By default as in ToMBench's released code (zhchen18/ToMBench, `run_api.py`): each
-    of five tries has its options in an order by lot, here drawn by `seed` and the item's id.
-    Without `shuffle` they stand as in the file. The prompt is ours and asks for "(A)", where the
-    release asks for "[[A]]"; both are read. Tries in one order are one request, with one answer.
-    Column `tried` (JSON) has `question` (its id), `try` (from 1) and `written`: for each option as
-    shown the letter of its place in the file, such as "BA". See `metrics.by_question`.
+    tombench: of `records.read_tombench`; the table may be empty. As in ToMBench's released code
+    (zhchen18/ToMBench, `run_api.py`), each of five tries has its options in an order by lot, here
+    by `seed` and the item's id. The prompt is ours and asks for "(A)", where the release asks for
+    "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
+    `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
-    known, items = {str(record["story_id"]): record for record in records}, []
-    family = families(list(known.values()))
-    for linked in link(list(known.values()), tombench).to_dict("records"):
-        record, written = known[str(linked["story_id"])], KEYS[: len(linked["choices"])]
-        asked = f"linked:{linked['source_row']}"
+    items, family = [], families(records)
+    for record, linked in link(records, tombench):
+        written, asked = KEYS[: len(linked["choices"])], f"linked:{linked['source_row']}"
         question = f"{record['story_id']}/{asked}"
         for number in range(1, tries + 1):
-            order = shuffled(written, seed, f"{question}/try{number}") if shuffle else written
+            order = shuffled(written, seed, f"{question}/try{number}")
             own = {"question": linked["question"], "answer": linked["answer"]}
             own["choices"] = [linked["choices"][KEYS.index(letter)] for letter in order]
             own["tried"] = _json({"question": question, "try": number, "written": "".join(order)})
@@ -198,8 +183,6 @@ def given_table(beliefs: Sequence[Mapping]) -> str:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items of a method's stage; for L4 those with an example to show."""
-    if method not in METHODS:
-        raise InputError(f"omnitom: no method {method!r}; there are: {', '.join(METHODS)}")
     wanted = METHODS[method]
     chosen = items[items["question_type"] == STAGES[wanted.stage]]
     return chosen[chosen["example"] != ""] if wanted.level == "L4" else chosen
@@ -225,8 +208,8 @@ def messages(
         solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
         parts += [f"Example\n\n{solved}", "Now the story to work on."]
     parts.append(_data(item["story"], item["question"]))
-    said = {"system": first, "user": "\n\n".join(parts)}
-    return [{"role": role, "content": content} for role, content in said.items()]
+    user = "\n\n".join(parts)
+    return [{"role": "system", "content": first}, {"role": "user", "content": user}]
 
 
 def _data(story: str, given: str) -> str:
@@ -273,11 +256,9 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer.
-
-    gold: the gold table. omniscient: everybody believes all that happened (extraction); all is
-    true and public, whatever the belief (labelling). random: half of the gold beliefs, each given
-    to an actor by lot (extraction); labels by lot.
+    """What the baselines answer. omniscient: everybody believes all that happened (extraction); all
+    is true and public (labelling). random: half of the gold beliefs, each given to an actor by lot
+    (extraction); labels by lot. gold: the gold table.
     """
     stage = METHODS[method].stage
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")

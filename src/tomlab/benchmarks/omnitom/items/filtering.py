@@ -1,26 +1,27 @@
-"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3).
-
-Rules (`filtering.yaml`) read records and report; none changes one. What people find in a table is
-read in `annotation`.
+"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3), and how
+far annotators agree. Rules (`filtering.yaml`) read records and report; none changes one.
 """
 
 import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
-from tomlab.benchmarks.omnitom.items.records import RELEASED, WORLD
-from tomlab.records.files import yaml_beside
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD
+from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import share_kept, survives
 from tomlab.scoring.similarity import plain
+from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 
 FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
-_DATA = yaml_beside(__file__)
+_DATA = files.yaml_beside(__file__)
 RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
 DUPLICATE_COSINE = 0.95
@@ -35,11 +36,10 @@ def faults(
 ) -> pd.DataFrame:
     """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
 
-    filter: a key of `RULES`, which says whether the fault drops the record. Released records are
-    reported and never dropped: without some of them it would be another benchmark.
-    vectors: sentence embeddings of the stories, shape (records, dimensions), length 1. If given, a
-    story whose cosine to an earlier one is `duplicate_cosine` or more is one told twice; stories
-    that another rule drops are left out of that.
+    filter: a key of `RULES`, which says whether the fault drops the record; released ones are never
+    dropped, or it would be another benchmark. vectors: sentence embeddings of the stories, shape
+    (records, dimensions), length 1: a story whose cosine to an earlier one that is kept is
+    `duplicate_cosine` or more is one told twice.
     """
     found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
     if vectors is not None:
@@ -47,21 +47,17 @@ def faults(
         left = [place for place in range(len(records)) if place not in gone]
         for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):
             other = records[left[earlier]]
-            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({_source(other)})"
+            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
             found.append((left[row], "near-duplicate", reason))
     rows = [
-        (records[i]["story_id"], _source(records[i]), rule, reason, _drops(rule, records[i]))
+        (records[i]["story_id"], records[i]["source"], rule, reason, _drops(rule, records[i]))
         for i, rule, reason in found
     ]
     return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
 
 
-def _source(record: Mapping) -> str:
-    return record.get("source", RELEASED)
-
-
 def _drops(rule: str, record: Mapping) -> bool:
-    return RULES[rule]["fatal"] and not _source(record).startswith("released:")
+    return RULES[rule]["fatal"] and not record["source"].startswith("released:")
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -133,19 +129,81 @@ _KEY = ["story_id", "source"]
 
 def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
     """The records that no fault of the table drops."""
-    return list(itertools.compress(records, survives(_units(records), faults, _KEY)))
+    units = pd.DataFrame(records, columns=_KEY)
+    return list(itertools.compress(records, survives(units, faults, _KEY)))
 
 
 def kept_share(records: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
-    """The share of records that no fault drops, by source, the sources in the order of the records.
-
-    Columns: source, stories, kept, share, ci_low, ci_high, ci_method. Intervals cluster on stories.
-    """
-    units = _units(records)
+    """The share of records that no fault drops, by source, see `share_kept`."""
+    units = pd.DataFrame(records, columns=_KEY)
     left = survives(units, faults, _KEY)
     return share_kept(units, left, by="source", group="story_id", names=("stories",))
 
 
-def _units(records: Sequence[Mapping]) -> pd.DataFrame:
-    rows = [(str(record["story_id"]), _source(record)) for record in records]
-    return pd.DataFrame(rows, columns=_KEY)
+# ---- Annotators (App. B.2, Table 6): read, never assumed; models that annotate never count ------
+
+ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
+OVERALL = "overall"  # over all dimensions, the last row of Table 6
+
+
+def annotations_form(records: Sequence[Mapping] | None = None) -> pa.DataFrameSchema:
+    """The schema of a file of labels. records: of which it may be; any without."""
+    known = None if records is None else {str(record["story_id"]) for record in records}
+    columns = {
+        "story_id": files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer"),
+        "belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1"),
+        "annotator": files.person("annotator_type"),
+        "annotator_type": files.person_kind(),
+        "dimension": files.one_of(DIMENSIONS),
+        "label": files.one_of_each("dimension", DIMENSIONS),
+    }
+    once = ["annotator", "story_id", "belief", "dimension"]
+    return pa.DataFrameSchema(columns, unique=once, strict="filter")
+
+
+def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
+    """Labels by annotators (App. B.2): CSV with `ANNOTATION_COLUMNS`, one row a label cell.
+
+    belief: its number in the story's table, from 1; annotator_type: `human` or `llm:<model>`;
+    dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so. records: if given,
+    every row has to be about a belief of theirs. Errors: `InputError` with all bad rows at once.
+    """
+    numbers = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
+    belief = files.fitting("belief", "story_id", numbers)
+    table = files.read_form(path, annotations_form(records), belief)
+    return table.astype({"story_id": "int64", "belief": "int64"})
+
+
+def reliability(annotations: pd.DataFrame) -> pd.DataFrame:
+    """How far people agree on each dimension, and over all of them (Table 6).
+
+    Columns: dimension (last: `OVERALL`), annotators (how many), stories, n (cells that two or more
+    labelled), agree (cells with labels all alike), agreement (their share), ci_low, ci_high; and by
+    dimension alpha (Krippendorff's, nominal), alpha_low, alpha_high. Intervals cluster on stories;
+    nan is not defined. No row if nobody labelled.
+    """
+    people = annotations[annotations["annotator_type"] == "human"]
+    rows = []
+    for dimension in (*DIMENSIONS, OVERALL) if len(people) else ():
+        own = people if dimension == OVERALL else people[people["dimension"] == dimension]
+        cells = own.groupby(["story_id", "belief", "dimension"], sort=False)["label"]
+        cells = cells.nunique()[cells.size() >= 2]
+        agree, stories = cells == 1, cells.index.get_level_values("story_id")
+        row = {"dimension": dimension, "annotators": own["annotator"].nunique()}
+        row |= {"stories": stories.nunique(), "n": len(cells), "agree": int(agree.sum())}
+        if len(cells):
+            row |= vars(cluster_interval(agree, stories))
+            row |= _alpha(own) if dimension != OVERALL else {}
+        rows.append(row)
+    columns = ["dimension", "annotators", "stories", "n", "agree", "value", "ci_low", "ci_high"]
+    table = pd.DataFrame(rows, columns=[*columns, "alpha", "alpha_low", "alpha_high"])
+    return table.rename(columns={"value": "agreement"})
+
+
+def _alpha(own: pd.DataFrame) -> dict[str, float]:
+    """Krippendorff's alpha of one dimension's labels, with its interval."""
+    codes = own.assign(code=pd.factorize(own["label"], sort=True)[0].astype(float))
+    wide = codes.pivot(index=["story_id", "belief"], columns="annotator", values="code")
+    low, high = alpha_interval(wide, "nominal", wide.index.get_level_values("story_id"))
+    found = agreement(wide, "nominal")["alpha"]
+    return {"alpha": found, "alpha_low": low, "alpha_high": high}

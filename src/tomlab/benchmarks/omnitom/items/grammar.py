@@ -1,8 +1,7 @@
 """False-belief stories made by rule, with their gold belief tables (OmniToM, Sec. 3, App. A.2).
 
-A story is a list of events. Its text and its beliefs are both made from that list and nothing else:
-who perceived which event decides what each actor takes to be the case, up to order 3. The kinds of
-stories, their words and wordings stand in `grammar.yaml`.
+A story is a list of events. Its text and its beliefs are both made from that list: who perceived
+which event decides what each actor takes to be the case, up to order 3. Words: `grammar.yaml`.
 """
 
 import random
@@ -21,12 +20,12 @@ Chain = tuple[str, ...]
 
 
 def generate(n: int, seed: int) -> list[dict]:
-    """`n` records of false-belief stories, the kinds in turn (`KINDS`).
+    """`n` records of false-belief stories, the kinds in turn (`KINDS`); each depends on `seed` and
+    its own number only.
 
     Beyond the keys of App. B.5: `source`, `paraphrases` of every belief, and `record`, the events:
     `event`, `seen_by` (who perceives it, each knowing of the others) and what the event has of
-    `actor`, `container`, `listener`, `watched_by` (who sees it in secret). A story depends on
-    `seed` and its own number only.
+    `actor`, `container`, `listener`, `watched_by` (who sees it in secret).
     """
     records = []
     for number, kind in zip(range(n), cycle(KINDS), strict=False):
@@ -91,14 +90,12 @@ def _text(events: Sequence[Mapping], rng: random.Random) -> str:
 
 def attributed(events: Sequence[Mapping]) -> dict[Chain, Mapping]:
     """The event that decides where the object is, its `container`, for each chain of actors: (A,)
-    what A thinks, (A, B) what A thinks that B thinks, (A, B, C) what A thinks that B thinks that C
-    thinks. No entry: no opinion.
+    what A thinks, (A, B) what A thinks that B thinks, and so on. No entry: no opinion.
 
     The last event that reaches a chain decides. What is seen openly reaches every chain of those
     who see it. What A watches in secret reaches A, and chains from A to those who see it openly.
     An utterance reaches the chains of speaker and listener but for what the speaker thinks. A lie
-    is believed, unless the listener has the object where it is; who is not taken in knows that the
-    speaker thinks otherwise.
+    is believed, unless the listener has the object where it is, and so knows that it is a lie.
     """
     known, actual = {}, ""
     for event in (event for event in events if "container" in event):
@@ -125,12 +122,11 @@ def _chains(actors: Sequence[str]) -> list[Chain]:
 def beliefs(events: Sequence[Mapping]) -> list[dict]:
     """The gold table of a story: narrated facts, then each actor's beliefs in the story's order.
 
-    Labels (App. A.2). Truth: a narrated fact is true; a belief is measured at the end of the story;
-    a nested one is true if the actor it is about thinks so. Access: how many perceived the event,
-    knowing of each other, or think so mutually to order 3; nested beliefs are never voiced, so
-    private. Explicit: narrated, told, or said to be seen by this actor. Source: how it came about,
-    Memory for a past state. Context: Deceptive for a lie and what rests on it, else Temporal for
-    what is outdated or past.
+    Labels (App. A.2). Truth: at the end of the story; a nested belief is true if the actor it is
+    about thinks so. Access: how many perceived the event, knowing of each other, or think so
+    mutually to order 3; nested beliefs are private. Explicit: narrated, told, or said to be seen by
+    this actor. Source: how it came about, Memory for a past state. Context: Deceptive for a lie and
+    what rests on it, else Temporal for what is outdated or past.
     """
     story = _Story(events)
     table = list(story.narrated())

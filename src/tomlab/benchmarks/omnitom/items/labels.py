@@ -12,10 +12,8 @@ HEADS = {key: names[0] for key, names in _NAMES.items()}
 
 
 def column(name: str) -> str | None:
-    """The key of the column that a header cell names, None if it names none.
-
-    Case, what is no letter or figure (some models set U+2011 for the hyphen), and what stands in
-    brackets make no difference.
+    """The key of the column that a header cell names, or None. Case, what is no letter or figure
+    (some models set U+2011 for the hyphen), and what stands in brackets make no difference.
     """
     return _KEYS.get(_bare(re.sub(r"(?<=[\w*`])\s*[(\[{].*", "", name, flags=re.DOTALL)))
 
@@ -30,9 +28,9 @@ _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
 def normal_label(dimension: str, text: str) -> str | None:
     """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
 
-    dimension: a key of `DIMENSIONS`. Variants are other case, punctuation and markup around it,
-    other separators within it, the dimension's name before it, and the aliases of `schema.yaml`.
-    Two labels, or a label in a sentence, are none; an order may be told twice: "1 (first-order)".
+    Variants are other case, punctuation and markup around it, other separators within it, the
+    dimension's name before it, and the aliases of `schema.yaml`. Two labels, or a label in a
+    sentence, are none; an order may be told twice: "1 (first-order)".
     """
     words = _words(text)
     prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
@@ -69,13 +67,11 @@ _VARIANTS = {
 
 
 def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief by the released evaluation (`run_replication.py`),
-    None where there is none (Stage 2).
+    """The predicted row of each given belief, or None, by the released evaluation
+    (`run_replication.py`).
 
     Only a row with all its labels' cells counts. Actor and belief are those given but for case,
-    spaces, quotation marks around them, and full stops at the end of the belief; the first of equal
-    ones goes with the first. The release takes no full stop from what it gives, so that a belief
-    that ends in one is never matched there.
+    spaces, quotation marks around them, and full stops at the end of the belief.
     """
     whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
     return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]
@@ -87,12 +83,12 @@ def _as_released(row: Row) -> tuple[str, ...]:
 
 
 def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief by its place, None where there is none (Stage 2).
+    """The predicted row of each given belief, or None, by its place: our rule, as models are told
+    to keep the order.
 
-    Our rule, as models are told to keep the order. First come rows with the same actor and belief
-    but for case, spaces and punctuation, the first of equal ones with the first. What is left is
-    paired by position, if there are as many rows as were given: reworded beliefs, but also rows of
-    another actor.
+    First come rows with the same actor and belief but for case, spaces and punctuation. What is
+    left is paired by position, if there are as many rows as were given: reworded beliefs, but also
+    rows of another actor.
     """
     chosen = _paired(given, predicted, _plain)
     if len(given) == len(predicted):

@@ -1,8 +1,7 @@
 """Reading the belief tables that models write, and their labels (App. B.3, C.2 to C.4).
 
 The paper asks for pipe tables; what models write strays from that. Whatever looks like a row is
-either read or listed as lost. Labels follow App. B.3: variants in writing of a legal label count as
-that label, and anything else as none.
+either read or listed as lost. Labels: see `labels.normal_label`.
 """
 
 import csv
@@ -33,12 +32,9 @@ _UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 @dataclass(frozen=True)
 class Parsed:
-    """What was read of one answer.
-
-    rows: the usable rows, in order; lost: the text of what looked like a row and could not be used;
-    reason: why there is no usable row ("empty answer", "no table", "no column Actor, Belief",
-    "no usable row"), or ""; form: of the rows, such as "JSON" or "pipe table and CSV", or "";
-    dropped: how many cells of those rows stood behind the last heading and count for nothing.
+    """What was read of one answer: the usable rows, and the text of what looked like a row and is
+    lost. reason: why there is no usable row, or ""; form: such as "JSON" or "pipe table and CSV";
+    dropped: how many cells of the rows stood behind the last heading and count for nothing.
     """
 
     rows: list[Row]
@@ -53,8 +49,7 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
 
     text: the visible answer, thinking removed. columns: what was asked for, as keys or as column
     names; otherwise whatever is there. A row's `labels` are those of the columns asked for, or of
-    its own cells, but Actor and Belief, "" where there is no legal one. They stay empty if Order,
-    which has its own field, is the only one.
+    its own cells, "" where there is no legal one. They stay empty if Order is the only one.
     """
     as_json = parse_json(text, columns)
     if as_json.rows:
@@ -67,15 +62,14 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
 def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
     """The rows of all pipe tables, CSV and TSV in a text, prose and code fences passed over.
 
-    - A header names Actor and Belief, in any order and spelling, perhaps among other columns. It
-      holds up to the next header; in CSV, also up to the next code fence.
-    - Every line below it with a pipe or a tab is a row, or with a comma in CSV, unless it holds
-      nothing but rules. In CSV, as prose has commas, it needs a legal label if columns hold any.
+    - A header names Actor and Belief, perhaps among other columns. It holds up to the next header;
+      in CSV, also up to the next code fence.
+    - Every line below it with a pipe or a tab (in CSV, a comma) is a row, unless it is a rule. In
+      CSV, as prose has commas, it needs a legal label if columns hold any.
     - Too many cells: those behind the last heading are dropped, if there are fewer of them than of
       headings and all labels are legal, some behind the belief. Else (in CSV, first) a delimiter
       stood in the belief, if no other column takes free text and all labels are then legal.
-    - Too few cells: the last are missing, if all labels given are legal, and at least one is.
-      Otherwise the row is lost.
+    - Too few cells: the last are missing, if all labels given are legal, and one is. Else: lost.
     - An empty actor is the one above, in lines that only blank ones and rules part, if a label is
       legal. A row that has nothing but an actor heads such a group; it is lost if the next has one.
     - Without a header, the columns are taken to be those asked for (else those of Stage 1 or 2)
@@ -223,9 +217,7 @@ def _read(layout: _Layout, lines: Sequence[str], wanted: _Keys) -> tuple[list[Ro
 
 
 def _values(line: str, layout: _Layout) -> tuple[dict[str, str], int]:
-    """The cells of a line by what they hold, none if it cannot be told; and how many it has too
-    many, where those are left out.
-    """
+    """The cells of a line by what they hold, none if unclear; and how many were left out."""
     cells, width = _trimmed(line, layout), len(layout.keys)
     surplus = len(cells) - width
     if surplus > 0:
@@ -303,10 +295,8 @@ def _bare(cell: str) -> str:
 
 def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
     """The rows of the JSON objects in a text: `{"beliefs": [...]}`, a list, or one after the other.
-
-    A row is an object with an actor and a belief, its labels beside them or in `labels`; keys may
-    be spelt as columns may. In JSON that is cut off or broken, whole objects are read, and the
-    others lost.
+    A row is an object with an actor and a belief, its labels beside them or in `labels`. In JSON
+    that is cut off or broken, whole objects are read, and the others lost.
     """
     wanted = tuple(map(column, columns or ()))
     if not text.strip():
