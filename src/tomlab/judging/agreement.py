@@ -30,13 +30,12 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         yes, true = said["decision"] == 1, said["truth"] == 1
         cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
         cells = pd.DataFrame(cells).groupby(said["group"], sort=False).sum()
-        n = len(cells)
         row = {"judge": judge} | _columns("agreement", _mean(agreed))
         for name, missed in (("precision", "fp"), ("recall", "fn")):
             share = cells[["tp"]].assign(of=cells["tp"] + cells[missed])
-            row |= _columns(name, stats.cluster_statistic(share, stats.ratio, n=n), name)
-        agreed_beyond = stats.cluster_statistic(cells, _kappa, n=n, bounds=stats.DIFFERENCE)
-        row |= _columns("kappa", agreed_beyond, "kappa")
+            row |= _columns(name, stats.cluster_statistic(share, stats.ratio, n=len(cells)), name)
+        beyond = stats.cluster_statistic(cells, _kappa, n=len(cells), bounds=stats.DIFFERENCE)
+        row |= _columns("kappa", beyond, "kappa")
         row |= _columns("agreement_all", _mean(in_all), "agreement_all")
         row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
         rows.append(row)
