@@ -52,6 +52,7 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     notebooks' names. Errors: `InputError`.
     """
     shutil.rmtree(FRONT, ignore_errors=True)
+    FRONT.mkdir(parents=True)
     values = {"benchmarks": benchmarks, "models": models}
     # The last one takes longest, so it begins first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
@@ -67,7 +68,7 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
 def _execute(path: Path, values: Mapping[str, Any]) -> str:
     try:
         if path.name in BY_HAND:
-            _write(nbformat.read(path, as_version=4), FRONT / path.name)
+            shutil.copyfile(path, FRONT / path.name)
         else:
             named = {name: values[name] for name in declared(path)}
             run_notebook.run(path, FRONT / path.name, named)
@@ -151,7 +152,15 @@ def _chapters(
         for name in names:
             path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
             notebook = nbformat.read(path, as_version=4)
-            book.relinked(notebook, f"notebooks/{source}", f"{place}/{name}", pages)
+            to = {"place": f"{place}/{name}", "pages": pages}
+            for cell in notebook.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = book.relink(cell.source, f"notebooks/{source}", **to)
+                # What cells display was written by an executed copy under `results/`.
+                for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
+                    for kind in shown.keys() & {"text/markdown", "text/html"}:
+                        home = f"results/notebooks/{source}"
+                        shown[kind] = book.relink(shown[kind], home, **to)
             yield source, name, notebook
 
 
