@@ -1,8 +1,8 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
-beside it, `<benchmark>.js`: the tidy tables of items and answers, by column. The other files in
-this folder are what all pages share; rows are drawn by Tabulator, whose licence lies beside it.
+beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
+by Tabulator, whose licence lies beside it.
 """
 
 import json
@@ -32,19 +32,20 @@ _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
-    """Write the pages of these benchmarks for what a run's models answered. Errors: `InputError`
-    where a table of the run is missing.
+    """Write the pages of these benchmarks for what a run's models answered, with the verdicts that
+    the figures count: those of the judge that a calibration chose, if it wrote scores. Errors:
+    `InputError` where a table of the run is missing.
     """
     wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
     titles = {name: wording.name for name, wording in wordings.items()}
     for name, wording in wordings.items():
-        run = [tidy.read("items", paths.result("items", name))]
-        for kind in ("responses", "scores"):
-            run.append(tidy.read(kind, *(paths.result(kind, name, model) for model in models)))
-        judges = paths.RESULTS / "judges" / name / "scores.parquet"
-        judged = tidy.read("scores", judges) if judges.exists() else None
-        found = data(import_module(f"tomlab.benchmarks.{name}"), wording, *run, judged)
-        write_page(folder, name, titles, found)
+        items = tidy.read("items", paths.result("items", name))
+        responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
+        judged = paths.RESULTS / "judges" / name / "scores.parquet"
+        evaluated = [paths.result("scores", name, model) for model in models]
+        scores = tidy.read("scores", *([judged] if judged.exists() else evaluated))
+        benchmark = import_module(f"tomlab.benchmarks.{name}")
+        write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 
 
 def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mapping) -> None:
@@ -69,13 +70,11 @@ def data(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     scores: pd.DataFrame,
-    judged: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """All that a page shows, ready for JSON: `items` and `answers` by column, as of `_by_column`.
 
-    judged: scores by the judge that a calibration chose. In an answer `item_id` is the number of
-    its item; `facets` are the columns by which answers are filtered, with the shown `labels` of
-    their values. In `messages` the item's own texts are marked, see `_marked`.
+    `facets` are the columns by which answers are filtered, with the shown `labels` of their values.
+    In `messages` the item's own texts are marked, see `_marked`.
     """
     words = WORDS["default"] | WORDS.get(benchmark.NAME, {})
     own, facets = words["facets"], WORDS["facets"] | words["facets"]
@@ -84,22 +83,18 @@ def data(
     added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
     answers = responses.merge(scores[added], on=KEY, how="left")
     answers = answers.merge(items[["item_id", *own]], on="item_id")
-    decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
-    by_judge = {tuple(row[name] for name in KEY): row for row in decided}
     # A first call of two has no score.
     answers["outcome"] = answers["outcome"].fillna("")
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
-        item, judge = by_id[answer["item_id"]], by_judge.get(tuple(answer[n] for n in KEY), {})
+        item = by_id[answer["item_id"]]
         shown = as_shown(item, answer["asked_as"])
         row = {
             "messages": _marked(answer["messages"], item, stories),
             "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
             "details": _told(answer, WORDS["details"] | words["details"]),
             "table": answer.get("detail"),
-            "judged": _told(judge, words["judged"]),
-            "judged_table": judge.get("detail"),
         }
         rows.append(row)
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
