@@ -105,7 +105,12 @@ def data(
     choices = [json.dumps([*each]) for each in items["choices"]]
     more = [_told(item, words["items"]) for item in by_id.values()]
     texts = items[["item_id", *stories, "question"]].assign(answer=gold, choices=choices, more=more)
-    labels = {name: _labels(name, by_column[name]["values"], wording) for name in facets}
+    own_names = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
+    labels = {}
+    for name in facets:
+        known, values = own_names.get(name, {}), by_column[name]["values"]
+        named = (known.get(value) or tables.name(value, name, wording) for value in values)
+        labels[name] = [label or "none" for label in named]
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
     return {
         "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
@@ -132,16 +137,9 @@ def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict
     return found
 
 
-def _labels(name: str, keys: list[str], wording: Wording) -> list[str]:
-    """What the values of a column by which answers are filtered are called."""
-    own = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
-    own = own.get(name, {})
-    return [own.get(key) or tables.name(key, name, wording) or "none" for key in keys]
-
-
 def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
-    """Messages with the name of a column, or the number of an option, between two characters for
-    private use, where they show that text of the item: most answers then have the same messages.
+    """Messages with the name of a column or the number of an option where they show that text of
+    the item, so that most answers have the same ones.
     """
     texts = {item[name]: name for name in (*stories, "question")}
     texts |= {text: n for n, text in enumerate(item["choices"])}
@@ -157,11 +155,8 @@ def _told(row: Mapping, labels: Mapping) -> str:
     found = []
     for name, label in labels.items():
         value = row.get(name)
-        if pd.isna(value) or value == "":
-            continue
-        if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
-            found.append((label["name"], label[bool(value)]))
-        elif value is not False:
-            text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
-            found.append((label, str(text)))
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        if not pd.isna(value) and value != "":
+            found.append((label, f"{value:.2f}" if isinstance(value, float) else str(value)))
     return json.dumps(found)
