@@ -76,7 +76,7 @@ def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
     assert json.loads(own["details"]) == [
         ["Ended", "stop"],
         ["Read as", WRONG],
-        ["Right by the released rule", "no"],
+        ["By the released rule", "wrong"],
     ]
 
 

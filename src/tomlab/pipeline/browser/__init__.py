@@ -41,9 +41,11 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     for name, wording in wordings.items():
         items = tidy.read("items", paths.result("items", name))
         responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
-        judged = paths.RESULTS / "judges" / name / "scores.parquet"
-        evaluated = [paths.result("scores", name, model) for model in models]
-        scores = tidy.read("scores", *([judged] if judged.exists() else evaluated))
+        # The verdicts of a chosen judge come before those of the evaluation.
+        files = [paths.RESULTS / "judges" / name / "scores.parquet"]
+        files = [path for path in files if path.exists()]
+        files += [paths.result("scores", name, model) for model in models]
+        scores = tidy.read("scores", *files).drop_duplicates(KEY)
         benchmark = import_module(f"tomlab.benchmarks.{name}")
         write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 
@@ -155,8 +157,11 @@ def _told(row: Mapping, labels: Mapping) -> str:
     found = []
     for name, label in labels.items():
         value = row.get(name)
-        if isinstance(value, bool):
-            value = "yes" if value else "no"
-        if not pd.isna(value) and value != "":
-            found.append((label, f"{value:.2f}" if isinstance(value, float) else str(value)))
+        if pd.isna(value) or value == "":
+            continue
+        if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
+            found.append((label["name"], label[bool(value)]))
+        elif value is not False:
+            text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
+            found.append((label, str(text)))
     return json.dumps(found)
