@@ -8,7 +8,6 @@ from faulty_server import GOOD, Act
 from full_disk import files_up_to
 from tomlab.errors import InputError
 from tomlab.models import store as stores
-from tomlab.models.costs import cost_of, worst_case
 from tomlab.models.specs import Price, Reply
 from tomlab.models.store import Store, StoreError, row
 from toy_models import answers, question, questions, run_in_a_process, toy
@@ -46,9 +45,9 @@ def test_answer_costs_what_its_tokens_do_and_at_worst_all_of_its_prompt_is_writt
     price = {"input": 3_000_000, "output": 0, "cached_input": 300_000, "cache_write": 3_750_000}
     spec = toy("anthropic", "http://localhost:1", price=price)
     asked, counted = question("x" * 30), Reply("b", "stop", 10, 1, {}, 8, 2)
-    assert cost_of(spec, counted, worst_case(spec, asked)) == pytest.approx(8 * 0.3 + 2 * 3.75)
-    assert worst_case(spec, asked) == pytest.approx(10 * 3.75)
-    assert cost_of(spec, Reply("b", "stop"), worst_case(spec, asked)) == worst_case(spec, asked)
+    assert spec.cost_of(counted, spec.worst_case(asked)) == pytest.approx(8 * 0.3 + 2 * 3.75)
+    assert spec.worst_case(asked) == pytest.approx(10 * 3.75)
+    assert spec.cost_of(Reply("b", "stop"), 7.0) == 7.0
 
 
 # The ledger

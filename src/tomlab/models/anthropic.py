@@ -35,7 +35,7 @@ class Anthropic(Remote):
         # Not an argument of the client, yet part of the protocol for models that take it.
         warmth = {} if degrees is None else {"temperature": degrees}
         return {
-            "messages": _cached_prefix(request, spec.prompt_caching),
+            "messages": _cached_prefix(request),
             "max_tokens": self.limit(request),
             "system": "\n\n".join(system) if system else None,
             "thinking": spec.thinking,
@@ -58,10 +58,10 @@ class Anthropic(Remote):
         return reply(text, answer.stop_reason, _FINISH, counts, origin | thinking(*thought))
 
 
-def _cached_prefix(request: Request, caching: bool) -> list[dict]:
+def _cached_prefix(request: Request) -> list[dict]:
     """The messages but the system's; a long shared prefix is a block of its own, to be cached."""
     *earlier, last = (m for m in request.messages if m["role"] != "system")
-    if not caching or len(request.shared_prefix) < CACHED_CHARACTERS:
+    if len(request.shared_prefix) < CACHED_CHARACTERS:
         return [*earlier, last]
     rest = {"type": "text", "text": last["content"].removeprefix(request.shared_prefix)}
     kept = {"type": "text", "text": request.shared_prefix, "cache_control": {"type": "ephemeral"}}

@@ -19,11 +19,18 @@ from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers, batch_files, batches
-from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
+from tomlab.models import answers, batches
 from tomlab.models.providers import by_prefix, provider
-from tomlab.models.replies import FilteredError, redacted, without_key
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.replies import FilteredError, redacted
+from tomlab.models.specs import (
+    UNLIMITED,
+    Limits,
+    ModelSpec,
+    Reply,
+    Request,
+    Response,
+    prompt_tokens,
+)
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
@@ -104,7 +111,7 @@ class _Run:
     async def ask(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, in the way that the model declares."""
         if (batch := getattr(self.model, "batch", None)) and batch.to == "files":
-            batch_files.ask(self, missing)
+            batches.ask_by_files(self, missing)
             return
         # The original stream: notebooks' outputs stay free of bars, terminals show them.
         stream = sys.__stderr__ or sys.stderr
@@ -137,12 +144,6 @@ class _Run:
             f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
-    def read(self, said: Any) -> Reply:
-        """The reply in what came for a request by a batch. Errors: what came in its place."""
-        if isinstance(said, Exception):
-            raise said
-        return without_key(self.adapter.read(said), self.adapter.secret)
-
     def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
         """Store and book one answer. worst: the most that it might cost. Errors: `StoreError`."""
         answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
@@ -158,7 +159,7 @@ class _Run:
 
     def _book(self, reply: Reply, worst: float) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
-        cost = cost_of(self.model, reply, worst)
+        cost = self.model.cost_of(reply, worst)
         self.failures_in_a_row = 0
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
@@ -180,7 +181,7 @@ class _Run:
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
     model, limiters = run.model, _limiters(run.model, missing)
-    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
+    together = model.provider != "openai"  # whose vendor finds prefixes by itself
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
@@ -216,9 +217,10 @@ async def _hold(store: Store) -> None:
 
 
 def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
-    """The model's rate limits, each with what a request counts for."""
-    limiters = []
-    for option, weigh in {"requests": lambda _: 1, "tokens": tokens_a_minute}.items():
+    """The model's rate limits, each with what a request counts for: tokens at its limit."""
+    limiters, weights = [], {"requests": lambda _: 1}
+    weights["tokens"] = lambda asked: prompt_tokens(asked) + (asked.max_tokens or UNLIMITED)
+    for option, weigh in weights.items():
         if rate := getattr(model, f"{option}_per_minute", None):
             # Room for the largest request: a minute's worth would go out at once.
             room = max(map(weigh, missing.values()))
@@ -232,7 +234,7 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -
         for key, request in chain.from_iterable(handed):
             for limiter, weigh in limiters:
                 await limiter.acquire(weigh(request))
-            worst = worst_case(run.model, request)
+            worst = run.model.worst_case(request)
             if await _affords(run, worst):
                 await _one(run, key, request, worst)
             if run.stopped:
@@ -261,7 +263,7 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     """Ask for one answer and keep it. Errors: `StoreError`."""
     start = time.monotonic()
     try:
-        reply = without_key(await run.adapter.send(request), run.adapter.secret)
+        reply = await run.adapter.send(request)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's

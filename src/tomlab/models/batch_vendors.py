@@ -1,7 +1,5 @@
 """The vendors' batches through their own clients: OpenAI's Batch API, Anthropic's Message Batches.
-
-A request goes by its key, the batch's `custom_id`. Results are read line by line, by bytes: the
-clients' own readers end at the first broken line.
+A request goes by its key, the batch's `custom_id`.
 """
 
 import json
@@ -11,8 +9,8 @@ from typing import Any
 
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, Told, from_json
-from tomlab.models.specs import Request
+from tomlab.models.replies import FilteredError, Told, form_of, from_json
+from tomlab.models.specs import Reply, Request
 
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 CANCELLED = "was cancelled at the vendor"
@@ -27,23 +25,19 @@ class LineError(Exception):
 
 
 class Batches:
-    """What the vendors' batches are alike in. Each adds `most` and `most_bytes`, the limits of one
-    batch, and what follows from its client's types.
-
-    entry: the part of a batch that asks one request, as the client would ask it by itself; create:
-    makes a batch and gives its id, without retries, which might make a second one.
+    """What the vendors' batches share. Each adds `most` and `most_bytes`, the limits of one batch;
+    entry: the part of a batch that asks one request; create: makes a batch and gives its id,
+    without retries, which might make a second one; ended: None while a batch is under way, then ""
+    or why it was ended; files: its results; answer: what came for one request.
     """
 
     def __init__(self, adapter: Remote):
         self.adapter = adapter
 
-    async def look(self, batch: str) -> str | None:
-        """None while a batch is under way, then "" or why it was ended."""
-        return self.ended(await self.batches.retrieve(batch))
-
-    async def results(self, batch: str) -> AsyncIterator[tuple[str, Any]]:
-        """Of a batch that is over, each key with the answer or the error in its place."""
-        for file in self.files(await self.batches.retrieve(batch)):
+    async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
+        """Of a batch that is over, each key with the reply or the error in its place."""
+        # By bytes: the clients' own readers end at the first broken line.
+        for file in self.files(batch):
             async with file as content:
                 rest = b""
                 async for chunk in content.iter_bytes():
@@ -53,13 +47,16 @@ class Batches:
                 if rest.strip():
                     yield self.read(rest)
 
-    def read(self, line: bytes) -> tuple[str, Any]:
+    def read(self, line: bytes) -> tuple[str, Reply | Exception]:
         """One line of results; a broken one has the key ""."""
+        key = ""
         try:
             told = from_json(line)
-            return str(told.custom_id), self.answer(told)
-        except (ValueError, TypeError, AttributeError):
-            return "", LineError("a broken line among a batch's results")
+            with form_of(told):
+                key = str(told.custom_id)
+                return key, self.adapter.reply(self.answer(told))
+        except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
+            return key, error
 
     async def find(self, keys: Collection[str], since: float, known: Collection[str]) -> str | None:
         """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
@@ -77,7 +74,7 @@ class Batches:
             if self.ended(found) is None:
                 told = ""
                 continue
-            async for key, _ in self.results(found.id):
+            async for key, _ in self.results(found):
                 if key in keys:
                     return found.id
                 if key:
@@ -129,8 +126,8 @@ class OpenAIBatches(Batches):
             return response.body
         said = _said(told.error or response.body)
         if said.startswith("content_filter"):  # the error's code
-            return FilteredError(said)
-        return LineError(f"{status}: {said}" if status else said, passes(status))
+            raise FilteredError(said)
+        raise LineError(f"{status}: {said}" if status else said, passes(status))
 
 
 class AnthropicBatches(Batches):
@@ -165,7 +162,7 @@ class AnthropicBatches(Batches):
         if result.type == "succeeded":
             return result.message
         error = (result.error or Told()).error or Told()
-        return LineError(_said(error) or result.type, error.type != "invalid_request_error")
+        raise LineError(_said(error) or result.type, error.type != "invalid_request_error")
 
 
 def parts(

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from tomlab.errors import InputError
-from tomlab.models.replies import FilteredError, from_json, redacted
+from tomlab.models.replies import FilteredError, from_json, redacted, without_key
 from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Reply, Request
 
 Payload = dict[str, Any]
@@ -39,9 +39,9 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
 
 
 class Remote:
-    """What the adapters of remote providers are alike in. Each adds its protocol: the `body`, whose
-    fields are None where nothing is sent; the `path` of the endpoint; and how to `read` the reply
-    in what came, by `from_json`. Answers in the store need neither key nor client.
+    """What the adapters of remote providers share. Each adds its protocol: the `body`, whose fields
+    are None where nothing is sent; the `path` of the endpoint; and how to `read` the reply in what
+    came, by `from_json`. Answers in the store need neither key nor client.
     """
 
     sdk: ModuleType
@@ -73,10 +73,10 @@ class Remote:
         """One answer. Errors: those of `read` and of the client."""
         sdk = self.sdk
         try:
-            # Not by the method of its name, which goes through the types of all that is sent and
-            # comes back: as much work as the rest.
+            # The client's typed methods check all that is sent and comes back, which takes as long
+            # as the rest.
             text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
-            return self.read(from_json(text))
+            return self.reply(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
@@ -85,6 +85,10 @@ class Remote:
             # By aiohttp, whatever breaks a connection is one; the cause tells what did.
             said = f"Connection lost: {error.__cause__ or error}"
             raise sdk.APIConnectionError(message=said, request=error.request) from None
+
+    def reply(self, told: Any) -> Reply:
+        """The reply in what came, without the key. Errors: those of `read`."""
+        return without_key(self.read(told), self.secret)
 
     def limit(self, request: Request) -> int | None:
         """The limit to send, with room to think."""
@@ -98,7 +102,7 @@ class Remote:
 
     async def check(self) -> None:
         """By the list of models, which costs nothing: is the server there, the key good, the model
-        known, be it as an alias? A server without a list is taken on trust.
+        known, if only as an alias? A server without a list is taken on trust.
         """
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
@@ -115,8 +119,7 @@ class Remote:
             return
         where, known, address = f"models.{spec.name}", [], self.client.base_url
         try:
-            listed = [model.id async for model in self.client.models.list()]
-            known = sorted(name for name in listed if isinstance(name, str))
+            known = sorted([m.id async for m in self.client.models.list() if isinstance(m.id, str)])
             if known and spec.model not in known:
                 await self.client.models.retrieve(spec.model)
         except sdk.APIConnectionError as error:

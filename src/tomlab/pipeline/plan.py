@@ -21,9 +21,8 @@ from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
-from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
 from tomlab.models.providers import provider
-from tomlab.models.specs import ModelSpec, Reply
+from tomlab.models.specs import CHARS_PER_TOKEN, UNLIMITED, ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
 from tomlab.pipeline.settings import EVALUATION, read_by_stages
