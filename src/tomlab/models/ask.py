@@ -1,7 +1,5 @@
-"""Asking models: one entry, `ask`, that answers from the response store and asks for the rest.
-
-Whatever kills a run, every answer that arrived is in the store; running again asks only for what
-is missing.
+"""Asking models: `ask` answers from the response store and asks for the rest. Whatever kills a run,
+every answer that arrived is in the store.
 """
 
 import asyncio
@@ -22,19 +20,11 @@ from tomlab.errors import InputError
 from tomlab.models import answers, batches
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
-from tomlab.models.specs import (
-    UNLIMITED,
-    Limits,
-    ModelSpec,
-    Reply,
-    Request,
-    Response,
-    prompt_tokens,
-)
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
-LOOK = 0.5  # seconds after which we look what other requests under way have brought
+LOOK = 0.5  # seconds between looks at what other requests under way have brought
 
 
 async def ask(
@@ -47,16 +37,15 @@ async def ask(
 ) -> list[Response]:
     """Answer `requests` by `model`, in their order.
 
-    Answers come from the store where the very same request was answered before, then from the kept
-    ones in `limits.answers`; the others are asked once each, with the concurrency and rates that
-    the model declares, and stored one by one. What another process asks at the same store is waited
-    for. A request that fails, or whose answer the vendor filters, becomes a `Response` with an
-    `error`, which is not stored: it is asked again next time.
+    Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
+    once each, with the concurrency and rates of the model's entry, and stored one by one. What
+    another process asks at the same store is waited for. A request that fails, or whose answer the
+    vendor filters, becomes a `Response` with an `error`, which is not stored.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
     missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
-    limit is reached, the server turns us away for good, or `limits.give_up_after` requests fail in
-    a row; what is under way then is waited for, as it is paid. `StoreError` from the store.
+    limit is reached or `limits.give_up_after` requests fail in a row; what is under way then is
+    waited for, as it is paid. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(adapter.payload(request)) for request in requests]
@@ -80,14 +69,14 @@ async def ask(
 
 def _check(run: "_Run", missing: Collection[Request]) -> None:
     """Errors: `InputError` where the limits forbid to ask for what is missing."""
-    where, limits = f"models.{run.model.name}", run.limits
-    if limits.ask == "never":
+    where, model = f"models.{run.model.name}", run.model
+    if run.limits.ask == "never":
         purposes = Counter(request.purpose or "asked" for request in missing)
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    is_vendors = run.model.provider != "embedded" and run.model.base_url is None
-    if limits.max_cost_usd is not None and is_vendors and run.model.price is None:
+    is_vendors = model.provider != "embedded" and model.base_url is None
+    if run.limits.max_cost_usd is not None and is_vendors and model.price is None:
         expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
         raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
 
@@ -117,8 +106,8 @@ class _Run:
         stream = sys.__stderr__ or sys.stderr
         try:
             await self.adapter.check()
-            shown = {"file": stream, "mininterval": 0.5 if stream.isatty() else 15}
-            shown |= {"disable": not progress, "desc": self.model.name, "unit": "answer"}
+            shown = {"file": stream, "disable": not progress, "desc": self.model.name}
+            shown |= {"mininterval": 0.5 if stream.isatty() else 15}
             with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
                 await (batches.ask if batch else _one_by_one)(self, missing, bar)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
@@ -181,7 +170,6 @@ class _Run:
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
     model, limiters = run.model, _limiters(run.model, missing)
-    together = model.provider != "openai"  # whose vendor finds prefixes by itself
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
@@ -191,10 +179,10 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
                 bar.update()
             missing = {key: request for key, request in missing.items() if key not in run.done}
             asked = {key: request for key, request in missing.items() if key in ours}
-            # What shares a prefix goes to one worker if the prefix is then worked out once, by one
-            # engine or before the vendor's cache is asked for it.
+            # What shares a prefix goes to one worker, so that the prefix is worked out once; not at
+            # OpenAI's, who promises nothing.
             groups = by_prefix(asked)
-            if not together:
+            if model.provider == "openai":
                 groups = [[entry] for group in groups for entry in group]
             handed = iter(groups)
             async with asyncio.TaskGroup() as group:
@@ -218,9 +206,8 @@ async def _hold(store: Store) -> None:
 
 def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
     """The model's rate limits, each with what a request counts for: tokens at its limit."""
-    limiters, weights = [], {"requests": lambda _: 1}
-    weights["tokens"] = lambda asked: prompt_tokens(asked) + (asked.max_tokens or UNLIMITED)
-    for option, weigh in weights.items():
+    limiters = []
+    for option, weigh in {"requests": lambda _: 1, "tokens": lambda r: r.most_tokens}.items():
         if rate := getattr(model, f"{option}_per_minute", None):
             # Room for the largest request: a minute's worth would go out at once.
             room = max(map(weigh, missing.values()))
@@ -246,9 +233,8 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -
 
 
 async def _affords(run: _Run, cost: float) -> bool:
-    """Whether the cost limit admits one more request, which is reserved then. What is under way,
-    here and elsewhere, is reckoned at its worst: near the limit this waits for it to come in
-    cheaper.
+    """Whether the cost limit admits one more request, which is reserved then. What is under way
+    counts at its worst: near the limit this waits for it to come in cheaper.
     """
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
@@ -267,9 +253,7 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
-        if isinstance(error, run.adapter.fatal):
-            run.stopped = f"turned away with {failed.error}; check its base_url, model and key"
-        elif run.failures_in_a_row >= run.limits.give_up_after:
+        if run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
             run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:

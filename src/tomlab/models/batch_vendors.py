@@ -17,11 +17,11 @@ CANCELLED = "was cancelled at the vendor"
 
 
 class LineError(Exception):
-    """What a vendor said in place of one answer. passes: whether asking again may fare better."""
+    """What a vendor said in place of one answer, for good."""
 
-    def __init__(self, said: str, passes: bool = True):
-        super().__init__(said)
-        self.passes = passes
+
+class PassingError(LineError):
+    """The same, where asking again may fare better."""
 
 
 class Batches:
@@ -62,12 +62,12 @@ class Batches:
         """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
         while that can't be told. since: when its making began; known: ids of others.
 
-        The key of any of its results proves a batch to be ours or rules it out. Until one that may
-        be ours has results nothing is asked again: waiting costs time alone.
+        Any of its results tells whether a batch is ours; until it has some, nothing is asked again.
         """
         told = None
         async for found in self.batches.list(limit=100):  # the newest first
-            if self.made(found) < since - SKEW:
+            made = found.created_at  # seconds at OpenAI
+            if (made if isinstance(made, int) else made.timestamp()) < since - SKEW:
                 break
             if found.id in known:
                 continue
@@ -98,15 +98,9 @@ class OpenAIBatches(Batches):
     async def create(self, entries: Collection[Payload]) -> str:
         client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
         uploaded = await client.files.create(file=file, purpose="batch")
-        made = await client.with_options(max_retries=0).batches.create(
-            endpoint=f"/v1{self.adapter.path}",
-            completion_window="24h",
-            input_file_id=uploaded.id,
-        )
-        return made.id
-
-    def made(self, found: Any) -> float:
-        return found.created_at
+        asked = {"endpoint": f"/v1{self.adapter.path}", "input_file_id": uploaded.id}
+        once = client.with_options(max_retries=0).batches
+        return (await once.create(completion_window="24h", **asked)).id
 
     def ended(self, found: Any) -> str | None:
         if found.status == "failed":
@@ -121,17 +115,17 @@ class OpenAIBatches(Batches):
 
     def answer(self, told: Any) -> Any:
         response = told.response or Told()
-        status = response.status_code
-        if status == 200 and not told.error:
+        if (status := response.status_code) == 200 and not told.error:
             return response.body
         said = _said(told.error or response.body)
         if said.startswith("content_filter"):  # the error's code
             raise FilteredError(said)
-        raise LineError(f"{status}: {said}" if status else said, passes(status))
+        fault = PassingError if passes(status) else LineError
+        raise fault(f"{status}: {said}" if status else said)
 
 
 class AnthropicBatches(Batches):
-    """The same of batches that carry their requests and give one list of results."""
+    """Batches that carry their requests and give one list of results."""
 
     most, most_bytes = 100_000, 256_000_000
 
@@ -146,9 +140,6 @@ class AnthropicBatches(Batches):
         once = self.adapter.client.with_options(max_retries=0).messages.batches
         return (await once.create(requests=entries)).id
 
-    def made(self, found: Any) -> float:
-        return found.created_at.timestamp()
-
     def ended(self, found: Any) -> str | None:
         if found.processing_status != "ended":
             return None
@@ -162,7 +153,8 @@ class AnthropicBatches(Batches):
         if result.type == "succeeded":
             return result.message
         error = (result.error or Told()).error or Told()
-        raise LineError(_said(error) or result.type, error.type != "invalid_request_error")
+        fault = LineError if error.type == "invalid_request_error" else PassingError
+        raise fault(_said(error) or result.type)
 
 
 def parts(

@@ -26,14 +26,7 @@ from filelock import AsyncFileLock
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models.batch_vendors import (
-    AnthropicBatches,
-    LineError,
-    OpenAIBatches,
-    jsonl,
-    parts,
-    passes,
-)
+from tomlab.models import batch_vendors as vendors
 from tomlab.models.replies import FilteredError, MalformedReplyError
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
@@ -114,21 +107,29 @@ async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for all that is missing in batches, until every request has an answer or an error. run:
     the call of `ask` that this is part of, which is told what came and why it stops.
     """
-    asking, poll = _Asking(run, missing, bar), run.model.batch.poll
+    asking, poll, faults = _Asking(run, missing, bar), run.model.batch.poll, 0
     lock = AsyncFileLock(
         f"{asking.ledger.path}.lock", poll_interval=min(poll, 1), run_in_executor=False
     )
     try:
-        while asking.waiting:
-            async with lock:
-                fault = await asking.step()
-            if fault:
-                run.stopped = run.stopped or fault + asking.left()
-            if run.stopped or not asking.waiting:
-                return
+        while asking.waiting and not run.stopped:
+            try:
+                async with lock:
+                    await asking.step()
+                faults = 0
+            except InputError as error:
+                run.stopped = run.stopped or f"{error}{asking.left()}"
+            except Exception as error:  # noqa: BLE001 - what is under way must not be lost
+                faults += 1
+                said = run.describe(error) + asking.left()
+                if not vendors.passes(getattr(error, "status_code", None)):
+                    run.stopped = f"the vendor refused with {said}"
+                elif faults >= run.limits.give_up_after:
+                    run.stopped = f"{faults} calls failed in a row, the last with {said}"
             said = f"{len(asking.open)} batches under way, {run.spent_so_far()}"
             bar.set_postfix_str(said, refresh=False)
-            await asyncio.sleep(poll)
+            if asking.waiting and not run.stopped:
+                await asyncio.sleep(poll)
     except asyncio.CancelledError:
         run.stopped = f"stopped{asking.left()}; answers go to {run.store.path}"
         raise
@@ -140,11 +141,10 @@ class _Asking:
     def __init__(self, run: Any, missing: Mapping[str, Request], bar: tqdm):
         self.run, self.waiting, self.bar, self.options = run, dict(missing), bar, run.model.batch
         openai = run.model.provider == "openai"
-        self.vendor = (OpenAIBatches if openai else AnthropicBatches)(run.adapter)
+        self.vendor = (vendors.OpenAIBatches if openai else vendors.AnthropicBatches)(run.adapter)
         self.ledger = Ledger(run.store)
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find
         self.failed = Counter[str]()  # by key: in how many batches
-        self.faults = 0  # steps that failed in a row
 
     @property
     def open(self) -> list[Batch]:
@@ -159,25 +159,8 @@ class _Asking:
         goes_on = f"; {count:,} requests in {len(left)} batches go on at the vendor"
         return f"{goes_on} ({self.ledger.path}); the next run takes them up"
 
-    async def step(self) -> str:
-        """Store what came back, and send what waits and is in no batch; why the run has to stop. A
-        fault that passes is borne `limits.give_up_after` times in a row.
-        """
-        try:
-            await self._step()
-            self.faults = 0
-        except InputError as error:
-            return str(error)
-        except Exception as error:  # noqa: BLE001 - what is under way must not be lost
-            self.faults += 1
-            said = self.run.describe(error)
-            if not passes(getattr(error, "status_code", None)):
-                return f"the vendor refused with {said}"
-            if self.faults >= self.run.limits.give_up_after:
-                return f"{self.faults} calls failed in a row, the last with {said}"
-        return ""
-
-    async def _step(self) -> None:
+    async def step(self) -> None:
+        """Store what came back, and send what waits and is in no batch."""
         for key, reply in self.run.store.replies(self.waiting).items():  # by other processes
             self._over(Response(key, reply, cached=True))
         for batch in self.open:
@@ -187,7 +170,7 @@ class _Asking:
                 return
         under_way = {key for batch in self.open for key in batch.keys}
         free = {key: request for key, request in self.waiting.items() if key not in under_way}
-        for part in parts(self.vendor, free, self.options.requests):
+        for part in vendors.parts(self.vendor, free, self.options.requests):
             if len(self.open) == self.options.at_once or not await self._make(part):
                 return
 
@@ -242,7 +225,7 @@ class _Asking:
                 self._take(batch, key, said)
                 left.remove(key)
         for key in left:
-            self._take(batch, key, LineError("no result came back"))
+            self._take(batch, key, vendors.PassingError("no result came back"))
         if ended:
             self.run.stopped = f"batch {batch.id} {ended}"
         return True
@@ -256,7 +239,7 @@ class _Asking:
             self._over(run.keep(key, json.loads(sent), said, seconds, worst))
             return
         self.failed[key] += 1
-        again = isinstance(said, MalformedReplyError) or getattr(said, "passes", False)
+        again = isinstance(said, MalformedReplyError | vendors.PassingError)
         if key in self.waiting and not (again and self.failed[key] < ROUNDS):
             self._over(run.fail(key, said, worst))
 
@@ -267,7 +250,10 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     """
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
-    vendor, folder = OpenAIBatches(run.adapter), run.store.path.parent / "batches" / run.model.name
+    vendor, folder = (
+        vendors.OpenAIBatches(run.adapter),
+        run.store.path.parent / "batches" / run.model.name,
+    )
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for path in sorted(folder.glob("*.out.jsonl")):
@@ -296,7 +282,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
 
 
 def _write(
-    run: Any, vendor: OpenAIBatches, left: Mapping[str, Request], folder: Path
+    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path
 ) -> dict[Path, int]:
     """The files that hold what is left, with how many requests each; those that wait stay as they
     are, and those of which something was answered go.
@@ -310,11 +296,11 @@ def _write(
         elif keys & new.keys():
             waiting[path] = len(keys)
             new = {key: request for key, request in new.items() if key not in keys}
-    for part in parts(vendor, new, run.model.batch.requests):
+    for part in vendors.parts(vendor, new, run.model.batch.requests):
         hashed = sha256("".join(part).encode()).hexdigest()[:10]
         path = folder / f"{(stage() or 'asked').replace('/', '-')}-{hashed}.in.jsonl"
         partial = path.with_suffix(".partial")
-        partial.write_bytes(jsonl(part.values()))
+        partial.write_bytes(vendors.jsonl(part.values()))
         partial.replace(path)
         waiting[path] = len(part)
     return dict(sorted(waiting.items()))

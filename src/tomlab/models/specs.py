@@ -17,6 +17,7 @@ from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS, from_root
 
 PROTOCOL = "protocol"
+FILTERED = "filtered"  # the reason why an answer ended, where a vendor's filter took it away
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
 UNLIMITED = 4096  # tokens that an answer without a limit counts for, in cost and tokens a minute
 # What of an entry changes no answer: how fast and with which key it is asked.
@@ -61,12 +62,22 @@ class Request:
     schema: Mapping[str, Any] | None = None
     purpose: str = ""
 
+    @property
+    def prompt_tokens(self) -> float:
+        """An estimate by characters."""
+        return sum(len(message["content"]) for message in self.messages) / CHARS_PER_TOKEN
+
+    @property
+    def most_tokens(self) -> float:
+        """The same with an answer at its limit."""
+        return self.prompt_tokens + (self.max_tokens or UNLIMITED)
+
 
 @dataclass(frozen=True)
 class Reply:
     """What a provider made of one request. finish_reason: stop, length, refusal or other; origin:
-    `engine` and `processor`, or `model`, `fingerprint` and `thinking` by the vendor's word; cached
-    and written tokens: of the prompt's, those read from and written to a vendor's cache.
+    `engine` and `processor`, or `model` and `fingerprint` by the vendor's word; cached and written
+    tokens: of the prompt's, those read from and written to a vendor's cache.
     """
 
     text: str
@@ -150,7 +161,7 @@ class _Spec(params.Section):
         """US dollars that a request with a limit may cost at most; 0 without a price."""
         if self.price is None:
             return 0.0
-        prompt, batched = prompt_tokens(request), bool(getattr(self, "batch", False))
+        prompt, batched = request.prompt_tokens, bool(getattr(self, "batch", False))
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
         # All of the prompt may be written to the vendor's cache.
         ways = (self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
@@ -226,11 +237,6 @@ class BaselineModel(_Spec):
 ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
 _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
-
-
-def prompt_tokens(request: Request) -> float:
-    """An estimate by characters."""
-    return sum(len(message["content"]) for message in request.messages) / CHARS_PER_TOKEN
 
 
 def is_sampled(spec: ModelSpec) -> bool:

@@ -179,7 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
         content, limits = settings.check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, store, limits.answers), store.spent()
+            table, spent = plan(content, names, store, limits.answers), sum(store.spending()[:2])
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1
