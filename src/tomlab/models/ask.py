@@ -169,7 +169,12 @@ class _Run:
 
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    model, limiters = run.model, _limiters(run.model, missing)
+    model, limiters = run.model, []  # rate limits, each with what a request counts for
+    for option, weigh in {"requests": lambda _: 1, "tokens": lambda r: r.most_tokens}.items():
+        if rate := getattr(model, f"{option}_per_minute", None):
+            # Room for the largest request: a minute's worth would go out at once.
+            room = max(map(weigh, missing.values()))
+            limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
@@ -179,8 +184,7 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
                 bar.update()
             missing = {key: request for key, request in missing.items() if key not in run.done}
             asked = {key: request for key, request in missing.items() if key in ours}
-            # What shares a prefix goes to one worker, so that the prefix is worked out once; not at
-            # OpenAI's, who promises nothing.
+            # What shares a prefix goes to one worker where that has the prefix worked out once.
             groups = by_prefix(asked)
             if model.provider == "openai":
                 groups = [[entry] for group in groups for entry in group]
@@ -204,17 +208,6 @@ async def _hold(store: Store) -> None:
             store.hold()
 
 
-def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
-    """The model's rate limits, each with what a request counts for: tokens at its limit."""
-    limiters = []
-    for option, weigh in {"requests": lambda _: 1, "tokens": lambda r: r.most_tokens}.items():
-        if rate := getattr(model, f"{option}_per_minute", None):
-            # Room for the largest request: a minute's worth would go out at once.
-            room = max(map(weigh, missing.values()))
-            limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
-    return limiters
-
-
 async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
     """Ask what is handed out, until there is nothing left or the run stops."""
     try:
@@ -233,8 +226,8 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -
 
 
 async def _affords(run: _Run, cost: float) -> bool:
-    """Whether the cost limit admits one more request, which is reserved then. What is under way
-    counts at its worst: near the limit this waits for it to come in cheaper.
+    """Whether the cost limit admits one more request, which is then reserved. Near the limit this
+    waits for what is under way to come in cheaper than it might.
     """
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()

@@ -5,6 +5,7 @@ A request goes by its key, the batch's `custom_id`.
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from tomlab.models.providers import by_prefix
@@ -26,6 +27,7 @@ class PassingError(LineError):
 
 class Batches:
     """What the vendors' batches share. Each adds `most` and `most_bytes`, the limits of one batch;
+    of: the batches of a client;
     entry: the part of a batch that asks one request; create: makes a batch and gives its id,
     without retries, which might make a second one; ended: None while a batch is under way, then ""
     or why it was ended; files: its results; answer: what came for one request.
@@ -33,6 +35,10 @@ class Batches:
 
     def __init__(self, adapter: Remote):
         self.adapter = adapter
+
+    @property
+    def batches(self) -> Any:
+        return self.of(self.adapter.client)
 
     async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
         """Of a batch that is over, each key with the reply or the error in its place."""
@@ -85,11 +91,7 @@ class Batches:
 class OpenAIBatches(Batches):
     """Files of requests, which a batch turns into a file of answers and one of errors."""
 
-    most, most_bytes = 50_000, 200_000_000
-
-    @property
-    def batches(self) -> Any:
-        return self.adapter.client.batches
+    most, most_bytes, of = 50_000, 200_000_000, attrgetter("batches")
 
     def entry(self, key: str, request: Request) -> Payload:
         url, body = f"/v1{self.adapter.path}", self.adapter.wire(request)
@@ -99,7 +101,7 @@ class OpenAIBatches(Batches):
         client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
         uploaded = await client.files.create(file=file, purpose="batch")
         asked = {"endpoint": f"/v1{self.adapter.path}", "input_file_id": uploaded.id}
-        once = client.with_options(max_retries=0).batches
+        once = self.of(client.with_options(max_retries=0))
         return (await once.create(completion_window="24h", **asked)).id
 
     def ended(self, found: Any) -> str | None:
@@ -127,17 +129,13 @@ class OpenAIBatches(Batches):
 class AnthropicBatches(Batches):
     """Batches that carry their requests and give one list of results."""
 
-    most, most_bytes = 100_000, 256_000_000
-
-    @property
-    def batches(self) -> Any:
-        return self.adapter.client.messages.batches
+    most, most_bytes, of = 100_000, 256_000_000, attrgetter("messages.batches")
 
     def entry(self, key: str, request: Request) -> Payload:
         return {"custom_id": key, "params": self.adapter.wire(request)}
 
     async def create(self, entries: Collection[Payload]) -> str:
-        once = self.adapter.client.with_options(max_retries=0).messages.batches
+        once = self.of(self.adapter.client.with_options(max_retries=0))
         return (await once.create(requests=entries)).id
 
     def ended(self, found: Any) -> str | None:

@@ -43,8 +43,8 @@ _LEDGER = {
 
 @dataclass
 class Batch:
-    """A batch under way. local: our own name of it; usd: the most it may cost, which the store has
-    reserved under that name; sent: when its making began; id: the vendor's; keys: its requests.
+    """A batch under way. local: our own name of it; usd: the most it may cost, reserved under that
+    name; sent: when its making began; id: the vendor's; keys: its requests.
     """
 
     local: str
@@ -104,13 +104,12 @@ class Ledger:
 
 
 async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
-    """Ask for all that is missing in batches, until every request has an answer or an error. run:
-    the call of `ask` that this is part of, which is told what came and why it stops.
+    """Ask for all that is missing in batches, until every request has an answer or an error, or
+    `run`, the call of `ask` that this is part of, has to stop.
     """
     asking, poll, faults = _Asking(run, missing, bar), run.model.batch.poll, 0
-    lock = AsyncFileLock(
-        f"{asking.ledger.path}.lock", poll_interval=min(poll, 1), run_in_executor=False
-    )
+    options = {"poll_interval": min(poll, 1), "run_in_executor": False}
+    lock = AsyncFileLock(f"{asking.ledger.path}.lock", **options)
     try:
         while asking.waiting and not run.stopped:
             try:
@@ -140,8 +139,8 @@ class _Asking:
 
     def __init__(self, run: Any, missing: Mapping[str, Request], bar: tqdm):
         self.run, self.waiting, self.bar, self.options = run, dict(missing), bar, run.model.batch
-        openai = run.model.provider == "openai"
-        self.vendor = (vendors.OpenAIBatches if openai else vendors.AnthropicBatches)(run.adapter)
+        kinds = {"openai": vendors.OpenAIBatches, "anthropic": vendors.AnthropicBatches}
+        self.vendor = kinds[run.model.provider](run.adapter)
         self.ledger = Ledger(run.store)
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find
         self.failed = Counter[str]()  # by key: in how many batches
@@ -153,11 +152,9 @@ class _Asking:
 
     def left(self) -> str:
         """What goes on without us."""
-        if not (left := self.open):
-            return ""
-        count = sum(len(batch.keys) for batch in left)
-        goes_on = f"; {count:,} requests in {len(left)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up"
+        sizes = [len(batch.keys) for batch in self.open]
+        goes_on = f"; {sum(sizes):,} requests in {len(sizes)} batches go on at the vendor"
+        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if sizes else ""
 
     async def step(self) -> None:
         """Store what came back, and send what waits and is in no batch."""
@@ -178,10 +175,10 @@ class _Asking:
         """Make one batch of what the cost limit admits at its worst; whether that is all of it.
         Errors: `InputError` where it is none, unless what is under way may come in cheaper.
         """
-        run, limit = self.run, self.run.limits.max_cost_usd
+        run = self.run
         costs = [run.model.worst_case(self.waiting[key]) for key in part]
         sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
-        batch = self.ledger.begin(sent, costs, limit)
+        batch = self.ledger.begin(sent, costs, run.limits.max_cost_usd)
         if batch is None:
             if not (found := run.store.spending()).under_way:
                 said = run.no_more(costs[0], found)
@@ -245,15 +242,13 @@ class _Asking:
 
 
 def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
-    """Take in what was answered since, from every `*.out.jsonl` in `batches/<model>` beside the
-    store, and write the rest there. Errors: `InputError` where any is left.
+    """Take in every `*.out.jsonl` in `batches/<model>` beside the store and write what is left to
+    `*.in.jsonl` there. Errors: `InputError` where anything is left.
     """
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
-    vendor, folder = (
-        vendors.OpenAIBatches(run.adapter),
-        run.store.path.parent / "batches" / run.model.name,
-    )
+    vendor, folder = vendors.OpenAIBatches(run.adapter), run.store.path.parent / "batches"
+    folder /= run.model.name
     folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for path in sorted(folder.glob("*.out.jsonl")):
@@ -284,8 +279,8 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
 def _write(
     run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path
 ) -> dict[Path, int]:
-    """The files that hold what is left, with how many requests each; those that wait stay as they
-    are, and those of which something was answered go.
+    """The files that hold what is left, with how many requests each. Those that wait stay as they
+    are; those of which something was answered go.
     """
     waiting, new = {}, dict(left)
     for path in folder.glob("*.in.jsonl"):

@@ -27,9 +27,8 @@ _REACH = {
 }
 _BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
 _known = params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
-# By benchmark and method.
 _Value = TypeVar("_Value")
-_ByMethod = dict[Annotated[str, _known], dict[str, _Value]]
+_ByMethod = dict[Annotated[str, _known], dict[str, _Value]]  # by benchmark
 _Groups = Annotated[int, Field(ge=0)]
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
 _Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
@@ -142,7 +141,7 @@ class _Spec(params.Section):
     model: str
     # How many whole groups are asked; what is not named is asked in full, 0 leaves a method out.
     groups: _ByMethod[_Groups] = Field({})
-    # The same for other orders and wordings, of those groups, or for either of the two by its name.
+    # The same for other orders and wordings, or for either of the two by its name.
     variants: _ByMethod[_Groups | dict[Literal["reversed", "wordings"], _Groups]] = Field({})
     # Limits of answers in tokens, where they are not the protocol's; None: no limit.
     answer_tokens: _ByMethod[params.Size | None] = Field({})
@@ -168,12 +167,12 @@ class _Spec(params.Section):
         return max(ways)
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
-        """US dollars that an answer cost, None without a price; `worst` where no tokens were
-        counted.
-        """
+        """US dollars that an answer cost, None without a price; `worst` without counted tokens."""
+        if self.price is None:
+            return None
         used = reply.prompt_tokens, reply.completion_tokens
-        if self.price is None or not any(used):
-            return None if self.price is None else worst
+        if not any(used):
+            return worst
         cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
         return self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
 

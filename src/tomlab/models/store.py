@@ -159,8 +159,7 @@ class Store:
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
         """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
-        kept, an earlier one if there was one. Errors: `StoreError`; the answer is then in the
-        folder of temporary files, for whoever opens the store next.
+        kept, the first one. Errors: `StoreError`; the answer is then kept for the next run.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
@@ -215,9 +214,7 @@ class Store:
     # What is under way
 
     def claim(self, keys: Collection[str]) -> set[str]:
-        """Those of the requests that are ours to ask now. Look for replies after this: another
-        process stores them before it lets go.
-        """
+        """Those that are ours to ask now. Look for replies after this, not before."""
         with self.changing() as db:
             db.executemany(
                 "INSERT INTO claims VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
