@@ -124,14 +124,6 @@ def test_limit_counts_what_earlier_runs_spent_and_a_larger_one_goes_on(faulty_se
         assert kept.spending() == (42, 0, 0)
 
 
-def test_failed_request_costs_nothing(faulty_server, store):
-    faulty_server.script = [Act(status=400), GOOD]
-    spec = toy("openai", faulty_server.url, max_concurrency=1, max_retries=0, **DOLLAR_A_TOKEN)
-    answers(questions(2), spec, store, max_cost_usd=17)
-    with Store(store) as kept:
-        assert kept.spending() == (7, 0, 0)
-
-
 def test_two_processes_keep_to_one_limit_and_use_it_up(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
     both = [run_in_a_process(ASKER, faulty_server.url, store, name, 100) for name in ("a", "b")]

@@ -110,10 +110,9 @@ class OpenAIBatches(Batches):
             return "failed: " + "; ".join(str(error.message or error.code) for error in errors[:3])
         return {"completed": "", "expired": "", "cancelled": CANCELLED}.get(found.status)
 
-    def files(self, found: Any) -> list[Any]:
+    def files(self, found: Any) -> Iterator[Any]:
         streamed = self.adapter.client.files.with_streaming_response
-        ids = filter(None, (found.output_file_id, found.error_file_id))
-        return [streamed.content(file) for file in ids]
+        return map(streamed.content, filter(None, (found.output_file_id, found.error_file_id)))
 
     def answer(self, told: Any) -> Any:
         response = told.response or Told()
@@ -143,7 +142,7 @@ class AnthropicBatches(Batches):
             return None
         return CANCELLED if found.cancel_initiated_at else ""
 
-    def files(self, found: Any) -> list[Any]:
+    def files(self, found: Any) -> Iterable[Any]:
         return [self.batches.with_streaming_response.results(found.id)]
 
     def answer(self, told: Any) -> Any:
