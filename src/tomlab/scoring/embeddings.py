@@ -89,6 +89,23 @@ def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
     return [found[key] for key in keys]
 
 
+def keep() -> None:
+    """Add the vectors that were embedded here to those of the data, a file for each weights."""
+    from diskcache import Cache
+
+    KEPT.mkdir(exist_ok=True)
+    with Cache(VECTORS) as cache:
+        for weights in {key.partition("-")[0] for key in cache}:
+            path, every = KEPT / f"{weights}.npz", {}
+            if path.exists():
+                with np.load(path) as content:
+                    every = dict(zip(content["keys"], content["vectors"], strict=True))
+            here = (key for key in cache if key.startswith(weights))
+            every |= {key.encode(): np.frombuffer(cache[key], np.float32) for key in here}
+            keys = sorted(every)
+            np.savez_compressed(path, keys=keys, vectors=[every[key] for key in keys])
+
+
 def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
     """The vectors of texts, or of their tokens, by the encoder."""
     import openai  # slow to import, and most who import this never embed
