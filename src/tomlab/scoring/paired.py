@@ -152,7 +152,7 @@ def _rows(side: Found) -> pd.DataFrame:
 
 def _sums(side: Found, rows: pd.DataFrame) -> pd.DataFrame:
     if not isinstance(side, Series):
-        return side.settle(side.sums(rows))
+        return side.sums(rows)
     return rows.groupby("group", sort=False)["value"].agg(["sum", "count"])
 
 
