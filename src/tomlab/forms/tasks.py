@@ -25,8 +25,8 @@ FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 def sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
-    tasks = globals()[form["tasks"]](paths.user_file(Path(results) / form["from"]), form)
-    return Sheet(paths.user_file(file(name, params.load())), schema(name), tasks, who, form)
+    tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]), form)
+    return Sheet(paths.user_path(file(name, params.load())), schema(name), tasks, who, form)
 
 
 def file(name: str, content: dict[str, Any]) -> str:

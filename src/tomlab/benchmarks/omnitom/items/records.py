@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from tomlab import paths
 from tomlab.errors import InputError, refuse
+from tomlab.paths import there
 from tomlab.records.files import (
     complaint,
     is_text,
@@ -134,7 +134,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     stories, problems = [], []
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
-        if paths.kind(path) != "file":
+        if there(path) is None:
             problems.append(f"{path.name}: no such file")
             continue
         lines, odd = _json_lines(path, nan=True)

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Self
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
-from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError, refuse
 from tomlab.params import fits
@@ -80,7 +79,7 @@ def _lines(
     source: Path | str, config: str, revision: str | None
 ) -> tuple[list[tuple[int, Any]], list[str]]:
     """The rows of a config by their number, and what is wrong with lines that are none."""
-    if paths.kind(source) == "folder":
+    if Path(source).is_dir():
         return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
     import datasets  # takes seconds
 
