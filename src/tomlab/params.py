@@ -50,8 +50,7 @@ def matches(pattern: str, expected: str) -> AfterValidator:
 def _registered(name: str, info: pydantic.ValidationInfo) -> str:
     """A name under `models`, which is the context of the validation where that is known."""
     if info.context is not None and name not in info.context:
-        known = ", ".join(map(str, info.context))
-        raise ValueError(f"no model {name!r} under `models`; there are: {known}")
+        raise ValueError(f"expected a name under `models`: {', '.join(map(str, info.context))}")
     return name
 
 
@@ -203,18 +202,7 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     except pydantic.ValidationError as error:
         found = error.errors()
     # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
-    return refuse([_said(case) for case in found], where)
-
-
-def _said(case: Mapping[str, Any]) -> str:
-    """One error of pydantic's in words, without a whole section or what may be a key."""
-    message = case["msg"].removeprefix("Value error, ")
-    if case["type"] == "union_tag_invalid":  # whose message quotes what was found
-        tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
-        message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
-    untold = isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
-    told = "" if untold else f", found {shown(case['input'])}"
-    return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"
+    return refuse([complaint(case) for case in found], where)
 
 
 def shown(value: Any) -> str:
@@ -224,3 +212,28 @@ def shown(value: Any) -> str:
 
 def _without_key(text: str) -> str:
     return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
+
+
+_EXPECTED = {
+    "missing": "a value",
+    "extra_forbidden": "no such field",
+    "model_type": "an object",
+    "int_type": "an integer",
+    "list_type": "a list",
+    "string_type": "text",
+    "string_pattern_mismatch": "some text",
+}
+
+
+def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
+    """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
+    kind, place, value = case["type"], ".".join(map(str, case["loc"])), case["input"]
+    said = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    said = f"expected {_EXPECTED[kind]}" if kind in _EXPECTED else said
+    found = f"found {'nothing' if kind == 'missing' else show(value)}, "
+    if kind == "union_tag_invalid":  # whose message quotes what was found
+        found = f"found {show(case['ctx']['tag'])} as {case['ctx']['discriminator']}, "
+        said = f"expected one of {case['ctx']['expected_tags']}"
+    elif (kind == "value_error" and isinstance(value, dict)) or "key" in str(case["loc"][-1:]):
+        found = ""  # a whole section, or what may be a key
+    return f"field {place}: {found}{said}" if place else f"{found}{said}"

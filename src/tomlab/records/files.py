@@ -176,7 +176,7 @@ def _listed(allowed: Collection) -> str:
     return ", ".join(map(str, allowed))
 
 
-# JSON and what pydantic says of it
+# JSON
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
@@ -210,29 +210,6 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: not JSON ({error})")
     return found, problems
-
-
-_EXPECTED = {
-    "missing": "a value",
-    "extra_forbidden": "no such field",
-    "model_type": "an object",
-    "int_type": "an integer",
-    "list_type": "a list",
-    "string_type": "text",
-    "string_pattern_mismatch": "some text",
-}
-
-
-def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
-    """One error of pydantic's in words: field, found and expected, which may be put otherwise."""
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in case["loc"])
-    field, kind = f"field {place.removeprefix('.')}: " if place else "", case["type"]
-    found = "nothing" if kind == "missing" else shown(case["input"])
-    said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
-    said = _EXPECTED.get(kind, said)
-    if kind == "too_short":
-        found, said = case["ctx"]["actual_length"], f"{case['ctx']['min_length']} or more"
-    return f"{field}found {found}, expected {expected or said}"
 
 
 def shown(value: Any) -> str:

@@ -563,7 +563,10 @@ HOSTILE = [
     ),
     (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
-        ["mental-state-qa/test.jsonl, row 1, found {", "one of the labels as answerKey"],
+        [
+            "mental-state-qa/test.jsonl, row 1, expected a text for each label",
+            "one of the labels as answerKey",
+        ],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},

@@ -65,10 +65,10 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ({"full_context": ""}, "field full_context: found nothing, expected some text"),
         ({"source": "human"}, "found 'human', expected authored, grammar, llm:<model> or rel"),
         ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a list"),
-        ({"beliefQAs__0__question": None}, "field beliefQAs[0].question: found nothing"),
+        ({"beliefQAs__0__question": None}, "field beliefQAs.0.question: found nothing"),
         (
             {"beliefQAs__0__question_type": "tom:belief:possible"},
-            "beliefQAs[0].question_type: found 'tom:belief:possible', expected 'tom:belief:in",
+            "beliefQAs.0.question_type: found 'tom:belief:possible', expected 'tom:belief:in",
         ),
         (
             {"beliefQAs__0__question_type": "tom:belief:accessible"},
@@ -76,7 +76,7 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ),
         (
             {"beliefQAs__0__tom_type": "third-order"},
-            "field beliefQAs[0].tom_type: found 'third-order', expected 'first-order', 'second-",
+            "field beliefQAs.0.tom_type: found 'third-order', expected 'first-order', 'second-",
         ),
         (
             {"infoAccessibilityQA_list__correct_answer": "Noor, Ilse"},
@@ -84,17 +84,17 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ),
         (
             {"answerabilityQAs_binary__2__correct_answer": "No"},
-            "answerabilityQAs_binary[2].correct_answer: found 'No', expected 'yes', 'no' or 'no:l",
+            "answerabilityQAs_binary.2.correct_answer: found 'No', expected 'yes', 'no' or 'no:l",
         ),
         (
             {"infoAccessibilityQAs_binary": []},
-            "field infoAccessibilityQAs_binary: found 0, expected 1 or more",
+            "field infoAccessibilityQAs_binary: found [], List should have at least 1 item",
         ),
         ({"record": 3}, "field record: found 3, expected an object"),
         ({"record": {}}, "field record.utterances: found nothing, expected a value"),
         (
             {"record": {"utterances": [{"speaker": "Noor", "present": [], "event": "nap"}]}},
-            "field record.utterances[0].event: found 'nap', expected 'leave', 'return' or 'join'",
+            "field record.utterances.0.event: found 'nap', expected 'leave', 'return' or 'join'",
         ),
     ],
 )

@@ -16,9 +16,9 @@ import pandas as pd
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from tomlab.errors import InputError, refuse
+from tomlab.params import complaint, matches
 from tomlab.paths import there
 from tomlab.records.files import (
-    complaint,
     is_text,
     json_lines,
     read_text,
@@ -48,6 +48,7 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
+_SOURCES = "authored, grammar, llm:<model> or released:<name>"
 _Text = Annotated[str, Field(pattern=r"\S")]
 _labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
 _Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
@@ -65,7 +66,7 @@ class _Record(BaseModel, strict=True, extra="allow"):
     story_category: Literal[tuple(CODES)]
     story: _Text
     beliefs: list[_Belief] = Field(min_length=1)
-    source: str = Field(RELEASED, pattern=r"^(authored|grammar|llm:.+|released:.+)$")
+    source: Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)] = RELEASED
 
 
 def read_records(path: Path | str) -> list[dict]:
@@ -103,9 +104,7 @@ def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
             _Record.model_validate(record)
         except ValidationError as error:
             for one in error.errors(include_url=False):
-                sources = "authored, grammar, llm:<model> or released:<name>"
-                said = complaint(one, sources if one["loc"] == ("source",) else None)
-                yield f"{where}, {said}"
+                yield f"{where}, {complaint(one, shown)}"
         if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
             yield f"{where}: stands in line {first[story_id]} too, expected once"
 

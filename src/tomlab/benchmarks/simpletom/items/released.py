@@ -13,7 +13,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validat
 
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError, refuse
-from tomlab.params import fits
+from tomlab.params import complaint, fits
 from tomlab.records import files
 from tomlab.records.tidy import check
 
@@ -62,7 +62,7 @@ def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> p
                 row = _Question.model_validate(value)
             except ValidationError as error:
                 for case in error.errors(include_url=False):
-                    problems.append(f"{at}, {files.complaint(case)}")
+                    problems.append(f"{at}, {complaint(case, files.shown)}")
                 continue
             if (earlier := first.setdefault(row.id, at)) != at:
                 problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")
