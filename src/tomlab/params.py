@@ -154,7 +154,7 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        names = [str(key.value) for key, _ in node.value]
         for place, (key, _) in enumerate(node.value):
             if names[place] in names[:place]:
                 twice = f"the key {names[place]!r} stands twice"
@@ -177,22 +177,11 @@ def parsed(text: str, path: Path | str) -> Any:
     """What a YAML text says. Errors: `InputError` with the line, unquoted: it may hold a key."""
     try:
         return yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}"
-        raise InputError(f"{path}: not YAML: {_without_key(error.problem)} in {where}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The section `name` of what `load` gave; dots lead into sections within sections."""
-    found = content
-    for part in name.split("."):
-        found = found.get(part)
-        if not isinstance(found, Mapping):
-            raise InputError(f"params.yaml: no section {name!r}; there are: {', '.join(content)}")
-    return dict(found)
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        said = _without_key(error.problem) if mark else " ".join(str(error).split())
+        raise InputError(f"{path}: not YAML: {said}{where}") from None
 
 
 def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
@@ -218,9 +207,6 @@ _EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such field",
     "model_type": "an object",
-    "int_type": "an integer",
-    "list_type": "a list",
-    "string_type": "text",
     "string_pattern_mismatch": "some text",
 }
 

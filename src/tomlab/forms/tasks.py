@@ -4,6 +4,8 @@ Tasks are a table with a row for each thing to judge. Its column `shown` has wha
 of a heading and a text; `choices`, where it is there, what they may answer.
 """
 
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -31,8 +33,11 @@ def sheet(name: str, who: str, results: Path | str) -> Sheet:
 
 def file(name: str, content: dict[str, Any]) -> str:
     """The file of a form by what `params.load` gave."""
-    section, _, option = FORMS[name]["file"].rpartition(".")
-    return params.section(content, section)[option]
+    where = FORMS[name]["file"]
+    try:
+        return reduce(getitem, where.split("."), content)
+    except (KeyError, TypeError):
+        raise InputError(f"params.yaml: {where} is missing") from None
 
 
 def schema(name: str) -> pa.DataFrameSchema:

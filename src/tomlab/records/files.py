@@ -30,15 +30,13 @@ def yaml_beside(module: str, name: str = "") -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a UTF-8 file, as by `decoded`. Errors: `InputError`, with the line."""
+    """The text of a UTF-8 file, without a byte order mark, its lines ended by "\\n". Errors:
+    `InputError`, with the line.
+    """
     try:
-        return decoded(Path(path).read_bytes(), path)
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-
-
-def decoded(content: bytes, path: Path | str) -> str:
-    """The text of a file's `content`, without a byte order mark, its lines ended by "\\n"."""
     try:
         # A NUL is UTF-8, but stands in no text.
         place, found = content.find(b"\0"), "a NUL, expected text"
@@ -192,11 +190,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict:
     if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
         raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
     return dict(pairs)
-
-
-def is_text(value: Any) -> bool:
-    """Whether a value is a text with something in it."""
-    return isinstance(value, str) and bool(value.strip())
 
 
 def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:

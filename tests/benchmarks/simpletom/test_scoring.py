@@ -582,7 +582,7 @@ HOSTILE = [
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
-        ["field choices.text: found 7, expected a list", "field choices.label: found None"],
+        ["field choices.text: found 7, expected a valid list", "field choices.label: found None"],
     ),
     (
         {"mental_state_qa": [STATE, [STATE]]},

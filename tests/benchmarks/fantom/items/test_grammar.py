@@ -76,7 +76,7 @@ def drawn(ours):
         ("answer", "In the bed of {owner} is {value}.", "{owner} …"),
         ("tell", "It is {value}, {friend}.", "{value} in it and no other brace"),
         ("tell", "It is\n{value}.", "one line of text"),
-        ("tell", 7, "found 7, expected text"),
+        ("tell", 7, "found 7, expected a valid string"),
         ("values", ["leeks", "chard", "peas"], "at least 4 items after validation, not 3"),
         ("values", ["leeks", "chard", "peas", "Leeks"], "'leeks' stands twice"),
         ("colour", "red", "expected no such field"),
@@ -121,7 +121,11 @@ def test_value_within_a_longer_word_is_no_leak(file):
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("names", ["Amina", "Bruno", "Carla", "Dmitri"], "at least 5 items after validation, not 4"),
+        (
+            "names",
+            ["Amina", "Bruno", "Carla", "Dmitri"],
+            "at least 5 items after validation, not 4",
+        ),
         ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Mina"], "'Mina' within 'Amina'"),
         ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Art"], "'Art' within '"),
         ("welcome", ["Come in, {newcomer}."] * 5, "{newcomer} and {subtopic} in it"),
@@ -217,7 +221,7 @@ def test_order_of_hashes_does_not_matter():
 )
 def test_name_that_a_topic_or_a_question_contains_is_an_input_error(ours, name, within):
     topics, cast = copy.deepcopy(ours)
-    topics0.subtopics[0].fillers[0] = "Allotments zzgrow on one."
+    topics[0].subtopics[0].fillers[0] = "Allotments zzgrow on one."
     cast.names[0] = name
     with pytest.raises(InputError, match=f"found '{name}' within .*{within}"):
         generate(topics, cast, conversations=1, seed=0)

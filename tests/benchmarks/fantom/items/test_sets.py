@@ -60,11 +60,11 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
     [
         ({"factQA": None}, "field factQA: found nothing"),
         ({"factQA": "tree"}, "field factQA: found 'tree', expected an object"),
-        ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected text"),
+        ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected a valid string"),
         ({"short_context": " \n"}, "field short_context: found ' \\n', expected some text"),
         ({"full_context": ""}, "field full_context: found nothing, expected some text"),
         ({"source": "human"}, "found 'human', expected authored, grammar, llm:<model> or rel"),
-        ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a list"),
+        ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a valid list"),
         ({"beliefQAs__0__question": None}, "field beliefQAs.0.question: found nothing"),
         (
             {"beliefQAs__0__question_type": "tom:belief:possible"},
@@ -80,7 +80,7 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ),
         (
             {"infoAccessibilityQA_list__correct_answer": "Noor, Ilse"},
-            "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a list",
+            "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a valid list",
         ),
         (
             {"answerabilityQAs_binary__2__correct_answer": "No"},

@@ -92,7 +92,7 @@ def broken_belief(**changed):
         (broken_belief(actor="  "), "field beliefs.1.actor: found '  ', expected some text"),
         (record() | {"beliefs": ["x"]}, "field beliefs.0: found 'x', expected an object"),
         (record() | {"beliefs": []}, "field beliefs: found [], List should have at least 1 item"),
-        (record() | {"story_id": "1"}, "field story_id: found '1', expected an integer"),
+        (record() | {"story_id": "1"}, "field story_id: found '1', expected a valid integer"),
         (record(category="FBT"), "field story_category: found 'FBT', expected 'Ambiguous Story"),
         (record(source="human"), "field source: found 'human', expected authored, grammar, llm:"),
     ],

@@ -19,7 +19,6 @@ from tomlab.errors import InputError, refuse
 from tomlab.params import complaint, matches
 from tomlab.paths import there
 from tomlab.records.files import (
-    is_text,
     json_lines,
     read_text,
     shown,
@@ -152,13 +151,12 @@ def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]]
             faults.append(f"line {number}: stands in line {earlier} too, expected once")
         texts = {name: line.get(name, "") for name in ("STORY", "QUESTION", *_OPTIONS.values())}
         without = {name for name in _SPARE if str(texts[name]) == "nan"}
-        expected = {
-            n: "text" for n, said in texts.items() if not is_text(said) and n not in without
-        }
+        filled = {n for n, said in texts.items() if isinstance(said, str) and said.strip()}
+        expected = {name: "text" for name in texts if name not in filled | without}
         options = {
             letter: re.sub(rf"^{letter}\.\s*", "", texts[name].strip())
             for letter, name in _OPTIONS.items()
-            if is_text(texts[name])
+            if name in filled
         }
         if (right := line.get(_ANSWER, "")) not in [*options]:
             expected[_ANSWER] = f"one of {[*options]}"
