@@ -1,4 +1,4 @@
-"""Differences in pairs (`scoring.paired`) in words, as a plan, and with the answers behind them."""
+"""Differences in pairs (`scoring.paired`) in words, and with the answers behind them."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,11 @@ import pandas as pd
 
 from tomlab.records.published import Wording
 from tomlab.reporting import tables
-from tomlab.reporting.numbers import ABSENT, RUN
+from tomlab.reporting.numbers import RUN
 from tomlab.reporting.readings import KEY, said
-from tomlab.scoring import paired, power
+from tomlab.scoring import paired
 
 HOLDS = "†"  # beside a difference that holds among its pairs
-WISHED = 0.1
 _KEYS = ["varies", "same", "a", "b"]
 Named = Mapping[str, tuple[str, str]]  # metric and condition by name, as a paper's HEADLINES
 
@@ -24,7 +23,9 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
     have), pair ("A − B"), value (the difference) and mark ("†" where p is below .05 after Holm's
     correction among the pairs that share a method or a model).
     """
-    own = of_headlines(found, named).rename(columns={"name": "headline"})
+    names = {cell: name for name, cell in named.items()}
+    cells = zip(found["metric"], found["condition"], strict=True)
+    own = found.assign(headline=[names.get(cell, "") for cell in cells]).query("headline != ''")
     shared = own["varies"].map({"method": "model", "model": "method"})
     kinds = {"a": own["varies"], "b": own["varies"], "same": shared}
     words = {
@@ -42,31 +43,6 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
     return own.sort_values("kind", ascending=False, kind="stable", ignore_index=True)
 
 
-def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:
-    """A row a headline and pair: how many groups it is from, on how many the two differ, the least
-    difference that so many groups show with a power of 80 %, and how many the wished one needs.
-    Missing where no group differs, or none could be shown. See `scoring.power`.
-    """
-    rows = [
-        [
-            *(row.name, row.same, f"{row.a} − {row.b}", row.n_groups, row.n_discordant),
-            round(power.detectable(row.n_groups, row.discordance, row.mean_square), 2),
-            power.groups_needed(wished, row.discordance, row.mean_square),
-        ]
-        for row in of_headlines(found, named).itertuples(index=False)
-    ]
-    columns = ["headline", "shared", "pair", "groups", "differ", "least shown"]
-    planned = pd.DataFrame(rows, columns=[*columns, f"groups for {wished:g}"])
-    return planned.astype({f"groups for {wished:g}": "Int64"})
-
-
-def largest(planned: pd.DataFrame) -> pd.DataFrame:
-    """Of a `plan` the first of the pairs with the most groups for each headline, as printed."""
-    most = planned.sort_values("groups", ascending=False, kind="stable")
-    most = most.drop_duplicates("headline").sort_index().set_index("headline")
-    return most.astype(object).where(most.notna(), ABSENT)
-
-
 def disagreements(
     items: pd.DataFrame,
     responses: pd.DataFrame,
@@ -80,7 +56,7 @@ def disagreements(
     those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
     for _, pair in found.drop_duplicates(_KEYS).iterrows():
-        sides = paired.sides(pair)
+        sides = paired.sides(*pair[_KEYS])
         one, other = (
             scores[scores["model"].eq(model) & scores["method"].eq(method)]
             for model, method in sides
@@ -100,10 +76,3 @@ def disagreements(
         shown[f"{model}, {method}"] = [said(answers.loc[key]) for key in keys]
         shown[f"verdict on {pair[side]}"] = both[f"outcome_{side}"].tolist()
     return pd.DataFrame(shown, [both["group_id_a"].rename("group"), both["item_id"].rename("item")])
-
-
-def of_headlines(found: pd.DataFrame, named: Named) -> pd.DataFrame:
-    """The rows of the headlines, with the `name` of each, in the order of the pairs."""
-    names = {cell: name for name, cell in named.items()}
-    cells = list(zip(found["metric"], found["condition"], strict=True))
-    return found.assign(name=[names.get(cell, "") for cell in cells]).query("name != ''")
