@@ -86,7 +86,7 @@ def test_what_may_be_answered_goes_by_the_question(file):
 @pytest.mark.parametrize("name", tasks.FORMS)
 def test_every_form_has_a_file_a_schema_and_words_for_all_it_asks(name):
     form, schema = tasks.FORMS[name], tasks.schema(name)
-    assert paths.user_file(tasks.file(name, params.load())).is_file()
+    assert paths.user_path(tasks.file(name, params.load())).is_file()
     if "by" in form:
         assert list(form["ask"]) == schema.columns[form["by"]].metadata["allowed"]
     assert {form.get("answer"), *(() if "by" in form else form["ask"])} - {None} <= {

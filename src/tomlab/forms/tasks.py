@@ -4,6 +4,8 @@ Tasks are a table with a row for each thing to judge. Its column `shown` has wha
 of a heading and a text; `choices`, where it is there, what they may answer.
 """
 
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -25,14 +27,17 @@ FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 def sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
-    tasks = globals()[form["tasks"]](paths.user_file(Path(results) / form["from"]), form)
-    return Sheet(paths.user_file(file(name, params.load())), schema(name), tasks, who, form)
+    tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]), form)
+    return Sheet(paths.user_path(file(name, params.load())), schema(name), tasks, who, form)
 
 
 def file(name: str, content: dict[str, Any]) -> str:
     """The file of a form by what `params.load` gave."""
-    section, _, option = FORMS[name]["file"].rpartition(".")
-    return params.section(content, section)[option]
+    where = FORMS[name]["file"]
+    try:
+        return reduce(getitem, where.split("."), content)
+    except (KeyError, TypeError):
+        raise InputError(f"params.yaml: {where} is missing") from None
 
 
 def schema(name: str) -> pa.DataFrameSchema:
