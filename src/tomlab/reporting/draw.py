@@ -14,9 +14,13 @@ from textwrap import fill
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import PIL.Image
 import seaborn as sns
+from fontTools import subset
 from IPython.display import HTML, Image, display
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -48,14 +52,13 @@ OUTCOMES = {
 }
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
-SCREEN, PRINT = 112, 200  # dots per inch of a picture in a notebook and in a file
+PRINT, SCREEN = 200, 784  # dots per inch of a picture, and how wide a notebook shows it
 # seaborn's grids choose a layout of their own, which `save` replaces.
 warnings.filterwarnings("ignore", "The figure layout has changed")
 # A date or a version would make two files of one figure differ.
-_NO_DATES = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
+_NO_DATES = {"CreationDate": None, "Creator": None, "Producer": None}
+# How letters are joined and set apart: no PDF needs it of its fonts, and it takes long to read.
+subset.Options._drop_tables_default += ["GSUB", "GPOS", "GDEF", "kern"]
 
 sns.set_theme(
     context="paper",
@@ -223,12 +226,11 @@ def save(
     """
     own, path = getattr(figure, "figure", figure), paths.RESULTS / "figures" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    _entitle(own, title)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
-    for kind, file in files.items():
-        own.savefig(file, dpi=PRINT, metadata=_NO_DATES[kind])
-        # Finding a layout takes longer than drawing, so the next pictures keep that of the first.
-        own.set_layout_engine("none")
+    files["png"].write_bytes(picture := _picture(own, title))
+    # The picture has found the layout, which takes as long as drawing: the PDF keeps it.
+    own.set_layout_engine("none")
+    FigureCanvasPdf(own).print_pdf(files["pdf"], metadata=_NO_DATES)
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
@@ -240,28 +242,33 @@ def save(
         f'<a href="{Path(os.path.relpath(file, page)).as_posix()}">{kind.upper()}</a>'
         for kind, file in files.items()
     ]
-    show(own, title, caption, " · ".join(links))
+    _display(own, picture, title, caption, " · ".join(links))
 
 
-def show(
-    figure: Figure | sns.FacetGrid, title: str = "", caption: str = "", below: str = ""
-) -> None:
-    """Show a figure in a notebook without saving it to a file; below: HTML that follows it."""
-    own, picture = getattr(figure, "figure", figure), BytesIO()
-    if not own.get_suptitle():
-        _entitle(own, title)
-    own.savefig(picture, format="png", dpi=SCREEN, metadata=_NO_DATES["png"])
-    plt.close(own)
-    display(Image(picture.getvalue(), alt=f"{title} {caption}".strip()))
-    said = "".join(f"<p>{text}</p>\n" for text in (caption, below) if text)
-    if said:
-        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))
+def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
+    """Show a figure in a notebook without saving it to a file."""
+    own = getattr(figure, "figure", figure)
+    _display(own, _picture(own, title), title, caption)
 
 
-def _entitle(figure: Figure, title: str) -> None:
-    """Write the title and make room for it; seaborn's grids lay themselves out more tightly."""
-    lines = fill(title, 88)
+def _picture(figure: Figure, title: str) -> bytes:
+    """The figure under its title as a PNG; seaborn's grids lay themselves out more tightly."""
+    lines = fill(title, 80)
     figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
-    figure.set_layout_engine("none")
     figure.set_layout_engine("constrained")
+    figure.set_dpi(PRINT)
+    canvas, png = FigureCanvasAgg(figure), BytesIO()
+    canvas.draw()
+    drawn = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    # A figure has few colours: a palette looks the same in a third of the bytes.
+    drawn.quantize(128, dither=PIL.Image.Dither.NONE).save(png, "png", dpi=(PRINT, PRINT))
+    return png.getvalue()
+
+
+def _display(figure: Figure, picture: bytes, title: str, *below: str) -> None:
+    """Show a picture and what stands below it, HTML."""
+    plt.close(figure)
+    display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, below[0]]))))
+    if said := "".join(f"<p>{text}</p>\n" for text in below if text):
+        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))
