@@ -11,18 +11,15 @@ from tomlab.reporting.readings import KEY, said
 from tomlab.scoring import paired, power
 
 HOLDS = "†"  # beside a difference that holds among its pairs
-WISHED = 0.1
-_KEYS = ["varies", "same", "a", "b"]
 Named = Mapping[str, tuple[str, str]]  # metric and condition by name, as a paper's HEADLINES
 
 
 def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
     """The differences of the headlines in words: a row each, ready to be drawn or printed.
 
-    found: of `paired.differences`; named: metric and condition by name. Columns added: headline
-    (its name), kind ("between models" or "between methods"), shared (the method or model both
-    have), pair ("A − B"), value (the difference) and mark ("†" where p is below .05 after Holm's
-    correction among the pairs that share a method or a model).
+    found: of `paired.differences`. Columns added: headline (its name), kind ("between models" or
+    "between methods"), shared (the method or model both have), pair ("A − B"), value (the
+    difference) and mark ("†" where p is below .05 after Holm's correction among such pairs).
     """
     own = of_headlines(found, named).rename(columns={"name": "headline"})
     shared = own["varies"].map({"method": "model", "model": "method"})
@@ -42,7 +39,7 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
     return own.sort_values("kind", ascending=False, kind="stable", ignore_index=True)
 
 
-def plan(found: pd.DataFrame, named: Named, wished: float = WISHED) -> pd.DataFrame:
+def plan(found: pd.DataFrame, named: Named, wished: float = 0.1) -> pd.DataFrame:
     """A row a headline and pair: how many groups it is from, on how many the two differ, the least
     difference that so many groups show with a power of 80 %, and how many the wished one needs.
     Missing where no group differs, or none could be shown. See `scoring.power`.
@@ -68,38 +65,29 @@ def largest(planned: pd.DataFrame) -> pd.DataFrame:
 
 
 def disagreements(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    scores: pd.DataFrame,
-    found: pd.DataFrame,
-    n: int = 5,
+    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame, found: pd.DataFrame
 ) -> pd.DataFrame:
-    """One answer of each of the first n groups on which two sides differ, with both answers.
+    """One answer of each of the first five groups on which two sides differ, with both answers.
 
     Of the first pair in `found` (of `paired.differences`) that differs in `scores`, which may be
     those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
-    for _, pair in found.drop_duplicates(_KEYS).iterrows():
-        sides = paired.sides(pair)
-        one, other = (
-            scores[scores["model"].eq(model) & scores["method"].eq(method)]
-            for model, method in sides
-        )
+    answers, texts = responses.set_index(KEY), items.set_index("item_id")
+    for _, pair in found.drop_duplicates(["varies", "same", "a", "b"]).iterrows():
+        (a, b), sided = paired.sides(pair), [scores["model"], scores["method"]]
+        one, other = (scores[sided[0].eq(m) & sided[1].eq(method)] for m, method in (a, b))
         both = one.merge(other, on=["item_id", "sample"], suffixes=("_a", "_b"))
-        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(n)
+        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(5)
+        asked = texts.loc[both["item_id"]]
+        shown = {"question": asked["question"].tolist(), "gold": asked["answer"].map(str).tolist()}
+        for letter, side in (("a", a), ("b", b)):
+            keys = [(item, *side, n) for item, n in both[["item_id", "sample"]].values]
+            shown[", ".join(side)] = [said(answers.loc[key]) for key in keys]
+            shown[f"verdict on {pair[letter]}"] = both[f"outcome_{letter}"].tolist()
         if len(both):
-            break
-    else:
-        return pd.DataFrame(columns=["question", "gold"])
-    texts, answers = items.set_index("item_id").loc[both["item_id"]], responses.set_index(KEY)
-    shown = {"question": texts["question"].tolist(), "gold": texts["answer"].map(str).tolist()}
-    for side, (model, method) in zip("ab", sides, strict=True):
-        keys = [
-            (item, model, method, sample) for item, sample in both[["item_id", "sample"]].values
-        ]
-        shown[f"{model}, {method}"] = [said(answers.loc[key]) for key in keys]
-        shown[f"verdict on {pair[side]}"] = both[f"outcome_{side}"].tolist()
-    return pd.DataFrame(shown, [both["group_id_a"].rename("group"), both["item_id"].rename("item")])
+            index = [both["group_id_a"].rename("group"), both["item_id"].rename("item")]
+            return pd.DataFrame(shown, index)
+    return pd.DataFrame(columns=["question", "gold"])
 
 
 def of_headlines(found: pd.DataFrame, named: Named) -> pd.DataFrame:

@@ -23,12 +23,10 @@ def readings(
     n: int = 6,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Up to n answers of different kinds, as texts a reader can check: story, question, options,
-    gold, answer, verdict, rule, with the item and method as index.
+    """Up to n answers of different kinds, as texts a reader can check, by item and method.
 
-    items, responses, scores: the tables of one run. Drawn by `seed`; an answer with a new outcome
-    comes before one with a new rule, then a new method, then any other. The same tables give the
-    same answers, in whatever order their rows are.
+    items, responses, scores: the tables of one run. Drawn by `seed`, whatever the order of the
+    rows; an answer with a new outcome comes before one with a new rule, then a new method.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
