@@ -40,9 +40,8 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
 
 
 def plan(found: pd.DataFrame, named: Named, wished: float = 0.1) -> pd.DataFrame:
-    """A row a headline and pair: how many groups it is from, on how many the two differ, the least
-    difference that so many groups show with a power of 80 %, and how many the wished one needs.
-    Missing where no group differs, or none could be shown. See `scoring.power`.
+    """A row a headline and pair: groups, on how many the two differ, the least difference that so
+    many show with a power of 80 % and how many the wished one needs, if any (`scoring.power`).
     """
     rows = [
         [

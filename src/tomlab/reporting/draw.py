@@ -80,10 +80,9 @@ sns.set_theme(
 
 
 def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.FacetGrid:
-    """A `seaborn.FacetGrid` of the page's width whose panels are high enough for so many rows.
+    """A `seaborn.FacetGrid` of the page's width, high enough for so many rows in each panel.
 
-    rows: labels on the y axis; lines: dots that share one label; facets: `col`, `row`, `col_wrap`,
-    `col_order` and the like, as seaborn takes them.
+    rows: labels on the y axis; lines: dots that share one label; facets: as seaborn takes them.
     """
     columns = facets.get("col_wrap") or (data[facets["col"]].nunique() if "col" in facets else 1)
     height = 0.75 + rows * max(0.2, 0.1 * lines + 0.06)
@@ -102,10 +101,10 @@ def dots(
 ) -> None:
     """Numbers with their intervals, for `FacetGrid.map_dataframe`.
 
-    data: a row a number: value, the column `rows` that names its row, ci_low and ci_high where it
-    has an interval, n_groups and source. order: all rows from the top down. hue: a column whose
-    levels are the keys of `palette`, from `dodge` above the middle of a row to as much below. A
-    number without an interval (the paper's) is hollow; one of this run from too few groups grey.
+    data: a row a number, with value, the column `rows`, ci_low, ci_high, n_groups and source.
+    order: all rows from the top down. hue: a column whose levels are the keys of `palette`, from
+    `dodge` above the middle of a row to as much below. A number without an interval is hollow; one
+    of this run from too few groups grey.
     """
     axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
@@ -154,15 +153,15 @@ def reference(axes: Axes, value: float, dash: str = "--") -> None:
 def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str], **_) -> None:
     """Stacked bars of shares, for `FacetGrid.map_dataframe`.
 
-    data: a row a part of a bar: `value`, its share; the column `rows` names the bar, `part` the
-    part. Parts stand from the left in the order of `palette`; from .08 on one bears its number.
+    data: a row a part of a bar: `value`, its share, and the columns `rows` (the bar) and `part`,
+    which stands from the left in the order of `palette`; from .08 on it bears its number.
     """
     axes = plt.gca()
     bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
     own = data.assign(**{rows: bars, "value": data["value"].fillna(0)})
     look = {"palette": dict(palette), "hue_order": list(palette)[::-1], "alpha": 1, "legend": False}
-    size = {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
-    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look, **size)
+    look |= {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
+    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look)
     for bar in axes.patches:
         if bar.get_width() >= 0.08:
             red, green, blue, _ = bar.get_facecolor()
@@ -185,26 +184,22 @@ def legend(
     hollow: str = "",
     grey: str = "",
 ) -> None:
-    """A legend below all panels.
-
-    palette: colour by label, drawn as dots or `bars`; lines: a dash by label, for reference lines;
-    hollow: what a hollow dot is, such as "paper, no interval printed"; grey: what a grey dot is.
+    """A legend below all panels. palette: colour by label, drawn as dots or `bars`; lines: a dash
+    by label, for reference lines; hollow, grey: what such a dot is.
     """
-    dot, ink, pale = {"marker": "o", "markersize": 4.2}, COLOURS["ink"], COLOURS["grey"]
+    ink, pale = COLOURS["ink"], COLOURS["grey"]
+
+    def dot(label: str, colour: str, marker: str = "o", **look) -> Line2D:
+        return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
+
     handles = [
-        Patch(facecolor=colour, label=label)
-        if bars
-        else Line2D([], [], color=colour, label=label, ls="none", **dot | {"marker": marker})
+        Patch(facecolor=colour, label=label) if bars else dot(label, colour, marker, ls="none")
         for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False)
     ]
     if hollow:
-        handles += [Line2D([], [], color=ink, mfc="white", label=hollow, ls="none", **dot)]
-        handles += [Line2D([], [], color=ink, label="this run, 95 % interval", **dot)]
-    if grey:
-        handles += [Line2D([], [], color=pale, label=grey, **dot)]
-    handles += [
-        Line2D([], [], color=pale, ls=ls, label=label) for label, ls in (lines or {}).items()
-    ]
+        handles += [dot(hollow, ink, mfc="white", ls="none"), dot("this run, 95 % interval", ink)]
+    handles += [dot(grey, pale)] if grey else []
+    handles += [Line2D([], [], color=pale, ls=ls, label=told) for told, ls in (lines or {}).items()]
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
     own = getattr(figure, "figure", figure)
@@ -219,10 +214,8 @@ def save(
     caption: str,
     data: pd.DataFrame | None = None,
 ) -> None:
-    """Save a figure and show it in the notebook, with its caption and links to its files.
-
-    name: such as "bigtom/figure3", or a whole path: written are `results/figures/<name>.png`,
-    `.pdf`, `.csv` (the numbers drawn, `data`) and `.caption.txt`, the same bytes each time.
+    """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
+    whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
     """
     own, path = getattr(figure, "figure", figure), paths.RESULTS / "figures" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -234,8 +227,7 @@ def save(
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
-    text = f"{title}\n\n{caption}\n"
-    path.with_suffix(".caption.txt").write_text(text, encoding="utf-8")
+    path.with_suffix(".caption.txt").write_text(f"{title}\n\n{caption}\n", encoding="utf-8")
     # The notebook that runs links to files from where its executed copy lies.
     page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
     links = [

@@ -40,14 +40,13 @@ def readings(
     rows = []
     for answer in map(answers.__getitem__, kinds.loc[order].sort_values([*kinds]).index):
         item = as_shown({**by_id[answer["item_id"]]}, answer.get("asked_as", ""))
-        verdict = {"verdict": answer["outcome"], "rule": answer["rule"]}
-        told = {"method": answer["method"], "answer": said(answer)} | verdict
-        rows.append(asked(benchmark, item) | told)
+        told = answer | {"answer": said(answer), "verdict": answer["outcome"]}
+        rows.append(told | asked(benchmark, item))
     return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])
 
 
 def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:
-    """An item as texts: item (its id), story, question, options and gold; what it has not is ""."""
+    """An item as texts: its id, story, question, options and gold; what it has not is ""."""
     letters = dict(zip(item["choices"], getattr(benchmark, "KEYS", ()), strict=False))
     gold = item["answer"] if isinstance(item["answer"], str) else ", ".join(item["answer"])
     texts = {

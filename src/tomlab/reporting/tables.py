@@ -49,10 +49,8 @@ def show(
     across: str = "",
     rows: str | list[str] = "condition",
 ) -> Shown:
-    """A frame as `in_words`, and below it what its numbers mean, a sentence.
-
-    across: of a table with `NUMBER`, the column whose values become columns, `rows` which ones tell
-    the rows apart. A frame without rows is a sentence that says so.
+    """A frame as `in_words`, or as `wide` by the columns `across` and `rows`; below it a sentence,
+    what its numbers mean. A frame without rows is a sentence that says so.
     """
     if not len(frame):
         return say(says or NAMES["nothing"])
@@ -102,8 +100,8 @@ def table(
 ) -> Shown:
     """A table as it is printed: saved, and shown with its caption above and its notes below.
 
-    frame: as for `in_words`. name: such as "bigtom/table7", or a whole path; written are
-    `results/tables/<name>.csv` (`data`, a row a number; without it the frame), `.html` and `.tex`.
+    name: such as "bigtom/table7", or a whole path; written are `results/tables/<name>.csv` (`data`,
+    a row a number; without it the frame), `.html` and `.tex`.
     """
     shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -197,8 +195,8 @@ def head(column: str, wording: Wording = PLAIN) -> str:
 
 
 def name(value: str, column: str, wording: Wording = PLAIN) -> str:
-    """A name in words, "forward_belief/true_belief" part by part, by what `values` says of its
-    column, "method" by the wording. Of a column that is not listed there any text stays as it is.
+    """A name in words, "forward_belief/true_belief" part by part, by what is known of its column;
+    of any other column a text stays as it is.
     """
     values = _names(wording.name.lower())["values"]
     own = values.get(column)
