@@ -129,6 +129,21 @@ def test_a_long_title_breaks_before_the_edge(monkeypatch, title):
     assert pixels[:, -2:].min() == 255
 
 
+def test_a_picture_keeps_the_colour_of_each_dot(monkeypatch):
+    shown = []
+    monkeypatch.setattr(draw, "display", shown.append)
+    figure, axes = plt.subplots(figsize=(draw.WIDTH, 4))
+    axes.imshow(np.linspace(0, 1, 10_000).reshape(100, 100))
+    for place, colour in enumerate(COLOURS.values()):
+        axes.plot(place * 10, 50, "o", color=colour, markersize=4.2)
+    draw.show(figure, "Dots")
+    found = PIL.Image.open(BytesIO(shown[0].data)).convert("RGB").getcolors(10**6)
+    pixels = np.array([colour for _, colour in found])
+    for colour in COLOURS.values():
+        wished = 255 * np.array(to_rgb(colour))
+        assert np.abs(pixels - wished).max(axis=1).min() <= 16
+
+
 @pytest.mark.parametrize("colour", COLOURS)
 def test_a_hollow_dot_has_three_times_the_contrast_to_white(colour):
     parts = [

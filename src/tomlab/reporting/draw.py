@@ -253,8 +253,9 @@ def _picture(figure: Figure, title: str) -> bytes:
     canvas, png = FigureCanvasAgg(figure), BytesIO()
     canvas.draw()
     drawn = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    # A figure has few colours: a palette looks the same in a third of the bytes.
-    drawn.quantize(128, dither=PIL.Image.Dither.NONE).save(png, "png", dpi=(PRINT, PRINT))
+    # A palette looks the same in a third of the bytes; this one keeps colours of a single dot too.
+    palette = {"method": PIL.Image.Quantize.MAXCOVERAGE, "dither": PIL.Image.Dither.NONE}
+    drawn.quantize(256, **palette).save(png, "png", dpi=(PRINT, PRINT))
     return png.getvalue()
 
 

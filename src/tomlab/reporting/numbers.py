@@ -19,7 +19,7 @@ NUMBER = ("value", "ci_low", "ci_high", "n", "n_groups")
 
 
 def number(value: Any) -> str:
-    """ ".52", ".003", "1,200", "yes", or "–" where nothing is known."""
+    """Two decimals, three below .01 (".52", ".003"), "1,200", "yes", or "–" of nothing."""
     if value is None or pd.isna(value):
         return ABSENT
     if isinstance(value, Integral) or not isinstance(value, Real):
