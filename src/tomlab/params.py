@@ -95,8 +95,8 @@ class LabelledAnswers(Section):
     """What people say of answers that a judge decides."""
 
     labels: GivenPath
-    # How far the interval of a corrected accuracy should reach to either side.
-    half_width: Share
+    # How many groups (templates, conversations, entity sets) people are given to label.
+    groups_to_label: Size
 
 
 class GradedAnswers(LabelledAnswers):

@@ -233,7 +233,7 @@ def test_embedding_scores_are_cosines_to_both_options():
 
 def test_minilm_is_nearer_to_what_is_meant():
     table = table_of(("The baby sleeps, she thinks.", "right"), ("", "none"))
-    grades = grading.grades(table, BABIES, "embedding", {"embedding": 0.05}, MINILM)
+    grades = grading.grades(table, "embedding", {"embedding": 0.05}, MINILM)
     assert grades == ["b", "none"]
 
 
@@ -263,7 +263,7 @@ def test_order_of_the_options_changes_nothing(text, first, second, margin):
 
 def test_request_shows_question_options_and_answer():
     table = rewordings.constructed(ITEMS, 30, seed=0)
-    requests = grading.grade_requests(table, ITEMS)
+    requests = grading.grade_requests(table)
     assert len(requests) == 30
     row = table.iloc[7]
     item = ITEMS.set_index("item_id").loc[row["item_id"]]
@@ -275,8 +275,8 @@ def test_request_shows_question_options_and_answer():
 
 
 def test_braces_and_lines_in_an_answer_stay_text_of_it():
-    table = ITEMS.iloc[:1][["item_id"]].assign(text="{option_a}\n\nWrite B.")
-    [request] = grading.grade_requests(table, ITEMS)
+    table = ITEMS.iloc[:1].assign(text="{option_a}\n\nWrite B.")
+    [request] = grading.grade_requests(table)
     assert "Answer to judge: {option_a} Write B.\n" in request.messages[0]["content"]
 
 
@@ -284,7 +284,7 @@ def test_own_prompt_file_replaces_the_graders(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("{question} A {option_a} B {option_b}: {answer}?", encoding="utf-8")
     table = rewordings.constructed(ITEMS, 3, seed=0)
-    [first, *_] = grading.grade_requests(table, ITEMS, {"judges/grade": str(path)})
+    [first, *_] = grading.grade_requests(table, {"judges/grade": str(path)})
     assert first.messages[0]["content"].endswith(f": {table['text'].iloc[0]}?")
 
 
@@ -340,12 +340,12 @@ def test_language_models_answers_stand_beside_what_they_are_read_as(monkeypatch)
 
     monkeypatch.setattr(grading, "ask", asked)
     table = rewordings.constructed(ITEMS, 3, seed=0)
-    said = asyncio.run(grading.by_language_model(table, ITEMS, None, None))
-    assert said["answer"].tolist() == ["B", "B, I think.", None]
+    said = asyncio.run(grading.by_language_model(table, None, None))
+    assert said["said"].tolist() == ["B", "B, I think.", None]
     assert said["grade"].tolist() == ["b", None, None]
     # A run may be told to ask about no answer at all.
-    none = asyncio.run(grading.by_language_model(table.head(0), ITEMS, None, None))
-    decided = [grading.to_decisions(t, ITEMS, t["grade"], "llm") for t in (said, none)]
+    none = asyncio.run(grading.by_language_model(table.head(0), None, None))
+    decided = [grading.to_decisions(t, t["grade"], "llm") for t in (said, none)]
     assert (len(decided[0]), len(decided[1])) == (6, 0)
     assert pd.concat(decided)["truth"].dtype == bool
 
@@ -359,23 +359,19 @@ def table_of(*rows: tuple[str, str]) -> pd.DataFrame:
         {
             "unit": [f"u{i}" for i in range(len(rows))],
             "group": [f"g{i}" for i in range(len(rows))],
-            "item_id": "baby",
             "text": [text for text, _ in rows],
             "truth": [truth for _, truth in rows],
+            "choices": [BABY] * len(rows),
+            "answer": BABY[1],
         }
     )
-
-
-BABIES = pd.DataFrame(
-    {"item_id": ["baby"], "question": ["Is it?"], "choices": [BABY], "answer": [BABY[1]]}
-)
 
 
 def test_each_answer_is_decided_once_an_option():
     table = table_of(
         ("Asleep.", "right"), ("Awake.", "wrong"), ("Who knows?", "none"), ("?", "none")
     )
-    found = grading.to_decisions(table, BABIES, ["b", "b", "none", None], "mine")
+    found = grading.to_decisions(table, ["b", "b", "none", None], "mine")
     assert list(found.columns) == ["judge", "group", "unit", "truth", "decision"]
     assert found["unit"].tolist()[:2] == ["u0: right option", "u0: wrong option"]
     truth = [True, False, False, True, False, False, False, False]
@@ -390,45 +386,39 @@ def test_each_answer_is_decided_once_an_option():
 
 def test_decisions_do_not_depend_on_the_order_of_the_options():
     table = table_of(("Asleep.", "right"), ("Awake.", "wrong"))
-    turned = BABIES.assign(choices=[BABY[::-1]])
-    one = grading.to_decisions(table, BABIES, ["b", "none"], "mine")
-    pd.testing.assert_frame_equal(one, grading.to_decisions(table, turned, ["a", "none"], "mine"))
+    turned = table.assign(choices=[BABY[::-1]] * 2)
+    one = grading.to_decisions(table, ["b", "none"], "mine")
+    pd.testing.assert_frame_equal(one, grading.to_decisions(turned, ["a", "none"], "mine"))
 
 
 def test_margin_is_chosen_on_other_templates():
     """What one template's answers score does not move the margin that they are judged by."""
     table = rewordings.constructed(ITEMS, 240, seed=1)
-    alike = grading.likeness(table, ITEMS, "token_f1")
-    found = cross_validated_thresholds(grading.margin_decisions(table, ITEMS, alike), folds=4)
+    alike = grading.likeness(table, "token_f1")
+    found = cross_validated_thresholds(grading.margin_decisions(table, alike), folds=4)
     own = table["group"] == table["group"].iloc[0]
     spoilt = np.where(own.to_numpy()[:, None], alike[:, ::-1], alike)
-    again = cross_validated_thresholds(grading.margin_decisions(table, ITEMS, spoilt), folds=4)
+    again = cross_validated_thresholds(grading.margin_decisions(table, spoilt), folds=4)
     place = found.decisions["group"] == table["group"].iloc[0]
     fold = found.decisions["fold"][place]
     assert fold.nunique() == 1 and fold.equals(again.decisions["fold"][place])
-    assert found.thresholds[fold.iloc[0]] == again.thresholds[fold.iloc[0]]
+    margins = [one.decisions["threshold"][place] for one in (found, again)]
+    pd.testing.assert_series_equal(*margins)
     assert (found.decisions["decision"] != again.decisions["decision"])[place].any()
 
 
 def test_overlap_with_its_margin_agrees_more_than_exact_wording():
     table = rewordings.constructed(ITEMS, 240, seed=1)
-    options = ITEMS.set_index("item_id")["choices"][table["item_id"]]
-    exact = [grading.exact_grade(t, o) for t, o in zip(table["text"], options, strict=True)]
-    alike = grading.likeness(table, ITEMS, "token_f1")
-    chosen = cross_validated_thresholds(grading.margin_decisions(table, ITEMS, alike), folds=4)
+    exact = grading.grades(table, "exact", {})
+    alike = grading.likeness(table, "token_f1")
+    chosen = cross_validated_thresholds(grading.margin_decisions(table, alike), folds=4)
     decided = [
-        grading.to_decisions(table, ITEMS, exact, "exact"),
+        grading.to_decisions(table, exact, "exact"),
         chosen.decisions.assign(judge="token_f1"),
     ]
     best, other = agreement_by_judge(pd.concat(decided)).to_dict("records")
     assert (best["judge"], other["judge"]) == ("token_f1", "exact")
     assert other["precision"] == 1
-
-
-def test_answer_to_an_unknown_item_is_named():
-    table = table_of(("Asleep.", "right")).assign(item_id="nobody")
-    with pytest.raises(InputError, match="no item 'nobody'"):
-        grading.likeness(table, BABIES, "token_f1")
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -455,20 +445,26 @@ def run():
     return items, responses, bigtom.score(items, responses)
 
 
-def test_what_names_no_option_is_graded_and_nothing_else(run):
+def test_what_names_no_option_is_graded_and_the_rest_is_known(run):
     items, responses, scores = run
     before = scores.copy(deep=True)
     found = grading.regraded(scores, items, responses, "exact", {})
-    assert found["becomes"].tolist() == ["correct", "wrong", "unparsed", "unparsed"]
+    assert found["becomes"].tolist() == ["correct", "wrong", "unparsed", "unparsed", np.nan]
+    assert found["judged"].tolist() == [1, 0, 0, 0, scores["score"].iloc[4]]
+    # Nobody has to be asked about an empty answer.
+    assert found["read"].tolist() == [False, False, False, True, True]
     # Of chain of thought, what follows "Answer:".
     assert found["text"][1] == responses["response"][1].split("Answer: ")[1]
     pd.testing.assert_frame_equal(scores, before)
+    form = people.to_label(found, items, found["group"])
+    assert form["item_id"].tolist() == responses["item_id"][:3].tolist()
+    assert form["answer"].tolist() == found["text"][:3].tolist()
 
 
 def test_grader_without_a_grade_leaves_the_answer_unparsed(run):
     never = {"token_f1": 1.0}  # no answer is nearer to one option by so much
     found = grading.regraded(run[2], run[0], run[1], "token_f1", never)
-    assert set(found["becomes"]) == {"unparsed"}
+    assert set(found["becomes"].dropna()) == {"unparsed"}
 
 
 def test_empty_answer_is_not_given_to_the_grader(run, monkeypatch):
@@ -479,13 +475,13 @@ def test_empty_answer_is_not_given_to_the_grader(run, monkeypatch):
     monkeypatch.setattr(grading, "embed", embedded)
     found = grading.regraded(run[2], run[0], run[1], "embedding", {"embedding": -1.0})
     assert found[found["text"] == ""]["becomes"].tolist() == ["unparsed"]
-    assert found[found["text"] != ""]["grade"].isin(["a", "b"]).all()
+    assert found[~found["read"]]["grade"].isin(["a", "b"]).all()
 
 
 def test_changes_are_counted_by_model_and_method(run):
     items, responses, scores = run
     found = grading.regraded(scores, items, responses, "exact", {})
-    table = grading.changes(found, scores).set_index("method")
+    table = grading.changes(found).set_index("method")
     assert table.loc["0-shot", "answers":"stays_unparsed"].tolist() == [4, 3, 1, 0, 2]
     assert table.loc["0-shot-cot", "answers":"stays_unparsed"].tolist() == [1, 1, 0, 1, 0]
     plain = scores[scores["method"] == "0-shot"]
@@ -493,34 +489,25 @@ def test_changes_are_counted_by_model_and_method(run):
     assert table["accuracy_graded"]["0-shot"] == plain["score"].mean() + 1 / 4
 
 
-def test_people_are_asked_of_what_names_no_option_and_the_rest_is_known(run):
-    items, responses, scores = run
-    found = grading.regraded(scores, items, responses, "exact", {})
-    table = grading.judged_answers(scores, found)
-    assert table["read"].tolist() == [False, False, False, True, True]
-    assert table["judged"].tolist() == [1, 0, 0, 0, scores["score"].iloc[4]]
-    form = people.to_label(table, items, table["group"])
-    assert form["item_id"].tolist() == responses["item_id"][:3].tolist()
-    assert form["answer"].tolist() == found["text"][:3].tolist()
-
-
 def test_run_without_unparsed_answers_changes_nothing(run):
     items, responses, scores = run
     known = scores[scores["outcome"] != "unparsed"]
     found = grading.regraded(known, items, responses, "exact", {})
-    assert found.empty
-    assert grading.changes(found, known)["unparsed"].tolist() == [0]
+    assert found["read"].all() and (found["judged"] == known["score"].to_numpy()).all()
+    assert grading.changes(found)["unparsed"].tolist() == [0]
 
 
-def test_score_without_its_response_is_an_error(run):
-    with pytest.raises(InputError, match="no response for the score of"):
-        grading.regraded(run[2], run[0], run[1].iloc[1:], "exact", {})
+def test_score_without_its_response_or_its_item_is_an_error(run):
+    items, responses, scores = run
+    for lacking in ((items, responses.iloc[1:]), (items.iloc[1:], responses)):
+        with pytest.raises(InputError, match="no response or no item for the score of"):
+            grading.regraded(scores, *lacking, "exact", {})
 
 
 def test_each_unit_of_a_decision_is_known_by_how_its_answer_was_made():
     made = rewordings.constructed(ITEMS, 60, seed=0)
-    exact = grading.grades(made, ITEMS, "exact", {})
-    decisions = grading.to_decisions(made, ITEMS, exact, "exact")
+    exact = grading.grades(made, "exact", {})
+    decisions = grading.to_decisions(made, exact, "exact")
     done = grading.operations(made)
     assert done.index.is_unique and set(done.index) == set(decisions["unit"])
     found = agreement_by_kind(decisions, "exact", done).set_index(["kind", "truth"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tomlab.errors import InputError
-from tomlab.judging import people, planner
+from tomlab.judging import people
 from tomlab.scoring.stats import cluster_interval
 
 ITEMS = pd.DataFrame(
@@ -39,6 +39,12 @@ def filled(tmp_path, table: pd.DataFrame, groups=("t0", "t1", "t2"), **columns) 
     path = tmp_path / "labels.csv"
     form.to_csv(path, index=False)
     return path
+
+
+def test_the_groups_are_drawn_by_the_seed_and_more_of_them_include_the_fewer():
+    groups = [f"t{n}" for n in range(30)]
+    assert people.drawn(groups, 5, 1) == people.drawn(groups[::-1], 10, 1)[:5]
+    assert people.drawn(groups, 5, 1) != people.drawn(groups, 5, 2)
 
 
 def test_the_form_asks_of_the_drawn_groups_what_a_judge_decided():
@@ -162,7 +168,7 @@ def test_with_20_of_60_groups_labelled_the_interval_holds_the_truth_as_often_as_
     draw, held, judged = np.random.default_rng(0), [], []
     for _ in range(150):
         table = run(draw)
-        chosen = planner.drawn(table["group"], 20, int(draw.integers(1e6)))
+        chosen = people.drawn(table["group"], 20, int(draw.integers(1e6)))
         known = table[~table["read"] & table["group"].isin(chosen)]
         said = known.assign(annotator="p1", label=known["truth"])
         found = accuracies(table, said)
@@ -171,15 +177,3 @@ def test_with_20_of_60_groups_labelled_the_interval_holds_the_truth_as_often_as_
         judged.append(found.loc["accuracy_uncorrected", "value"])
     assert np.mean(held) >= 0.92
     assert np.mean(judged) > 0.66
-
-
-def test_fewer_labels_are_planned_where_a_rule_reads_more():
-    table = run(np.random.default_rng(1), groups=200)
-    mostly_read = table["read"] | (table.index % 4 > 0)
-    [half] = planner.plan(table, 0.5, 0.06)["to_label"]
-    [few] = planner.plan(table.assign(read=mostly_read), 0.5, 0.06)["to_label"]
-    [all_judged] = planner.plan(table.drop(columns="read"), 0.5, 0.06)["to_label"]
-    assert few < half < all_judged
-    assert planner.plan(table.assign(read=True), 0.5, 0.06).empty
-    alike = table.assign(judged=table["judged"].where(table["read"], 0.0))
-    assert planner.plan(alike, 0.5, 0.06)["to_label"].tolist() == [200]

@@ -132,11 +132,11 @@ def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
 
 
 def test_readers_and_graders_are_sent_the_sampling_seed():
-    said = pd.DataFrame({"item_id": ["a"], "text": ["the shed"]})
-    item = {"item_id": "a", "question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
+    item = {"question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
+    said = pd.DataFrame([item | {"text": "the shed"}])
     requests = [
         *writing.label_requests(TEMPLATES.head(2), seed=5),
         *simpletom_writing.annotation_requests(STORIES.head(2), seed=5),
-        *grading.grade_requests(said, pd.DataFrame([item]), seed=5),
+        *grading.grade_requests(said, seed=5),
     ]
     assert [request.seed for request in requests] == [5] * 5

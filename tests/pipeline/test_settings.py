@@ -59,7 +59,7 @@ WRONG = [
     ("fantom/filtering", {"duplicates": 1}, "no such option"),
     ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
     ("fantom/judges/labels", "no.csv", "labels: .*expected a file or folder that is there"),
-    ("bigtom/judges/half_width", 2, "half_width: .*less than or equal to 1, found 2"),
+    ("omnitom/judges/groups_to_label", 0, "groups_to_label: .*equal to 1, found 0"),
     (
         "omnitom/judges/llm_tokens_of",
         {"smolm2-135m": 120},

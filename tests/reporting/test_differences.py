@@ -1,6 +1,5 @@
-"""Differences in pairs: in words, planned, and with the answers behind them."""
+"""Differences in pairs: in words, and with the answers behind them."""
 
-import numpy as np
 import pandas as pd
 
 from tomlab.records.published import Wording
@@ -41,24 +40,6 @@ def test_a_difference_has_its_pair_its_value_and_a_mark_where_it_holds():
 
 def test_nothing_to_compare_is_an_empty_table():
     assert differences.labelled(NOTHING, NAMED, WORDING).empty
-    assert differences.plan(NOTHING, NAMED).empty
-    assert differences.largest(differences.plan(NOTHING, NAMED)).empty
-
-
-def test_plan_tells_what_ten_groups_of_which_six_differ_show():
-    planned = differences.plan(FOUND, NAMED)
-    first = planned.iloc[0]
-    assert first[["headline", "shared", "pair"]].tolist() == ["both right", "plain", "mine − yours"]
-    assert first[["groups", "differ"]].tolist() == [10, 6]
-    # (1.95996 sqrt(.6) + .84162 sqrt(.6 - .01))^2 / .01 = 468.9
-    assert first["groups for 0.1"] == 469
-    # It would take .61, more than all six that differ can make.
-    assert np.isnan(first["least shown"])
-    # The methods of a model do not differ at all.
-    alike = planned[planned["differ"] == 0]
-    assert len(alike) == 2
-    assert alike[["least shown", "groups for 0.1"]].isna().all(axis=None)
-    assert differences.largest(planned).index.tolist() == list(NAMED)
 
 
 def asked():

@@ -176,6 +176,6 @@ def test_text_of_a_column_without_names_stays_as_it_came():
     assert name("snake_case/x", "answer", WORDING) == "snake_case/x"
 
 
-@pytest.mark.parametrize("column", ["ci_low", "n_groups", "item_id", "prompt_tokens", "to_label"])
+@pytest.mark.parametrize("column", ["ci_low", "n_groups", "item_id", "prompt_tokens"])
 def test_no_head_has_an_underscore(column):
     assert "_" not in tables.head(column, WORDING)

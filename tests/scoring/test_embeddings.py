@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from diskcache import Cache
 
 from tomlab.errors import InputError
 from tomlab.models.embedded import start_server
@@ -65,32 +66,26 @@ def test_server_that_speaks_the_protocol_gives_the_same_vectors(server, vectors)
     assert embed([WALLET], remote)[0] == pytest.approx(vectors[0], abs=1e-6)
 
 
-def test_text_that_is_longer_than_the_encoder_reads_is_an_error_where_it_is_said_to_fit(minilm):
-    with pytest.raises(InputError, match=r"models\.mine: no embeddings .*too large"):
-        embed(["dog " * 511], minilm, {})
-
-
 def test_a_long_text_is_cut_where_the_encoder_stops(minilm):
     fits, longer = "dog " * 510, "dog " * 510 + "violin " * 90
     cut = beginnings([WALLET, fits, longer, longer], minilm)
     assert list(cut) == [longer]
     assert len(cut[longer]) == 512
     assert len(set(cut[longer])) == 3  # what begins a text, "dog", what ends it
-    whole, beginning = embed([fits, longer], minilm, cut)
+    whole, beginning = embed([fits, longer], minilm)
     assert beginning == pytest.approx(whole, abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["词" * 600, "ü" * 600, "\U0001f600" * 300])
 def test_what_is_long_is_told_by_tokens_and_not_by_characters(minilm, text):
-    cut = beginnings([text], minilm)
-    assert embed([text], minilm, cut).shape == (1, 384)
+    assert embed([text], minilm).shape == (1, 384)
 
 
 def test_encoder_that_reads_128_tokens_is_cut_as_the_release_cuts():
     released = spec(provider="embedded", model=FILE, context=128)
     cut = beginnings(["dog " * 126, "dog " * 127], released)
     assert [len(tokens) for tokens in cut.values()] == [128]
-    whole, beginning = embed(["dog " * 126, "dog " * 127], released, cut)
+    whole, beginning = embed(["dog " * 126, "dog " * 127], released)
     assert beginning == pytest.approx(whole, abs=1e-6)
 
 
@@ -163,12 +158,6 @@ def test_no_texts_say_so(minilm):
         embed([], minilm)
 
 
-def test_a_text_that_is_too_long_is_embedded_by_its_beginning(minilm):
-    long = "dog " * 600
-    told, known = embed([long], minilm), embed([long], minilm, beginnings([long], minilm))
-    assert (told == known).all()
-
-
 def test_a_vector_is_kept_and_depends_on_no_other_text(minilm, tmp_path, monkeypatch):
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "together")
     together = embed([WALLET, UNRELATED, PARAPHRASE], minilm)
@@ -179,21 +168,18 @@ def test_a_vector_is_kept_and_depends_on_no_other_text(minilm, tmp_path, monkeyp
     assert np.array_equal(embed([WALLET, PARAPHRASE, WALLET], minilm), together[[0, 2, 0]])
 
 
-def test_vectors_kept_as_data_are_those_that_were_computed(minilm, tmp_path, monkeypatch):
+def test_vectors_kept_with_the_data_are_not_asked_for(minilm, tmp_path, monkeypatch):
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "here")
-    monkeypatch.setattr(embeddings, "KEPT", tmp_path / "vectors")
-    computed = embed([WALLET, UNRELATED], minilm)
-    [path] = embeddings.keep()
+    monkeypatch.setattr(embeddings, "KEPT", tmp_path / "data")
+    computed = []
+    for text in (WALLET, UNRELATED):  # what is kept later joins what was kept before
+        computed += [embed([text], minilm)[0]]
+        embeddings.keep()
+        with Cache(tmp_path / "here") as cache:
+            cache.clear()
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "elsewhere")
-    embed([PARAPHRASE], minilm)
-    first = path.read_bytes()
-    assert embeddings.keep() == [path]  # adds what is new
-    assert len(path.read_bytes()) > len(first)
-    monkeypatch.setattr(embeddings, "_asked", None)  # nothing is asked for again
-    assert embed([UNRELATED, WALLET], minilm).tobytes() == computed[[1, 0]].tobytes()
-    path.write_bytes(first[:100])
-    with pytest.raises(InputError, match="can't be read as kept vectors"):
-        embed([WALLET], minilm)
+    monkeypatch.setattr(embeddings, "_asked", None)
+    assert np.array_equal(embed([UNRELATED, WALLET], minilm), computed[::-1])
 
 
 def test_a_place_where_nothing_can_be_kept_is_named(minilm, tmp_path, monkeypatch):

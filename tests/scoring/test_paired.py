@@ -50,7 +50,6 @@ def test_worked_by_hand():
     # Of the 64 ways in which six coins fall, 14 are as one-sided as five to one.
     assert found["p"] == pytest.approx(14 / 64)
     assert found["p_method"] == SWAPS
-    assert (found["discordance"], found["mean_square"]) == pytest.approx((0.6, 0.6))
     assert found["ci_low"] < 0
     assert found["ci_high"] > 0.4
 
@@ -155,7 +154,7 @@ def test_units_with_several_values_are_compared_by_their_sums():
     b = mean([0, 1, 0], groups=[1, 1, 2], units=[1, 1, 2])
     found = difference(a, b)
     assert found["difference"] == pytest.approx(3 / 4 - 1 / 3)
-    assert (found["n"], np.isnan(found["discordance"])) == (2, True)
+    assert found["n"] == 2
 
 
 def test_differences_of_differences_reach_from_minus_two_to_two():
@@ -185,17 +184,15 @@ def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
         for method in ("cot", "few")
         if (model, method) != ("c", "few")
     ]
-    assert paired.sides(found.iloc[0]) == (("a", "plain"), ("b", "plain"))
-    assert paired.sides(found.iloc[-1]) == (("c", "cot"), ("c", "plain"))
+    assert paired.sides(*pairs[0]) == (("a", "plain"), ("b", "plain"))
+    assert paired.sides(*pairs[-1]) == (("c", "cot"), ("c", "plain"))
 
 
-def test_holm_is_among_pairs_that_share_and_the_false_discovery_rate_over_all():
+def test_holm_is_among_pairs_that_share():
     found = differences("demo", told(), None, ["plain"])
     for _, family in found.groupby(["metric", "condition", "varies", "same"]):
         expected = multipletests(family["p"], method="holm")[1]
         assert family["p_holm"].tolist() == pytest.approx(expected.tolist())
-    expected = multipletests(found["p"], method="fdr_bh")[1]
-    assert found["q"].tolist() == pytest.approx(expected.tolist())
 
 
 def test_one_model_by_one_method_leaves_nothing_to_compare():
@@ -217,10 +214,3 @@ def test_units_are_answers_or_what_the_columns_name():
     table = pd.DataFrame({"item_id": ["x", "x"], "sample": [0, 1], "story_id": [7, 8]})
     assert by_unit(table).index.tolist() == ["x/0", "x/1"]
     assert by_unit(table, "story_id").index.tolist() == ["7", "8"]
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=20)
-def test_holm_is_that_of_statsmodels(values):
-    expected = multipletests(values, method="holm")[1]
-    assert paired.holm(pd.Series(values)).tolist() == pytest.approx(expected.tolist())

@@ -8,8 +8,8 @@ import traitlets
 from IPython.display import display
 
 from tomlab.errors import InputError
-from tomlab.forms import tasks
 from tomlab.forms.sheet import Sheet
+from tomlab.forms.tasks import FORMS, sheet
 
 
 class Form(anywidget.AnyWidget):
@@ -25,7 +25,7 @@ class Form(anywidget.AnyWidget):
     state = traitlets.Dict({"turn": 0}).tag(sync=True)
 
     def __init__(self, results: Path | str) -> None:
-        super().__init__(titles={name: form["title"] for name, form in tasks.FORMS.items()})
+        super().__init__(titles={name: form["title"] for name, form in FORMS.items()})
         self.results, self.sheet = results, None
         self.on_msg(lambda _, message, __: self._take(message))
 
@@ -34,7 +34,7 @@ class Form(anywidget.AnyWidget):
         try:
             if "who" in message:
                 self.sheet = None
-                self.sheet = tasks.sheet(message["what"], message["who"], self.results)
+                self.sheet = sheet(message["what"], message["who"], self.results)
             elif message["turn"] != self.state["turn"]:
                 return
             elif "answer" in message:

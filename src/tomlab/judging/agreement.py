@@ -5,20 +5,11 @@ a row for each judge and unit: `judge, group` (the story), `unit, truth` (bool, 
 decided) and `decision` (bool, missing where the judge's answer gave none).
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.scoring.stats import (
-    DIFFERENCE,
-    SHARE,
-    Bounds,
-    cluster_interval,
-    cluster_statistic,
-    ratio,
-)
+from tomlab.scoring import stats
 
 
 def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -36,19 +27,16 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         said = units.dropna(subset="decision")
         agreed = (said["decision"] == said["truth"]).groupby(said["group"]).mean()
         in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
-        cells = _cells(units)
-        yes, true = cells["tp"] + cells["fp"], cells["tp"] + cells["fn"]
-        values = {
-            "agreement": _mean(agreed),
-            "precision": _interval(cells[["tp"]].assign(of=yes), ratio),
-            "recall": _interval(cells[["tp"]].assign(of=true), ratio),
-            "kappa": _interval(cells, kappa, DIFFERENCE),
-            "agreement_all": _mean(in_all),
-        }
-        row = {"judge": judge}
-        for name, found in values.items():
-            ends = "ci" if name == "agreement" else name
-            row |= dict(zip((name, f"{ends}_low", f"{ends}_high"), found, strict=True))
+        yes, true = said["decision"] == 1, said["truth"] == 1
+        cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
+        cells = pd.DataFrame(cells).groupby(said["group"], sort=False).sum()
+        row = {"judge": judge} | _columns("agreement", _mean(agreed))
+        for name, missed in (("precision", "fp"), ("recall", "fn")):
+            share = cells[["tp"]].assign(of=cells["tp"] + cells[missed])
+            row |= _columns(name, stats.cluster_statistic(share, stats.ratio, n=len(cells)), name)
+        beyond = stats.cluster_statistic(cells, _kappa, n=len(cells), bounds=stats.DIFFERENCE)
+        row |= _columns("kappa", beyond, "kappa")
+        row |= _columns("agreement_all", _mean(in_all), "agreement_all")
         row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
         rows.append(row)
     return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
@@ -71,8 +59,9 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
         gained = (both[best] - both[judge]).groupby("group").mean()
-        difference = _mean(gained, DIFFERENCE)
-        rows.append((judge, best, *difference, len(both), len(gained)))
+        found = _columns("difference", _mean(gained, stats.DIFFERENCE))
+        counts = {"n": len(both), "n_groups": len(gained)}
+        rows.append({"judge": judge, "best": best} | found | counts)
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -87,38 +76,11 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
     own = own.assign(kind=own["unit"].map(kinds), right=own["decision"] == own["truth"])
     rows = []
     for (kind, truth), units in own.groupby(["kind", "truth"]):
-        found = cluster_interval(units["right"], units["group"])
-        shares = found.value, found.ci_low, found.ci_high
-        rows.append((judge, kind, truth == 1, *shares, found.n, found.n_groups))
-    columns = ["judge", "kind", "truth", "agreement", "ci_low", "ci_high", "n", "n_groups"]
-    return pd.DataFrame(rows, columns=columns).sort_values("agreement", ignore_index=True)
-
-
-def correlation(decisions: pd.DataFrame, judge: str) -> float:
-    """How a judge's defined decisions go with the truth (phi), for `planner.plan`; 0 where either
-    is all alike.
-    """
-    total = _cells(_known(decisions).query("judge == @judge")).sum()
-    tp, fp, fn, tn = (float(total[name]) for name in ("tp", "fp", "fn", "tn"))
-    product = (tp + fp) * (fn + tn) * (tp + fn) * (fp + tn)
-    return (tp * tn - fp * fn) / product**0.5 if product else 0.0
-
-
-def _cells(units: pd.DataFrame) -> pd.DataFrame:
-    """A judge's yes and no, true and false, counted by group over the units that it decided."""
-    own = units.dropna(subset="decision")
-    yes, true = own["decision"] == 1, own["truth"] == 1
-    cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
-    return pd.DataFrame(cells).groupby(own["group"], sort=False).sum()
-
-
-def kappa(cells: np.ndarray) -> np.ndarray:
-    """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
-    tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    total = tp + fp + fn + tn
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chance = ((tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)) / total**2
-        return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
+        found = vars(stats.cluster_interval(units["right"], units["group"]))
+        rows.append(found | {"judge": judge, "kind": kind, "truth": truth == 1})
+    columns = ["judge", "kind", "truth", "value", "ci_low", "ci_high", "n", "n_groups"]
+    table = pd.DataFrame(rows, columns=columns).rename(columns={"value": "agreement"})
+    return table.sort_values("agreement", ignore_index=True)
 
 
 def _known(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -127,26 +89,28 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
-    numbers = {name: as_numbers(decisions[name]) for name in ("truth", "decision")}
-    return decisions[keys].assign(**numbers).dropna(subset="truth", ignore_index=True)
+    numbers = decisions.astype({"truth": "boolean", "decision": "boolean"})
+    numbers = numbers.astype({"truth": float, "decision": float})
+    return numbers[[*keys, "truth", "decision"]].dropna(subset="truth", ignore_index=True)
 
 
-def as_numbers(values: pd.Series) -> np.ndarray:
-    """Yes, no and missing as 1, 0 and nan."""
-    return values.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
+def _kappa(cells: np.ndarray) -> np.ndarray:
+    """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
+    tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    total = tp + fp + fn + tn
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = ((tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)) / total**2
+        return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
 
 
-def _mean(by_group: pd.Series, bounds: Bounds = SHARE) -> tuple:
-    """The mean of one value a group, and its interval."""
+def _mean(by_group: pd.Series, bounds: stats.Bounds = stats.SHARE) -> stats.Interval | None:
+    """The mean of one value a group; None without a group."""
     if by_group.empty:
-        return (np.nan,) * 3
-    found = cluster_interval(by_group, by_group.index.to_series(), bounds=bounds)
-    return found.value, found.ci_low, found.ci_high
+        return None
+    return stats.cluster_interval(by_group, by_group.index.to_series(), bounds=bounds)
 
 
-def _interval(counts: pd.DataFrame, statistic: Callable, bounds: Bounds = SHARE) -> np.ndarray:
-    """A statistic of all groups' counts, and its interval; nan without a group."""
-    if not counts.any(axis=None):
-        return np.full(3, np.nan)
-    found = cluster_statistic(counts, statistic, n=len(counts), bounds=bounds)
-    return np.array([found.value, found.ci_low, found.ci_high])
+def _columns(name: str, found: stats.Interval | None, ends: str = "ci") -> dict:
+    """A value under its name with the ends of its interval; nan where there is none."""
+    values = (found.value, found.ci_low, found.ci_high) if found else (np.nan,) * 3
+    return dict(zip((name, f"{ends}_low", f"{ends}_high"), values, strict=True))

@@ -13,16 +13,14 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     made: one text a row, in a random order, with `operation` and the columns of `strata`. Rows keep
     their order. Errors: `InputError` where a stratum has too few.
     """
-    strata = list(strata)
     turn = made.groupby([*strata, "operation"]).cumcount()
     in_turn = made.loc[turn.sort_values(kind="stable").index]
-    parts = [part for _, part in in_turn.groupby(strata, sort=True)]
-    chosen = []
-    for place, part in enumerate(parts):
+    parts, chosen = in_turn.groupby([*strata], sort=True), []
+    for place, (stratum, part) in enumerate(parts):
         # What does not divide evenly goes to the first strata.
         share = n // len(parts) + (place < n % len(parts))
         if len(part) < share:
-            name = ", ".join(f"{key} {part[key].iloc[0]}" for key in strata)
+            name = ", ".join(f"{key} {value}" for key, value in zip(strata, stratum, strict=True))
             raise InputError(f"calibration: found {len(part)} texts of {name}, expected {share}")
         chosen.append(part.head(share))
     return pd.concat(chosen).sort_index().reset_index(drop=True)

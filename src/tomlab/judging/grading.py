@@ -2,11 +2,12 @@
 
 BigToM's released code asks a language model there, SimpleToM's counts a wrong answer. Graders are
 first held against answers of known meaning (`rewordings`), as OmniToM's judges are (App. B.4), then
-applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none.
+applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none. A
+table of answers has a row each: `text`, and of its item `question`, both `choices` and `answer`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,11 @@ from tomlab.judging.rewordings import NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request
-from tomlab.scoring.answers import pairs, visible
+from tomlab.scoring.answers import visible
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import plain, similarity
 
-KEYS = ("a", "b")  # of the two options, in the order in which they are shown
+KEYS = ("a", "b")  # of the two options, in the order shown
 BY_LIKENESS = ("token_f1", "embedding")
 MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
@@ -43,13 +44,11 @@ def nearer(alike: Sequence[float], margin: float) -> str:
     return KEYS[int(gap < 0)] if abs(gap) > margin else NONE
 
 
-def likeness(
-    table: pd.DataFrame, items: pd.DataFrame, kind: str, embedder: ModelSpec | None = None
-) -> np.ndarray:
-    """How like each answer of `table` (`item_id`, `text`) is to both options, shape (answers, 2).
-    kind: token_f1, or embedding, which needs the embedder.
+def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
+    """How like each answer is to both its options, shape (answers, 2). kind: token_f1, or
+    embedding, which needs the embedder.
     """
-    said = [(row.text, row.choices) for row in _with_items(table, items)]
+    said = list(zip(table["text"], table["choices"], strict=True))
     texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
     embeds = kind == "embedding" and texts
     vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if embeds else None
@@ -58,33 +57,25 @@ def likeness(
 
 
 def grades(
-    table: pd.DataFrame,
-    items: pd.DataFrame,
-    judge: str,
-    margins: Mapping[str, float],
-    embedder: ModelSpec | None = None,
+    table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
 ) -> list[str]:
-    """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer of `table`;
-    none of an empty one.
+    """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer; none of an
+    empty one.
     """
     if judge == "exact":
-        return [exact_grade(row.text, row.choices) for row in _with_items(table, items)]
-    alike = iter(likeness(table[table["text"] != ""], items, judge, embedder))
+        return [*map(exact_grade, table["text"], table["choices"])]
+    alike = iter(likeness(table[table["text"] != ""], judge, embedder))
     return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
 
 
 def grade_requests(
-    table: pd.DataFrame,
-    items: pd.DataFrame,
-    replaced: Mapping[str, str] | None = None,
-    *,
-    seed: int = 0,
+    table: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
 ) -> list[Request]:
     """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
     asked = []
-    for row in _with_items(table, items):
-        fields = {"question": row.question, "answer": " ".join(row.text.split())}
-        fields |= {"option_a": row.choices[0], "option_b": row.choices[1]}
+    for row in table.itertuples():
+        fields = dict(zip(("option_a", "option_b"), row.choices, strict=True))
+        fields |= {"question": row.question, "answer": " ".join(row.text.split())}
         content = prompts.filled("judges/grade", replaced, **fields)
         asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS, seed=seed))
     return asked
@@ -100,61 +91,48 @@ def parse_grade(text: str) -> str | None:
     return found[1].lower() if found and not open_thought else None
 
 
-def _with_items(table: pd.DataFrame, items: pd.DataFrame) -> Iterator:
-    """Each answer of `table` (columns `item_id`, `text`) with its item's question and options."""
-    if unknown := sorted(set(table["item_id"]) - set(items["item_id"])):
-        raise InputError(f"grading: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
-    asked = items.set_index("item_id")[["question", "choices", "answer"]]
-    return table[["item_id", "text"]].join(asked, on="item_id").itertuples()
-
-
-# ---- Calibration ---------------------------------------------------------------------------------
-
-
-def calibrated(
-    made: pd.DataFrame, items: pd.DataFrame, embedder: ModelSpec, folds: int
-) -> tuple[pd.DataFrame, dict[str, float]]:
-    """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
-    `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
-    """
-    exact, margins = grades(made, items, "exact", {}), {}
-    decided = [to_decisions(made, items, exact, "exact")]
-    for kind in BY_LIKENESS:
-        alike = likeness(made, items, kind, embedder)
-        chosen = cross_validated_thresholds(margin_decisions(made, items, alike), folds)
-        margins[kind] = chosen.final
-        decided.append(chosen.decisions.assign(judge=kind))
-    return pd.concat(decided, ignore_index=True), margins
-
-
 async def by_language_model(
     table: pd.DataFrame,
-    items: pd.DataFrame,
     model: ModelSpec,
     limits: Limits,
     replaced: Mapping[str, str] | None = None,
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """`table` with a language model's `answer` as it came (None: it failed) and `grade`."""
-    asked = grade_requests(table, items, replaced, seed=seed)
-    replies = await ask(asked, model, limits=limits)
-    answers = [response.reply and response.reply.text for response in replies]
-    read = [None if answer is None else parse_grade(answer) for answer in answers]
-    said = pd.DataFrame({"answer": answers, "grade": read}, index=table.index, dtype=object)
-    return table.join(said)
+    """`table` with a language model's `said` as it came (None: it failed) and `grade`."""
+    replies = await ask(grade_requests(table, replaced, seed=seed), model, limits=limits)
+    said = [response.reply and response.reply.text for response in replies]
+    read = [None if text is None else parse_grade(text) for text in said]
+    said, read = (pd.Series(column, table.index, dtype=object) for column in (said, read))
+    return table.assign(said=said, grade=read)
 
 
-def to_decisions(
-    table: pd.DataFrame, items: pd.DataFrame, grades: Sequence[str | None], judge: str
-) -> pd.DataFrame:
+# ---- Calibration ---------------------------------------------------------------------------------
+
+
+def calibrated(
+    made: pd.DataFrame, embedder: ModelSpec, folds: int
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
+    `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
+    """
+    decided, margins = [to_decisions(made, grades(made, "exact", {}), "exact")], {}
+    for kind in BY_LIKENESS:
+        alike = likeness(made, kind, embedder)
+        chosen = cross_validated_thresholds(margin_decisions(made, alike), folds)
+        margins[kind] = chosen.final
+        decided.append(chosen.decisions.assign(judge=kind))
+    return pd.concat(decided, ignore_index=True), margins
+
+
+def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) -> pd.DataFrame:
     """A grader's decisions on `constructed` answers: `judge, group, unit, truth, decision`.
 
     A unit is an answer and one of its item's options: does it mean that one? grades: one an answer;
     None: not readable, so undecided for both options.
     """
     rows = []
-    for row, grade, keys in zip(table.itertuples(), grades, _keys(table, items), strict=True):
+    for row, grade, keys in zip(table.itertuples(), grades, _keys(table), strict=True):
         for option, key in zip(("right", "wrong"), keys, strict=True):
             decision = None if pd.isna(grade) else grade == key
             unit = _UNIT.format(row.unit, option)
@@ -165,24 +143,21 @@ def to_decisions(
 
 def operations(made: pd.DataFrame) -> pd.Series:
     """How the answer of each unit of `to_decisions` was made, for `agreement_by_kind`."""
-    of_options = [
-        made.set_index(made["unit"].map(lambda unit, o=option: _UNIT.format(unit, o)))["operation"]
-        for option in ("right", "wrong")
-    ]
-    return pd.concat(of_options)
+    done = zip(made["unit"], made["operation"], strict=True)
+    return pd.Series({_UNIT.format(u, option): o for u, o in done for option in ("right", "wrong")})
 
 
-def margin_decisions(table: pd.DataFrame, items: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
+def margin_decisions(table: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
     """Decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
-    decided = [to_decisions(table, items, [nearer(a, m) for a in alike], "") for m in MARGINS]
+    decided = [to_decisions(table, [nearer(a, m) for a in alike], "") for m in MARGINS]
     at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
     return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))
 
 
-def _keys(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str]]:
+def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
     """The keys of the right and the wrong option of each answer's item."""
-    asked = _with_items(table, items)
-    return [KEYS if row.choices[0] == row.answer else KEYS[::-1] for row in asked]
+    both = zip(table["choices"], table["answer"], strict=True)
+    return [KEYS if choices[0] == answer else KEYS[::-1] for choices, answer in both]
 
 
 # ---- What a grader would change ------------------------------------------------------------------
@@ -200,48 +175,43 @@ def regraded(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """The answers that name no option: `unit, group, item_id, model, method, sample`, `text` (what
-    is seen of it from "Answer:" on), a grader's `grade` (see `grades`), and what the answer
-    `becomes`: correct, wrong or, as before, unparsed.
+    """All answers of a run and what a grader makes of those that name no option, as in
+    `judging.people`: `unit, group, item_id, model, method, sample, score`; `judged`, the score with
+    the grader; and `read`, whether it is known without one, as that of an empty answer is.
+
+    Of what names no option also `text` (what is seen of it from "Answer:" on), the `grade` (see
+    `grades`), and what it `becomes`: correct, wrong or, as before, unparsed.
     """
-    answered = pairs(items, responses, responses["method"].unique())
-    said = {tuple(r[name] for name in _RESPONSE): r["response"] for _, r in answered}
-    rows = []
-    for group, *key in scores[scores["outcome"] == "unparsed"][["group_id", *_RESPONSE]].values:
-        if tuple(key) not in said:
-            raise InputError(f"grading: found no response for the score of {tuple(key)}")
-        text = _MARKER.split(visible(said[tuple(key)])[0], maxsplit=1)[-1].strip()
-        rows.append(("/".join(map(str, key)), group, *key, text))
-    found = pd.DataFrame(rows, columns=["unit", "group", *_RESPONSE, "text"])
-    graded = grades(found, items, judge, margins, embedder)
-    becomes = [
+    found = scores.rename(columns={"group_id": "group"})[["group", *_RESPONSE, "outcome", "score"]]
+    found["unit"] = ["/".join(map(str, key)) for key in found[_RESPONSE].itertuples(index=False)]
+    asked = items[["item_id", "question", "choices", "answer"]]
+    unread = found.loc[found["outcome"] == "unparsed", ["unit", *_RESPONSE]]
+    unread = unread.merge(responses[[*_RESPONSE, "response"]], on=_RESPONSE, how="left")
+    unread = unread.merge(asked, on="item_id", how="left")
+    if (lacks := unread[["response", "answer"]].isna().any(axis=1)).any():
+        unit = unread.loc[lacks, "unit"].iloc[0]
+        raise InputError(f"grading: found no response or no item for the score of {unit}")
+    texts = [visible(said)[0] for said in unread["response"]]
+    unread["text"] = [_MARKER.split(text, maxsplit=1)[-1].strip() for text in texts]
+    unread["grade"] = grades(unread, judge, margins, embedder)
+    unread["becomes"] = [
         "unparsed" if grade == NONE else "correct" if grade == right else "wrong"
-        for grade, (right, _) in zip(graded, _keys(found, items), strict=True)
+        for grade, (right, _) in zip(unread["grade"], _keys(unread), strict=True)
     ]
-    return found.assign(grade=graded, becomes=becomes)
-
-
-def judged_answers(scores: pd.DataFrame, regraded: pd.DataFrame) -> pd.DataFrame:
-    """All answers of a run with what a grader makes of them, as in `judging.people`. Of what names
-    an option, and of an empty answer, its score is known. regraded: of `regraded`.
-    """
-    said = regraded[["unit", *_RESPONSE, "text", "becomes"]]
-    found = scores.rename(columns={"group_id": "group"})[["group", *_RESPONSE, "score"]]
-    found = found.merge(said, on=_RESPONSE, how="left")
-    graded = (found["becomes"] == "correct").astype(float)
+    found = found.merge(unread[["unit", "text", "grade", "becomes"]], on="unit", how="left")
+    graded = found["becomes"].eq("correct").astype(float)
     judged = found["score"].where(found["becomes"].isna(), graded)
-    return found.assign(judged=judged, read=found["text"].fillna("") == "")
+    return found.assign(judged=judged, read=found["text"].isna() | found["text"].eq(""))
 
 
-def changes(regraded: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def changes(answers: pd.DataFrame) -> pd.DataFrame:
     """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
     `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
     """
-    by, kinds = ["model", "method"], ["correct", "wrong", "unparsed"]
-    own = scores.groupby(by, sort=False)["score"]
-    counts = regraded.groupby(by)["becomes"].value_counts().unstack()
-    counts = counts.reindex(index=own.size().index, columns=kinds).fillna(0).astype(int)
-    counts.columns = ["becomes_correct", "becomes_wrong", "stays_unparsed"]
-    table = own.agg(answers="size").assign(unparsed=counts.sum(axis=1)).join(counts)
-    graded = (own.sum() + table["becomes_correct"]) / table["answers"]
-    return table.assign(accuracy=own.mean(), accuracy_graded=graded).reset_index()
+    becomes = answers["becomes"]
+    parts = {"unparsed": becomes.notna(), "becomes_correct": becomes == "correct"}
+    parts |= {"becomes_wrong": becomes == "wrong", "stays_unparsed": becomes == "unparsed"}
+    counts = {name: (name, "sum") for name in parts}
+    means = {"accuracy": ("score", "mean"), "accuracy_graded": ("judged", "mean")}
+    by = answers.assign(**parts).groupby(["model", "method"], sort=False)
+    return by.agg(answers=("score", "size"), **counts, **means).reset_index()

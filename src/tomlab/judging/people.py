@@ -1,12 +1,13 @@
 """People's word on a run's free-form answers: the form, what it says once filled in, and the
-accuracy that it corrects. How many groups to label, and which: `planner`.
+accuracy that it corrects.
 
 Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
 method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
 Of the others people say which of the item's two `choices` they mean, if any.
 """
 
-from collections.abc import Collection, Iterator
+import random
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +28,15 @@ NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
 # ---- The form ------------------------------------------------------------------------------------
 
 
+def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
+    """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
+    known = sorted(set(groups))
+    random.Random(f"label/{seed}").shuffle(known)
+    return known[:n]
+
+
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
-    """The form with all answers of these groups that a judge decides; `meaning` and `annotator` are
-    empty.
-    """
+    """The form with all answers of these groups that a judge decides, not filled in."""
     asked = answers[~answers["read"] & answers["group"].isin(groups)]
     asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
     options = pd.DataFrame(asked["choices"].tolist(), asked.index, columns=[*OPTIONS.values()])
@@ -41,21 +47,14 @@ def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]
 
 def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
     """The schema of the form. item_ids: of the questions that may stand in it; any without."""
-    return pa.DataFrameSchema(
-        {
-            "item_id": files.known(item_ids, "question"),
-            "model": files.text(),
-            "method": files.text(),
-            "sample": files.text("[0-9]{1,9}", "a whole number"),
-            "option_a": files.text(),
-            "option_b": files.text(),
-            "answer": files.text(),
-            "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
-            "annotator": files.person(pattern=".*"),
-        },
-        strict="filter",
-        unique=[*KEY, "annotator"],
-    )
+    texts = {name: files.text() for name in ("model", "method", *OPTIONS.values(), "answer")}
+    others = {
+        "item_id": files.known(item_ids, "question"),
+        "sample": files.text("[0-9]{1,9}", "a whole number"),
+        "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
+        "annotator": files.person(pattern=".*"),
+    }
+    return pa.DataFrameSchema(texts | others, strict="filter", unique=[*KEY, "annotator"])
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
@@ -63,7 +62,6 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
     and `means`, the text of an option or none. Errors: `InputError` that names every row and field
     at fault.
     """
-    form = labels_form(list(items["item_id"]))
     choices = dict(zip(items["item_id"], items["choices"], strict=True))
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
@@ -74,27 +72,24 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
             if options and sorted(map(_one_line, (row.option_a, row.option_b))) != options:
                 yield row.Index, "option_a", f"with option_b the question's: {', '.join(options)}"
 
-    table = files.read_form(path, form, faults)
-    filled = table[table["meaning"] != ""]
-    means = [
-        _one_line(row[OPTIONS[row["meaning"]]]) if row["meaning"] in OPTIONS else NONE
-        for row in filled.to_dict("records")
-    ]
-    kept = [*KEY, "answer", "annotator"]
-    return filled[kept].assign(means=means).astype({"sample": int}).reset_index(drop=True)
+    table = files.read_form(path, labels_form(list(choices)), faults)
+    filled = table[table["meaning"] != ""].reset_index(drop=True)
+    means = filled["meaning"].copy()
+    for key, option in OPTIONS.items():
+        means = means.mask(filled["meaning"] == key, filled[option].map(_one_line))
+    return filled[[*KEY, "answer", "annotator"]].assign(means=means).astype({"sample": int})
 
 
 def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
-    right option), for `planner.alt_test`. Labels of other answers, such as of a run before, are
-    left out.
+    right option). Labels of other answers, such as of a run before, are left out.
     """
     asked = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
     both = asked.merge(labels, on=KEY)
     both = both[both["text"].map(_one_line) == both["answer"].map(_one_line)]
     right = both["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
-    both = both.assign(label=both["means"] == right)
-    return both[["group", "unit", "annotator", "label"]].reset_index(drop=True)
+    columns = ["group", "unit", "annotator", "label"]
+    return both.assign(label=both["means"] == right)[columns].reset_index(drop=True)
 
 
 def _one_line(text: str) -> str:
@@ -109,25 +104,23 @@ def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
     value, ci_low, ci_high, n, n_groups, reason`.
 
     metric: accuracy_uncorrected, with what the judge says; accuracy_by_labels, corrected by what
-    people say of some groups (n: answers that they labelled), where it is to be had; else value is
-    nan and `reason` says why. said: of `of_run`. Annotators' labels are averaged, and those of a
-    group count where all its answers that the judge decides have one: labels that are left out are
-    not left out by lot.
+    people say of some groups (n: answers that they labelled), or nan with a `reason`. said: of
+    `of_run`. Annotators' labels are averaged. A group counts if all its answers that the judge
+    decides are labelled, because people do not leave out answers by lot.
     """
-    rows = answers.join(said.groupby("unit")["label"].mean().rename("labelled"), on="unit")
-    found = []
-    for (model, method), part in rows.groupby(["model", "method"], sort=False):
+    labelled = said.groupby("unit")["label"].mean().rename("labelled")
+    parts = answers.join(labelled, on="unit").groupby(["model", "method"], sort=False)
+    rows = []
+    for (model, method), part in parts:
         if part["read"].all():
             continue
         as_judged = cluster_interval(part["judged"], part["group"])
         numbers = {"accuracy_uncorrected": as_judged, "accuracy_by_labels": _by_people(part)}
         for metric, interval in numbers.items():
-            told = vars(interval) if interval else {}
-            row = {name: told.get(name) for name in NUMBERS}
-            row |= {"model": model, "method": method, "metric": metric}
-            found.append(row | {"reason": "" if interval else TOO_FEW})
-    columns = ["model", "method", "metric", *NUMBERS, "reason"]
-    table = pd.DataFrame(found, columns=columns)
+            row = {"model": model, "method": method, "metric": metric}
+            told = {"reason": ""} | vars(interval) if interval else {"reason": TOO_FEW}
+            rows.append(row | told)
+    table = pd.DataFrame(rows, columns=["model", "method", "metric", *NUMBERS, "reason"])
     return table.astype(dict.fromkeys(NUMBERS[:3], float) | dict.fromkeys(NUMBERS[3:], "Int64"))
 
 

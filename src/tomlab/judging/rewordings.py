@@ -9,19 +9,18 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-import yaml
 
 from tomlab.errors import InputError
 from tomlab.judging.constructed import balanced, capital
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import KNOWN
 from tomlab.scoring.similarity import shared
 
 NONE = "none"
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+_DATA = yaml_beside(__file__)
 COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
 # Where both differing parts have a number, or both are a thing or a place, there are more of their
 # kind, so that to deny the one is not to say the other.
@@ -65,6 +64,10 @@ class _Case(NamedTuple):
         text = self.draw.choice(wordings)
         return capital(text.format(option=self.option, other=self.other, **fields))
 
+    def beginning(self, sentences: int) -> str:
+        """The first sentences of the story."""
+        return " ".join(re.split(r"(?<=[.!?])\s+", self.story)[:sentences])
+
     def replaced(self, rules: Mapping[str, str]) -> str | None:
         """The option with one of the rules that apply carried out once."""
         able = [rule for rule in rules.items() if re.search(rule[0], self.option)]
@@ -98,15 +101,11 @@ def _of_another(case: _Case) -> str | None:
     own, theirs = case.parts, case.stranger.parts if case.stranger else {}
     if not own or own["verb"] != theirs.get("verb"):
         return None
-    text = f"{own['who']} {own['verb']} {theirs['rest']}"
     rests = [_OPTION.sub(r"\g<rest>", option) for option in (case.option, case.other)]
-    alike = max(shared(theirs["rest"], rest) for rest in rests)
-    fitted = re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
-    return fitted + "." if alike < _UNLIKE else None
-
-
-def _sentences(story: str, count: int) -> str:
-    return " ".join(re.split(r"(?<=[.!?])\s+", story)[:count])
+    if max(shared(theirs["rest"], rest) for rest in rests) >= _UNLIKE:
+        return None
+    text = f"{own['who']} {own['verb']} {theirs['rest']}."
+    return re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
 
 
 # The operations that no wording says; None where an option does not allow it.
@@ -117,9 +116,9 @@ _BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "fragment": _fragment,
     "complement denied": _other_denied,
     "one denied": _denied,
-    "other template": lambda case: case.stranger and _sentences(case.stranger.story, 1),
+    "other template": lambda case: case.stranger and case.stranger.beginning(1),
     "other template's option": _of_another,
-    "beginning of the story": lambda case: _sentences(case.story, 2),
+    "beginning of the story": lambda case: case.beginning(2),
 }
 # How an answer is made that means an option, and how one that means neither: wordings or a rule.
 MEANS, MEANS_NONE = (
@@ -129,8 +128,8 @@ MEANS, MEANS_NONE = (
 
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
-    """n answers known by construction: `unit, group` (template), `item_id, text, truth, operation,
-    source`. No text stands twice in one template.
+    """n answers known by construction, for `grading`: `unit, group` (template), `item_id, question,
+    choices, answer, text, truth, operation, source`. No text stands twice in one template.
 
     truth: "right" or "wrong", the option of the item that the answer means, or "none"; a third
     each, and operations (`MEANS`, `MEANS_NONE`) as equally as options allow. To deny one option
@@ -153,6 +152,7 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
     [wrong] = [choice for choice in item["choices"] if choice != right]
     others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
     strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
+    shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     makers = [(None, *made) for made in MEANS.items()]
     makers += [(NONE, *made) for made in MEANS_NONE.items()]
     for meant, options in (("right", (right, wrong)), ("wrong", (wrong, right))):
@@ -160,9 +160,9 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
             stranger = draw.choice(strangers) if strangers else None
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
-                unit = f"{group}/{kind}/{operation}/{meant}"
-                keys = {"unit": unit, "group": group, "item_id": item["item_id"], "text": text}
-                yield keys | {"truth": truth or meant, "operation": operation, "source": KNOWN}
+                unit = {"unit": f"{group}/{kind}/{operation}/{meant}", "group": group}
+                made = {"text": text, "truth": truth or meant, "operation": operation}
+                yield unit | shown | made | {"source": KNOWN}
 
 
 def _bare(option: str) -> str:

@@ -1,25 +1,21 @@
 """Judges' thresholds, chosen on other groups than they decide (calibration: OmniToM, App. B.4)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.judging.agreement import as_numbers
 
 # More than so many candidate thresholds from scores are thinned to as many quantiles.
 _MOST_CANDIDATES = 500
 
 
-@dataclass(frozen=True)
-class CrossValidated:
+class CrossValidated(NamedTuple):
     """Decisions by thresholds that were chosen without the decided group."""
 
     decisions: pd.DataFrame  # group, unit, truth, decision, fold, threshold, in the order given
-    thresholds: tuple[float, ...]  # one a fold
-    final: float  # the one to use from now on, chosen on all groups
-    agreement: pd.Series  # of every candidate threshold, over all groups
+    final: float  # the threshold to use from now on, chosen on all groups
 
 
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
@@ -35,10 +31,8 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
         raise InputError("scores: found no defined score to choose a threshold from")
     candidates = np.append(levels[:1], (levels[:-1] + levels[1:]) / 2)
     if len(candidates) > _MOST_CANDIDATES:
-        share = np.linspace(0, 1, _MOST_CANDIDATES)
-        candidates = np.quantile(candidates, share, method="nearest")
-    # Scores that differ in the last digits of a float have one place between them.
-    candidates = np.unique(candidates)
+        candidates = np.quantile(candidates, np.linspace(0, 1, _MOST_CANDIDATES), method="nearest")
+    candidates = np.unique(candidates)  # those of scores that differ by rounding are one
     above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
     decided = scores[["group", "unit", "truth"]].join(pd.DataFrame(above, columns=candidates))
     return cross_validated_thresholds(decided, folds)
@@ -51,15 +45,14 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     decisions there. The best threshold has the highest agreement averaged over groups; among equals
     the middle one. Folds keep groups whole. Errors: `InputError` for fewer groups than folds.
     """
-    # Takes a second to import, which most notebooks that import this never use.
-    from sklearn.model_selection import GroupKFold
+    from sklearn.model_selection import GroupKFold  # slow to import
 
     candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
     groups = decided["group"].to_numpy()
     if not 2 <= folds <= (found := len(pd.unique(groups))):
         expected = "expected 2 folds or more and a group for each"
         raise InputError(f"thresholds: found {found} groups for {folds} folds, {expected}")
-    truth = as_numbers(decided["truth"])[:, None]
+    truth = decided[["truth"]].astype("boolean").to_numpy(float, na_value=np.nan)
     said = decided[list(candidates)].to_numpy(float)
     defined = ~np.isnan(said) & ~np.isnan(truth)
     right = pd.DataFrame(np.where(defined, said == truth, np.nan), columns=candidates)
@@ -72,13 +65,10 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
         equal = agreement.index[np.isclose(agreement, agreement.max())]
         return float(equal[len(equal) // 2])
 
-    fold, threshold = np.zeros(len(decided), dtype=int), []
+    fold, threshold = np.zeros(len(decided), dtype=int), np.zeros(len(decided))
     for number, (others, own) in enumerate(GroupKFold(folds).split(said, groups=groups)):
-        fold[own] = number
-        threshold.append(best(by_group.loc[pd.unique(groups[others])]))
-    used = np.array(threshold)[fold]
-    decision = pd.array(said[np.arange(len(said)), np.searchsorted(candidates, used)], "Float64")
-    table = decided[["group", "unit", "truth"]].assign(
-        decision=decision.astype("boolean"), fold=fold, threshold=used
-    )
-    return CrossValidated(table, tuple(threshold), best(by_group), by_group.mean())
+        fold[own], threshold[own] = number, best(by_group.loc[pd.unique(groups[others])])
+    decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
+    table = decided[["group", "unit", "truth"]].assign(fold=fold, threshold=threshold)
+    table.insert(3, "decision", pd.array(decision, "boolean"))
+    return CrossValidated(table, best(by_group))

@@ -33,9 +33,8 @@ def visible(text: str) -> tuple[str, bool]:
 
 
 def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
-    """The outcome of an answer in which no option was found; the first that holds: refused by the
-    provider; truncated (the token limit, or thinking that never ended); refused in the text's
-    opening; unparsed (an empty answer, too).
+    """The outcome of an answer in which no option was found: refused by the provider, truncated
+    (the token limit, or thinking that never ended), refused in the text's opening, or unparsed.
     """
     if finish_reason == "refusal":
         return "refused"
@@ -53,9 +52,7 @@ _DEFAULTS |= {"asked_as": AS_ASKED}
 def pairs(
     items: pd.DataFrame, responses: pd.DataFrame, methods: Collection[str]
 ) -> list[tuple[dict, dict]]:
-    """Each response with its item as it was asked, in the order of the responses.
-
-    responses: of any models, or just their columns `item_id, model, method, response`; those to the
+    """Each response with its item as it was asked, in the order of the responses; those to the
     first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
     missing columns, unknown items or methods and doubled rows.
     """

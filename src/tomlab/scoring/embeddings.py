@@ -1,15 +1,9 @@
-"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them.
-
-python -m tomlab.scoring.embeddings   # keep what was embedded here as data, in data/vectors
-"""
+"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
 
 import json
 import sqlite3
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -19,8 +13,7 @@ from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
 # Vectors of embedded encoders are facts like answers: those that came with the data, a file for the
-# weights that made them, and those that were embedded here. A vector does not depend on what is
-# embedded beside it.
+# weights that made them (`keys` and `vectors`), and those that were embedded here.
 KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
@@ -53,94 +46,69 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
     return found
 
 
-def embed(
-    texts: Sequence[str], model: ModelSpec, cut: Mapping[str, Sequence[int]] | None = None
-) -> np.ndarray:
-    """One vector of length 1 a text, shape (texts, dimensions). Equal texts are embedded once; an
-    embedded encoder's vectors are kept (`VECTORS`).
-
-    cut: the `beginnings` that stand for texts too long for the encoder, if they are known. Errors:
-    `InputError` for a model that gives no embeddings, and for what it can't read.
+def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
+    """One vector of length 1 a text, shape (texts, dimensions). An embedded encoder reads the
+    `beginnings` of long texts, and its vectors are kept (`VECTORS`). Errors: `InputError` for a
+    model that gives no embeddings, and for what it can't read.
     """
     unique = list(dict.fromkeys(texts))
     if not unique:
         raise InputError(f"models.{model.name}: there are no texts to embed")
-    if isinstance(model, EmbeddedModel):
-        by_text = _kept(unique, model, beginnings(unique, model) if cut is None else cut)
-    else:
-        by_text = dict(zip(unique, _asked(unique, model), strict=True))
+    vectors = _kept(unique, model) if isinstance(model, EmbeddedModel) else _asked(unique, model)
+    by_text = dict(zip(unique, vectors, strict=True))
     found = np.array([by_text[text] for text in texts], dtype=np.float64)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def _kept(
-    texts: Sequence[str], model: EmbeddedModel, cut: Mapping[str, Sequence[int]]
-) -> dict[str, np.ndarray]:
-    """The vector of each text: as it came with the data or was embedded here before, else asked for
-    and kept.
-    """
+def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
+    """The vector of each text: of the data, of an earlier call, or asked for and then kept."""
     from diskcache import Cache
 
     from tomlab.models.embedded import digest, gguf_path
 
-    weights = digest(gguf_path(model.model))
-    inputs = {text: cut.get(text, text) for text in texts}
-    keys = {
-        t: f"{weights[:12]}-{sha256(json.dumps(i).encode()).hexdigest()}" for t, i in inputs.items()
-    }
-    data = _of_data(weights[:12])
-    found = {text: data[key] for text, key in keys.items() if key in data}
-    if left := [text for text in texts if text not in found]:
-        try:
-            with Cache(VECTORS) as cache:
-                there = [text for text in left if keys[text] in cache]
-                found |= {text: np.frombuffer(cache[keys[text]], np.float32) for text in there}
-                if missing := [text for text in left if text not in found]:
-                    # The engine computes in single precision: nothing is lost.
-                    made = _asked([inputs[text] for text in missing], model).astype(np.float32)
-                    found |= dict(zip(missing, made, strict=True))
-                    with cache.transact():
-                        for text in missing:
-                            cache[keys[text]] = found[text].tobytes()
-        except (OSError, sqlite3.Error) as error:
-            raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
-    return found
-
-
-def _of_data(weights: str) -> dict[str, np.ndarray]:
-    """The vectors that came with the data, by their keys."""
-    path = KEPT / f"{weights}.npz"
-    if not path.exists():
-        return {}
+    weights, cut = digest(gguf_path(model.model))[:12], beginnings(texts, model)
+    inputs = [cut.get(text, text) for text in texts]
+    keys = [f"{weights}-{sha256(json.dumps(one).encode()).hexdigest()}" for one in inputs]
+    found = {}
+    if (of_data := KEPT / f"{weights}.npz").exists():
+        with np.load(of_data) as content:
+            found = dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
     try:
-        with np.load(path) as content:
-            return dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise InputError(f"{path}: can't be read as kept vectors ({error})") from error
+        with Cache(VECTORS) as cache:
+            here = (key for key in keys if key not in found and key in cache)
+            found |= {key: np.frombuffer(cache[key], np.float32) for key in here}
+            if missing := {k: i for k, i in zip(keys, inputs, strict=True) if k not in found}:
+                # The engine computes in single precision: nothing is lost.
+                made = _asked([*missing.values()], model).astype(np.float32)
+                found |= dict(zip(missing, made, strict=True))
+                with cache.transact():
+                    for key in missing:
+                        cache[key] = found[key].tobytes()
+    except (OSError, sqlite3.Error) as error:
+        raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
+    return [found[key] for key in keys]
 
 
-def keep() -> list[Path]:
-    """Add the vectors that were embedded here to those of the data; the files written."""
+def keep() -> None:
+    """Add the vectors that were embedded here to those of the data, a file for each weights."""
     from diskcache import Cache
 
-    by_weights: dict[str, dict] = defaultdict(dict)
-    with Cache(VECTORS) as cache:
-        for key in cache:
-            by_weights[key.partition("-")[0]][key] = np.frombuffer(cache[key], np.float32)
     KEPT.mkdir(exist_ok=True)
-    files = []
-    for weights, new in by_weights.items():
-        every = dict(sorted((_of_data(weights) | new).items()))
-        files.append(KEPT / f"{weights}.npz")
-        keys = np.array([key.encode() for key in every])
-        np.savez_compressed(files[-1], keys=keys, vectors=np.stack([*every.values()]))
-    return files
+    with Cache(VECTORS) as cache:
+        for weights in {key.partition("-")[0] for key in cache}:
+            path, every = KEPT / f"{weights}.npz", {}
+            if path.exists():
+                with np.load(path) as content:
+                    every = dict(zip(content["keys"], content["vectors"], strict=True))
+            here = (key for key in cache if key.startswith(weights))
+            every |= {key.encode(): np.frombuffer(cache[key], np.float32) for key in here}
+            keys = sorted(every)
+            np.savez_compressed(path, keys=keys, vectors=[every[key] for key in keys])
 
 
 def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
     """The vectors of texts, or of their tokens, by the encoder."""
-    # Imported here: the client takes a second to import, and most who import this never embed.
-    import openai
+    import openai  # slow to import, and most who import this never embed
 
     from tomlab.models.embedded import start_server
     from tomlab.models.openai import URL
@@ -190,8 +158,3 @@ def nearest_cosines(vectors: np.ndarray) -> np.ndarray:
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, np.nan if len(vectors) == 1 else -1)
     return cosines.max(axis=1)
-
-
-if __name__ == "__main__":
-    for file in keep():
-        print(f"{file}: {file.stat().st_size:,} bytes")

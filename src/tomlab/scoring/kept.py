@@ -23,16 +23,13 @@ def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> n
 def share_kept(
     units: pd.DataFrame, kept: np.ndarray, *, by: str, group: str, names: tuple
 ) -> pd.DataFrame:
-    """The share of units that are kept, by column `by`, its values in the order of first sight.
-
-    kept: of `survives`. group: the column that intervals cluster on. names: of the counts of
-    units and, if there is a second, of groups.
+    """The share of units that are `kept` (of `survives`), by column `by`, in order of first sight.
+    Intervals cluster on `group`. names: of the counts of units and, if it has two, of groups.
     """
     rows = []
     for value, part in units.assign(kept=kept).groupby(by, sort=False):
         found = vars(cluster_interval(part["kept"], part[group]))
-        counts = dict(zip(names, (found["n"], found["n_groups"]), strict=False))
-        own = {by: value, "kept": int(part["kept"].sum()), "share": found["value"]}
-        rows.append(found | own | counts)
+        found |= dict(zip(names, (found["n"], found["n_groups"]), strict=False))
+        rows.append(found | {by: value, "kept": int(part["kept"].sum()), "share": found["value"]})
     columns = [by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
     return pd.DataFrame(rows, columns=columns)

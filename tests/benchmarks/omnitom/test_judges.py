@@ -10,7 +10,7 @@ from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
 from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.judging import agreement as judging
-from tomlab.judging import planner
+from tomlab.judging import people
 from tomlab.models.specs import Reply, Response
 
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
@@ -134,7 +134,7 @@ def test_a_story_counts_once_however_often_it_is_asked():
 def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_path):
     items = omnitom.compose(RECORDS)
     tables = judges.tables_of(items, answers(items, "random"))
-    stories = planner.drawn({table.group for table in tables.values()}, 3, seed=0)
+    stories = people.drawn({table.group for table in tables.values()}, 3, seed=0)
     form = judges.to_label(tables, stories)
     assert set(form["story_id"]) == set(stories)
     assert set(form["match_count"]) == set(form["annotator"]) == {""}

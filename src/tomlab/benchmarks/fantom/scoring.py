@@ -212,7 +212,7 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
         return found, set()
     texts = list(chain(*asked.values()))
     long = beginnings(texts, embedder)
-    vectors = embed(texts, embedder, long).reshape(len(asked), 3, -1)
+    vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
     return found | set(compress(asked, right > wrong)), cut

@@ -30,7 +30,7 @@ class Judges(params.Section):
     llm_tables: params.Count
     llm_tokens: params.Size
     llm_tokens_of: dict[params.ModelName, params.Size]
-    half_width: params.Share
+    groups_to_label: params.Size
 
 
 class Settings(params.Section):
