@@ -9,7 +9,7 @@ from IPython.display import display
 
 from tomlab.errors import InputError
 from tomlab.forms.sheet import Sheet
-from tomlab.forms.tasks import FORMS, sheet
+from tomlab.forms.tasks import FORMS, open_sheet
 
 
 class Form(anywidget.AnyWidget):
@@ -34,7 +34,7 @@ class Form(anywidget.AnyWidget):
         try:
             if "who" in message:
                 self.sheet = None
-                self.sheet = sheet(message["what"], message["who"], self.results)
+                self.sheet = open_sheet(message["what"], message["who"], self.results)
             elif message["turn"] != self.state["turn"]:
                 return
             elif "answer" in message:

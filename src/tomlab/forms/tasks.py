@@ -22,7 +22,7 @@ MOST = 9  # rows that one may match: a key each; people never needed more than t
 FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 
-def sheet(name: str, who: str, results: Path | str) -> Sheet:
+def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
     tasks = globals()[form["tasks"]](paths.user_file(Path(results) / form["from"]), form)
