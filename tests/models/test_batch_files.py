@@ -124,7 +124,7 @@ def test_a_real_engine_answers_a_file_by_the_script_of_the_docs(embedded_server,
     [script] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     program = tmp_path / "answer.py"
     program.write_text(script)
-    options = {"model": gguf_path(SMOLLM2).stem, "batch": "files"}
+    options = {"model": gguf_path(SMOLLM2).stem, "batch": {"to": "files"}}
     spec = toy("openai", embedded_server, **options)
     requests = [question("What is the capital of France?"), question("Say hello.")]
     written(requests, spec, store)
@@ -140,6 +140,6 @@ def test_a_real_engine_answers_a_file_by_the_script_of_the_docs(embedded_server,
 
 
 def test_files_are_of_openais_protocol_alone(store):
-    spec = toy("anthropic", "http://127.0.0.1:1", batch="files")
+    spec = toy("anthropic", "http://127.0.0.1:1", batch={"to": "files"})
     with pytest.raises(InputError, match="OpenAI's protocol"):
         answers(questions(1), spec, store)

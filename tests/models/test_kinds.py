@@ -16,7 +16,6 @@ from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, ModelSpec, Reply, model_spec
 from tomlab.models.store import Store, request_key
 from tomlab.paths import DATA, ROOT
-from tomlab.pipeline.answers import given_by
 from toy_models import CLIENTS, answers, question, questions, toy
 
 RESPONSES = {"endpoint": "responses"}
@@ -181,16 +180,10 @@ def test_deployment_that_no_list_names(faulty_server, store):
 
 
 @KINDS
-def test_thinking_is_kept_apart(client, options, faulty_server, store):
+def test_thinking_is_no_part_of_the_answer(client, options, faulty_server, store):
     faulty_server.script = [Act(thinking="Mara did not see it …", text="a)")]
     [response] = answers([question("Who?")], toy(client, faulty_server.url, **options), store)
     assert response.reply.text == "a)"
-    with Store(store) as kept:
-        kept.used([(response.request_key, "0-shot")], "3_evaluation/bigtom")
-        [row] = kept.kept("bigtom")
-    assert row["text"] == "a)"
-    assert json.loads(row["origin"]) == {"model": "toy", "thinking": "Mara did not see it …"}
-    assert given_by(row["origin"]) == "toy"  # no thought on the card of kept answers
 
 
 @KINDS
@@ -267,7 +260,7 @@ def test_filtered_answers_are_paid_and_do_not_end_a_run(client, options, act, fa
     assert all(response.filtered for response in responses)
     faulty_server.asked.clear()
     with Store(store) as kept:
-        spent = kept.spent()
+        spent = sum(kept.spending()[:2])
     assert spent > 0
     with pytest.raises(InputError, match="max_cost_usd"):
         answers(questions(9), spec, store, max_cost_usd=spent + 0.06)

@@ -20,7 +20,7 @@ from faulty_server import FaultyServer
 from simpletom_stories import stories
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
-from tomlab.models.costs import UNLIMITED
+from tomlab.models.specs import UNLIMITED
 from tomlab.models.store import Store
 from tomlab.pipeline import plan
 from tomlab.records import tidy

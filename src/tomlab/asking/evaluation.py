@@ -13,8 +13,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.replies import FILTERED
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, is_sampled
+from tomlab.models.specs import FILTERED, Limits, ModelSpec, Reply, Request, is_sampled
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 from tomlab.scoring.answers import as_shown, failed, first_methods

@@ -1,8 +1,7 @@
 """Kept answers: files of what models answered, from which anyone draws a run's figures again.
 
-One Parquet file a benchmark and model, `<folder>/<benchmark>/<model>.parquet`. A row is an answer
-as the store has it (`store.row`), with what it was asked for. Rows are in the order of requests, so
-that like ones lie together and pack well.
+In `<folder>/<benchmark>/<model>.parquet` a row is an answer as the store has it (`store.row`), with
+what it was asked for, in the order of requests: like ones lie together and pack well.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -32,8 +31,8 @@ def files(folders: Iterable[Path]) -> list[Path]:
 
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
-    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read, and
-    where two files have another answer to one request.
+    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read and
+    for two answers to one request.
     """
     found: dict[str, tuple[Reply, Path]] = {}
     wanted, problems = pc.field("key").isin([*keys]), []

@@ -5,11 +5,10 @@ from typing import Any
 import anthropic
 
 from tomlab.models.remote import Payload, Remote, demand_limit
-from tomlab.models.replies import count, form_of, reply, thinking
-from tomlab.models.specs import AnthropicModel, Reply, Request
+from tomlab.models.replies import count, form_of, reply
+from tomlab.models.specs import Reply, Request
 
-# The vendor caches prefixes of 1,024 tokens or more; shorter ones are sent as they are.
-CACHED_CHARACTERS = 4000
+CACHED_CHARACTERS = 4000  # the vendor caches prefixes of 1,024 tokens or more
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -20,11 +19,10 @@ _FINISH = {
 
 
 class Anthropic(Remote):
-    """Any server that speaks the Anthropic messages protocol, through the `anthropic` client."""
+    """Any server that speaks the Anthropic messages protocol."""
 
     sdk, client_class = anthropic, anthropic.AsyncAnthropic
     url, key_env, path = "https://api.anthropic.com", "ANTHROPIC_API_KEY", "/v1/messages"
-    spec: AnthropicModel
 
     def body(self, request: Request) -> Payload:
         spec, schema, degrees = self.spec, request.schema, self.temperature(request)
@@ -32,10 +30,9 @@ class Anthropic(Remote):
         system = [m["content"] for m in request.messages if m["role"] == "system"]
         form = None if schema is None else {"type": "json_schema", "schema": dict(schema)}
         output = {"effort": spec.reasoning_effort, "format": form}
-        # Not an argument of the client, yet part of the protocol for models that take it.
         warmth = {} if degrees is None else {"temperature": degrees}
         return {
-            "messages": _cached_prefix(request, spec.prompt_caching),
+            "messages": _cached_prefix(request),
             "max_tokens": self.limit(request),
             "system": "\n\n".join(system) if system else None,
             "thinking": spec.thinking,
@@ -48,20 +45,18 @@ class Anthropic(Remote):
             if not all(isinstance(block.type, str) for block in answer.content):
                 raise TypeError
             text = "".join(block.text for block in answer.content if block.type == "text")
-            # Not part of the answer; its tokens are in the usage.
-            thought = [block.thinking for block in answer.content if block.type == "thinking"]
         usage, names = answer.usage, ("cache_read_input_tokens", "cache_creation_input_tokens")
         fresh, said, *cache = (
             count(getattr(usage, name, 0)) for name in ("input_tokens", "output_tokens", *names)
         )
-        counts, origin = (fresh + sum(cache), said, *cache), {"model": answer.model}
-        return reply(text, answer.stop_reason, _FINISH, counts, origin | thinking(*thought))
+        counts = (fresh + sum(cache), said, *cache)
+        return reply(text, answer.stop_reason, _FINISH, counts, {"model": answer.model})
 
 
-def _cached_prefix(request: Request, caching: bool) -> list[dict]:
+def _cached_prefix(request: Request) -> list[dict]:
     """The messages but the system's; a long shared prefix is a block of its own, to be cached."""
     *earlier, last = (m for m in request.messages if m["role"] != "system")
-    if not caching or len(request.shared_prefix) < CACHED_CHARACTERS:
+    if len(request.shared_prefix) < CACHED_CHARACTERS:
         return [*earlier, last]
     rest = {"type": "text", "text": last["content"].removeprefix(request.shared_prefix)}
     kept = {"type": "text", "text": request.shared_prefix, "cache_control": {"type": "ephemeral"}}

@@ -1,7 +1,5 @@
-"""Asking models: one entry, `ask`, that answers from the response store and asks for the rest.
-
-Whatever kills a run, every answer that arrived is in the store; running again asks only for what
-is missing.
+"""Asking models: `ask` answers from the response store and asks for the rest. Whatever kills a run,
+every answer that arrived is in the store.
 """
 
 import asyncio
@@ -19,15 +17,14 @@ from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers, batch_files, batches
-from tomlab.models.costs import cost_of, tokens_a_minute, worst_case
+from tomlab.models import answers, batches
 from tomlab.models.providers import by_prefix, provider
-from tomlab.models.replies import FilteredError, redacted, without_key
+from tomlab.models.replies import FilteredError, redacted
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
-LOOK = 0.5  # seconds after which we look what other requests under way have brought
+LOOK = 0.5  # seconds between looks at what other requests under way have brought
 
 
 async def ask(
@@ -40,16 +37,15 @@ async def ask(
 ) -> list[Response]:
     """Answer `requests` by `model`, in their order.
 
-    Answers come from the store where the very same request was answered before, then from the kept
-    ones in `limits.answers`; the others are asked once each, with the concurrency and rates that
-    the model declares, and stored one by one. What another process asks at the same store is waited
-    for. A request that fails, or whose answer the vendor filters, becomes a `Response` with an
-    `error`, which is not stored: it is asked again next time.
+    Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
+    once each, with the concurrency and rates of the model's entry, and stored one by one. What
+    another process asks at the same store is waited for. A request that fails, or whose answer the
+    vendor filters, becomes a `Response` with an `error`, which is not stored.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
     missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
-    limit is reached, the server turns us away for good, or `limits.give_up_after` requests fail in
-    a row; what is under way then is waited for, as it is paid. `StoreError` from the store.
+    limit is reached or `limits.give_up_after` requests fail in a row; what is under way then is
+    waited for, as it is paid. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(adapter.payload(request)) for request in requests]
@@ -73,14 +69,14 @@ async def ask(
 
 def _check(run: "_Run", missing: Collection[Request]) -> None:
     """Errors: `InputError` where the limits forbid to ask for what is missing."""
-    where, limits = f"models.{run.model.name}", run.limits
-    if limits.ask == "never":
+    where, model = f"models.{run.model.name}", run.model
+    if run.limits.ask == "never":
         purposes = Counter(request.purpose or "asked" for request in missing)
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    is_vendors = run.model.provider != "embedded" and run.model.base_url is None
-    if limits.max_cost_usd is not None and is_vendors and run.model.price is None:
+    is_vendors = model.provider != "embedded" and model.base_url is None
+    if run.limits.max_cost_usd is not None and is_vendors and model.price is None:
         expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
         raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
 
@@ -104,14 +100,14 @@ class _Run:
     async def ask(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, in the way that the model declares."""
         if (batch := getattr(self.model, "batch", None)) and batch.to == "files":
-            batch_files.ask(self, missing)
+            batches.ask_by_files(self, missing)
             return
         # The original stream: notebooks' outputs stay free of bars, terminals show them.
         stream = sys.__stderr__ or sys.stderr
         try:
             await self.adapter.check()
-            shown = {"file": stream, "mininterval": 0.5 if stream.isatty() else 15}
-            shown |= {"disable": not progress, "desc": self.model.name, "unit": "answer"}
+            shown = {"file": stream, "disable": not progress, "desc": self.model.name}
+            shown |= {"mininterval": 0.5 if stream.isatty() else 15}
             with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
                 await (batches.ask if batch else _one_by_one)(self, missing, bar)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
@@ -137,12 +133,6 @@ class _Run:
             f"limits.max_cost_usd = {self.limits.max_cost_usd} are spent at {self.store.path}"
         )
 
-    def read(self, said: Any) -> Reply:
-        """The reply in what came for a request by a batch. Errors: what came in its place."""
-        if isinstance(said, Exception):
-            raise said
-        return without_key(self.adapter.read(said), self.adapter.secret)
-
     def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
         """Store and book one answer. worst: the most that it might cost. Errors: `StoreError`."""
         answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
@@ -158,7 +148,7 @@ class _Run:
 
     def _book(self, reply: Reply, worst: float) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
-        cost = cost_of(self.model, reply, worst)
+        cost = self.model.cost_of(reply, worst)
         self.failures_in_a_row = 0
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
@@ -179,8 +169,12 @@ class _Run:
 
 async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    model, limiters = run.model, _limiters(run.model, missing)
-    together = model.provider == "embedded" or getattr(model, "prompt_caching", False)
+    model, limiters = run.model, []  # rate limits, each with what a request counts for
+    for option, weigh in {"requests": lambda _: 1, "tokens": lambda r: r.most_tokens}.items():
+        if rate := getattr(model, f"{option}_per_minute", None):
+            # Room for the largest request: a minute's worth would go out at once.
+            room = max(map(weigh, missing.values()))
+            limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
     holding = asyncio.create_task(_hold(run.store))
     try:
         while missing and not run.stopped:
@@ -190,10 +184,9 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
                 bar.update()
             missing = {key: request for key, request in missing.items() if key not in run.done}
             asked = {key: request for key, request in missing.items() if key in ours}
-            # What shares a prefix goes to one worker if the prefix is then worked out once, by one
-            # engine or before the vendor's cache is asked for it.
+            # What shares a prefix goes to one worker where that has the prefix worked out once.
             groups = by_prefix(asked)
-            if not together:
+            if model.provider == "openai":
                 groups = [[entry] for group in groups for entry in group]
             handed = iter(groups)
             async with asyncio.TaskGroup() as group:
@@ -215,24 +208,13 @@ async def _hold(store: Store) -> None:
             store.hold()
 
 
-def _limiters(model: ModelSpec, missing: Mapping[str, Request]) -> list[tuple]:
-    """The model's rate limits, each with what a request counts for."""
-    limiters = []
-    for option, weigh in {"requests": lambda _: 1, "tokens": tokens_a_minute}.items():
-        if rate := getattr(model, f"{option}_per_minute", None):
-            # Room for the largest request: a minute's worth would go out at once.
-            room = max(map(weigh, missing.values()))
-            limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
-    return limiters
-
-
 async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
     """Ask what is handed out, until there is nothing left or the run stops."""
     try:
         for key, request in chain.from_iterable(handed):
             for limiter, weigh in limiters:
                 await limiter.acquire(weigh(request))
-            worst = worst_case(run.model, request)
+            worst = run.model.worst_case(request)
             if await _affords(run, worst):
                 await _one(run, key, request, worst)
             if run.stopped:
@@ -244,9 +226,8 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -
 
 
 async def _affords(run: _Run, cost: float) -> bool:
-    """Whether the cost limit admits one more request, which is reserved then. What is under way,
-    here and elsewhere, is reckoned at its worst: near the limit this waits for it to come in
-    cheaper.
+    """Whether the cost limit admits one more request, which is then reserved. Near the limit this
+    waits for what is under way to come in cheaper than it might.
     """
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
@@ -261,13 +242,11 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     """Ask for one answer and keep it. Errors: `StoreError`."""
     start = time.monotonic()
     try:
-        reply = without_key(await run.adapter.send(request), run.adapter.secret)
+        reply = await run.adapter.send(request)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
-        if isinstance(error, run.adapter.fatal):
-            run.stopped = f"turned away with {failed.error}; check its base_url, model and key"
-        elif run.failures_in_a_row >= run.limits.give_up_after:
+        if run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
             run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:

@@ -1,49 +1,49 @@
 """The vendors' batches through their own clients: OpenAI's Batch API, Anthropic's Message Batches.
-
-A request goes by its key, the batch's `custom_id`. Results are read line by line, by bytes: the
-clients' own readers end at the first broken line.
+A request goes by its key, the batch's `custom_id`.
 """
 
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, Told, from_json
-from tomlab.models.specs import Request
+from tomlab.models.replies import FilteredError, Told, form_of, from_json
+from tomlab.models.specs import Reply, Request
 
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 CANCELLED = "was cancelled at the vendor"
 
 
 class LineError(Exception):
-    """What a vendor said in place of one answer. passes: whether asking again may fare better."""
+    """What a vendor said in place of one answer, for good."""
 
-    def __init__(self, said: str, passes: bool = True):
-        super().__init__(said)
-        self.passes = passes
+
+class PassingError(LineError):
+    """The same, where asking again may fare better."""
 
 
 class Batches:
-    """What the vendors' batches are alike in. Each adds `most` and `most_bytes`, the limits of one
-    batch, and what follows from its client's types.
-
-    entry: the part of a batch that asks one request, as the client would ask it by itself; create:
-    makes a batch and gives its id, without retries, which might make a second one.
+    """What the vendors' batches share. Each adds `most` and `most_bytes`, the limits of one batch;
+    of: the batches of a client;
+    entry: the part of a batch that asks one request; create: makes a batch and gives its id,
+    without retries, which might make a second one; ended: None while a batch is under way, then ""
+    or why it was ended; files: its results; answer: what came for one request.
     """
 
     def __init__(self, adapter: Remote):
         self.adapter = adapter
 
-    async def look(self, batch: str) -> str | None:
-        """None while a batch is under way, then "" or why it was ended."""
-        return self.ended(await self.batches.retrieve(batch))
+    @property
+    def batches(self) -> Any:
+        return self.of(self.adapter.client)
 
-    async def results(self, batch: str) -> AsyncIterator[tuple[str, Any]]:
-        """Of a batch that is over, each key with the answer or the error in its place."""
-        for file in self.files(await self.batches.retrieve(batch)):
+    async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
+        """Of a batch that is over, each key with the reply or the error in its place."""
+        # By bytes: the clients' own readers end at the first broken line.
+        for file in self.files(batch):
             async with file as content:
                 rest = b""
                 async for chunk in content.iter_bytes():
@@ -53,31 +53,34 @@ class Batches:
                 if rest.strip():
                     yield self.read(rest)
 
-    def read(self, line: bytes) -> tuple[str, Any]:
+    def read(self, line: bytes) -> tuple[str, Reply | Exception]:
         """One line of results; a broken one has the key ""."""
+        key = ""
         try:
             told = from_json(line)
-            return str(told.custom_id), self.answer(told)
-        except (ValueError, TypeError, AttributeError):
-            return "", LineError("a broken line among a batch's results")
+            with form_of(told):
+                key = str(told.custom_id)
+                return key, self.adapter.reply(self.answer(told))
+        except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
+            return key, error
 
     async def find(self, keys: Collection[str], since: float, known: Collection[str]) -> str | None:
         """The id of a batch of which nobody heard whether it was made; None if it is not there, ""
         while that can't be told. since: when its making began; known: ids of others.
 
-        The key of any of its results proves a batch to be ours or rules it out. Until one that may
-        be ours has results nothing is asked again: waiting costs time alone.
+        Any of its results tells whether a batch is ours; until it has some, nothing is asked again.
         """
         told = None
         async for found in self.batches.list(limit=100):  # the newest first
-            if self.made(found) < since - SKEW:
+            made = found.created_at  # seconds at OpenAI
+            if (made if isinstance(made, int) else made.timestamp()) < since - SKEW:
                 break
             if found.id in known:
                 continue
             if self.ended(found) is None:
                 told = ""
                 continue
-            async for key, _ in self.results(found.id):
+            async for key, _ in self.results(found):
                 if key in keys:
                     return found.id
                 if key:
@@ -88,11 +91,7 @@ class Batches:
 class OpenAIBatches(Batches):
     """Files of requests, which a batch turns into a file of answers and one of errors."""
 
-    most, most_bytes = 50_000, 200_000_000
-
-    @property
-    def batches(self) -> Any:
-        return self.adapter.client.batches
+    most, most_bytes, of = 50_000, 200_000_000, attrgetter("batches")
 
     def entry(self, key: str, request: Request) -> Payload:
         url, body = f"/v1{self.adapter.path}", self.adapter.wire(request)
@@ -101,15 +100,9 @@ class OpenAIBatches(Batches):
     async def create(self, entries: Collection[Payload]) -> str:
         client, file = self.adapter.client, ("requests.jsonl", jsonl(entries))
         uploaded = await client.files.create(file=file, purpose="batch")
-        made = await client.with_options(max_retries=0).batches.create(
-            endpoint=f"/v1{self.adapter.path}",
-            completion_window="24h",
-            input_file_id=uploaded.id,
-        )
-        return made.id
-
-    def made(self, found: Any) -> float:
-        return found.created_at
+        asked = {"endpoint": f"/v1{self.adapter.path}", "input_file_id": uploaded.id}
+        once = self.of(client.with_options(max_retries=0))
+        return (await once.create(completion_window="24h", **asked)).id
 
     def ended(self, found: Any) -> str | None:
         if found.status == "failed":
@@ -117,47 +110,39 @@ class OpenAIBatches(Batches):
             return "failed: " + "; ".join(str(error.message or error.code) for error in errors[:3])
         return {"completed": "", "expired": "", "cancelled": CANCELLED}.get(found.status)
 
-    def files(self, found: Any) -> list[Any]:
+    def files(self, found: Any) -> Iterator[Any]:
         streamed = self.adapter.client.files.with_streaming_response
-        ids = filter(None, (found.output_file_id, found.error_file_id))
-        return [streamed.content(file) for file in ids]
+        return map(streamed.content, filter(None, (found.output_file_id, found.error_file_id)))
 
     def answer(self, told: Any) -> Any:
         response = told.response or Told()
-        status = response.status_code
-        if status == 200 and not told.error:
+        if (status := response.status_code) == 200 and not told.error:
             return response.body
         said = _said(told.error or response.body)
         if said.startswith("content_filter"):  # the error's code
-            return FilteredError(said)
-        return LineError(f"{status}: {said}" if status else said, passes(status))
+            raise FilteredError(said)
+        fault = PassingError if passes(status) else LineError
+        raise fault(f"{status}: {said}" if status else said)
 
 
 class AnthropicBatches(Batches):
-    """The same of batches that carry their requests and give one list of results."""
+    """Batches that carry their requests and give one list of results."""
 
-    most, most_bytes = 100_000, 256_000_000
-
-    @property
-    def batches(self) -> Any:
-        return self.adapter.client.messages.batches
+    most, most_bytes, of = 100_000, 256_000_000, attrgetter("messages.batches")
 
     def entry(self, key: str, request: Request) -> Payload:
         return {"custom_id": key, "params": self.adapter.wire(request)}
 
     async def create(self, entries: Collection[Payload]) -> str:
-        once = self.adapter.client.with_options(max_retries=0).messages.batches
+        once = self.of(self.adapter.client.with_options(max_retries=0))
         return (await once.create(requests=entries)).id
-
-    def made(self, found: Any) -> float:
-        return found.created_at.timestamp()
 
     def ended(self, found: Any) -> str | None:
         if found.processing_status != "ended":
             return None
         return CANCELLED if found.cancel_initiated_at else ""
 
-    def files(self, found: Any) -> list[Any]:
+    def files(self, found: Any) -> Iterable[Any]:
         return [self.batches.with_streaming_response.results(found.id)]
 
     def answer(self, told: Any) -> Any:
@@ -165,7 +150,8 @@ class AnthropicBatches(Batches):
         if result.type == "succeeded":
             return result.message
         error = (result.error or Told()).error or Told()
-        return LineError(_said(error) or result.type, error.type != "invalid_request_error")
+        fault = LineError if error.type == "invalid_request_error" else PassingError
+        raise fault(_said(error) or result.type)
 
 
 def parts(

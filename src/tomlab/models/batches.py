@@ -1,4 +1,5 @@
-"""Asking by the vendors' batches: what is missing goes out in few large parts, for hours or days.
+"""Asking in batches: what is missing goes out in few large parts, for hours or days, to the vendor
+or to files for whatever answers OpenAI's batch input.
 
 Nothing is paid twice, whatever ends a run and when, and whoever else asks at the same store. One
 process at a time, which holds a lock, looks at what is under way, stores what came back and sends:
@@ -15,7 +16,9 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -23,11 +26,11 @@ from filelock import AsyncFileLock
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models.batch_vendors import AnthropicBatches, LineError, OpenAIBatches, parts, passes
-from tomlab.models.costs import worst_case
-from tomlab.models.replies import MalformedReplyError
-from tomlab.models.specs import Request, Response
+from tomlab.models import batch_vendors as vendors
+from tomlab.models.replies import FilteredError, MalformedReplyError
+from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
+from tomlab.paths import stage
 
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
 
@@ -40,8 +43,8 @@ _LEDGER = {
 
 @dataclass
 class Batch:
-    """A batch under way. local: our own name of it; usd: the most it may cost, which the store has
-    reserved under that name; sent: when its making began; id: the vendor's; keys: its requests.
+    """A batch under way. local: our own name of it; usd: the most it may cost, reserved under that
+    name; sent: when its making began; id: the vendor's; keys: its requests.
     """
 
     local: str
@@ -78,6 +81,10 @@ class Ledger:
             db.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
         return Batch(local, usd, sent, None, {*admitted})
 
+    def made(self, batch: Batch, id: str) -> None:
+        """A batch is made, and has this id at the vendor."""
+        self.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
+
     def end(self, batch: Batch) -> None:
         """A batch is over, or was never made: its requests may be in another."""
         with self.store.changing() as db:
@@ -97,24 +104,31 @@ class Ledger:
 
 
 async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
-    """Ask for all that is missing in batches, until every request has an answer or an error. run:
-    the call of `ask` that this is part of, which is told what came and why it stops.
+    """Ask for all that is missing in batches, until every request has an answer or an error, or
+    `run`, the call of `ask` that this is part of, has to stop.
     """
-    asking, poll = _Asking(run, missing, bar), run.model.batch.poll
-    lock = AsyncFileLock(
-        f"{asking.ledger.path}.lock", poll_interval=min(poll, 1), run_in_executor=False
-    )
+    asking, poll, faults = _Asking(run, missing, bar), run.model.batch.poll, 0
+    options = {"poll_interval": min(poll, 1), "run_in_executor": False}
+    lock = AsyncFileLock(f"{asking.ledger.path}.lock", **options)
     try:
-        while asking.waiting:
-            async with lock:
-                fault = await asking.step()
-            if fault:
-                run.stopped = run.stopped or fault + asking.left()
-            if run.stopped or not asking.waiting:
-                return
+        while asking.waiting and not run.stopped:
+            try:
+                async with lock:
+                    await asking.step()
+                faults = 0
+            except InputError as error:
+                run.stopped = run.stopped or f"{error}{asking.left()}"
+            except Exception as error:  # noqa: BLE001 - what is under way must not be lost
+                faults += 1
+                said = run.describe(error) + asking.left()
+                if not vendors.passes(getattr(error, "status_code", None)):
+                    run.stopped = f"the vendor refused with {said}"
+                elif faults >= run.limits.give_up_after:
+                    run.stopped = f"{faults} calls failed in a row, the last with {said}"
             said = f"{len(asking.open)} batches under way, {run.spent_so_far()}"
             bar.set_postfix_str(said, refresh=False)
-            await asyncio.sleep(poll)
+            if asking.waiting and not run.stopped:
+                await asyncio.sleep(poll)
     except asyncio.CancelledError:
         run.stopped = f"stopped{asking.left()}; answers go to {run.store.path}"
         raise
@@ -125,50 +139,35 @@ class _Asking:
 
     def __init__(self, run: Any, missing: Mapping[str, Request], bar: tqdm):
         self.run, self.waiting, self.bar, self.options = run, dict(missing), bar, run.model.batch
-        openai = run.model.provider == "openai"
-        self.vendor = (OpenAIBatches if openai else AnthropicBatches)(run.adapter)
+        kinds = {"openai": vendors.OpenAIBatches, "anthropic": vendors.AnthropicBatches}
+        self.vendor = kinds[run.model.provider](run.adapter)
         self.ledger = Ledger(run.store)
-        self.open: list[Batch] = []  # with any of our requests
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find
         self.failed = Counter[str]()  # by key: in how many batches
-        self.faults = 0  # steps that failed in a row
+
+    @property
+    def open(self) -> list[Batch]:
+        """The batches with any of our requests."""
+        return self.ledger.under_way(self.waiting)
 
     def left(self) -> str:
         """What goes on without us."""
-        count = sum(len(batch.keys) for batch in self.open)
-        goes_on = f"; {count:,} requests in {len(self.open)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if count else ""
+        sizes = [len(batch.keys) for batch in self.open]
+        goes_on = f"; {sum(sizes):,} requests in {len(sizes)} batches go on at the vendor"
+        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if sizes else ""
 
-    async def step(self) -> str:
-        """Store what came back, and send what waits and is in no batch; why the run has to stop. A
-        fault that passes is borne `limits.give_up_after` times in a row.
-        """
-        try:
-            await self._step()
-            self.faults = 0
-        except InputError as error:
-            return str(error)
-        except Exception as error:  # noqa: BLE001 - what is under way must not be lost
-            self.faults += 1
-            said = self.run.describe(error)
-            if not passes(getattr(error, "status_code", None)):
-                return f"the vendor refused with {said}"
-            if self.faults >= self.run.limits.give_up_after:
-                return f"{self.faults} calls failed in a row, the last with {said}"
-        return ""
-
-    async def _step(self) -> None:
+    async def step(self) -> None:
+        """Store what came back, and send what waits and is in no batch."""
         for key, reply in self.run.store.replies(self.waiting).items():  # by other processes
             self._over(Response(key, reply, cached=True))
-        self.open = self.ledger.under_way(self.waiting)
-        for batch in [*self.open]:
+        for batch in self.open:
             if await self._is_over(batch):
-                self._end(batch)
+                self.ledger.end(batch)
             if self.run.stopped:
                 return
         under_way = {key for batch in self.open for key in batch.keys}
         free = {key: request for key, request in self.waiting.items() if key not in under_way}
-        for part in parts(self.vendor, free, self.options.requests):
+        for part in vendors.parts(self.vendor, free, self.options.requests):
             if len(self.open) == self.options.at_once or not await self._make(part):
                 return
 
@@ -176,34 +175,24 @@ class _Asking:
         """Make one batch of what the cost limit admits at its worst; whether that is all of it.
         Errors: `InputError` where it is none, unless what is under way may come in cheaper.
         """
-        run, limit = self.run, self.run.limits.max_cost_usd
-        costs = [worst_case(run.model, self.waiting[key]) for key in part]
+        run = self.run
+        costs = [run.model.worst_case(self.waiting[key]) for key in part]
         sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
-        batch = self.ledger.begin(sent, costs, limit)
+        batch = self.ledger.begin(sent, costs, run.limits.max_cost_usd)
         if batch is None:
             if not (found := run.store.spending()).under_way:
                 said = run.no_more(costs[0], found)
                 raise InputError(f"{said}; {len(self.waiting):,} requests were not sent")
             return False
-        self.open.append(batch)
         entries = [entry for key, entry in part.items() if key in batch.keys]
         try:
-            made = await self.vendor.create(entries)
+            self.ledger.made(batch, await self.vendor.create(entries))
         except Exception as error:
             status = getattr(error, "status_code", None)
             if status is not None and status < 500:  # it was not made
-                self._end(batch)
+                self.ledger.end(batch)
             raise
-        self._note(batch, made)
         return len(entries) == len(part)
-
-    def _note(self, batch: Batch, id: str) -> None:
-        """What the vendor calls a batch: it is made."""
-        self.run.store.all("UPDATE batches SET id = ? WHERE local = ?", id, batch.local)
-
-    def _end(self, batch: Batch) -> None:
-        self.ledger.end(batch)
-        self.open.remove(batch)
 
     def _over(self, response: Response) -> None:
         """A request has its answer or its error, unless another run has asked it."""
@@ -213,40 +202,100 @@ class _Asking:
 
     async def _is_over(self, batch: Batch) -> bool:
         """Whether a batch is over, and its results are stored, or was never made."""
+        vendor = self.vendor
         if batch.id is None:
             ids = self.run.store.all("SELECT id FROM batches WHERE id IS NOT NULL")
-            found = await self.vendor.find(batch.keys, batch.sent, {id for (id,) in ids})
+            found = await vendor.find(batch.keys, batch.sent, {id for (id,) in ids})
             if found:
-                self._note(batch, found)
+                self.ledger.made(batch, found)
             if found is not None or batch.local in self.missed:
                 return found is None
             self.missed.add(batch.local)
             return False
-        ended = await self.vendor.look(batch.id)
+        found = await vendor.batches.retrieve(batch.id)
+        ended = vendor.ended(found)
         if ended is None:
             return False
         left = batch.keys - self.run.store.replies(batch.keys).keys()
-        async for key, said in self.vendor.results(batch.id):
+        async for key, said in vendor.results(found):
             if key in left:
                 self._take(batch, key, said)
                 left.remove(key)
         for key in left:
-            self._take(batch, key, LineError("no result came back"))
+            self._take(batch, key, vendors.PassingError("no result came back"))
         if ended:
             self.run.stopped = f"batch {batch.id} {ended}"
         return True
 
-    def _take(self, batch: Batch, key: str, said: Any) -> None:
+    def _take(self, batch: Batch, key: str, said: Reply | Exception) -> None:
         """Store one answer; a request without one waits again, or has an error in its place."""
         run, worst = self.run, batch.usd / len(batch.keys)
-        try:
-            reply = run.read(said)
-        except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
-            self.failed[key] += 1
-            again = isinstance(error, MalformedReplyError) or getattr(error, "passes", False)
-            if key in self.waiting and not (again and self.failed[key] < ROUNDS):
-                self._over(run.fail(key, error, worst))
-        else:
+        if isinstance(said, Reply):
             [[sent]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
             seconds = time.time() - batch.sent
-            self._over(run.keep(key, json.loads(sent), reply, seconds, worst))
+            self._over(run.keep(key, json.loads(sent), said, seconds, worst))
+            return
+        self.failed[key] += 1
+        again = isinstance(said, MalformedReplyError | vendors.PassingError)
+        if key in self.waiting and not (again and self.failed[key] < ROUNDS):
+            self._over(run.fail(key, said, worst))
+
+
+def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
+    """Take in every `*.out.jsonl` in `batches/<model>` beside the store and write what is left to
+    `*.in.jsonl` there. Errors: `InputError` where anything is left.
+    """
+    if run.model.provider != "openai":
+        raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
+    vendor, folder = vendors.OpenAIBatches(run.adapter), run.store.path.parent / "batches"
+    folder /= run.model.name
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for path in sorted(folder.glob("*.out.jsonl")):
+        for number, line in enumerate(filter(bytes.strip, path.open("rb")), start=1):
+            key, said = vendor.read(line)
+            if key and (key not in missing or key in run.done):
+                continue
+            if isinstance(said, Reply):
+                worst = run.model.worst_case(missing[key])
+                run.done[key] = run.keep(key, run.adapter.payload(missing[key]), said, 0.0, worst)
+            elif isinstance(said, FilteredError):
+                run.done[key] = Response(key, None, run.describe(said), filtered=True)
+            else:
+                failed.append(f"{path.name}, line {number}: {run.describe(said)}")
+    left = {key: request for key, request in missing.items() if key not in run.done}
+    if not left:
+        return
+    files = _write(run, vendor, left, folder)
+    told = "".join(f"\n  {path.name}: {count:,} requests" for path, count in files.items())
+    also = f" ({len(failed):,} came back without one, such as: {failed[-1]})" if failed else ""
+    raise InputError(
+        f"models.{run.model.name}: {len(left):,} of {run.total:,} answers are to come{also}. Have "
+        f"the files in {folder} answered, each X.in.jsonl to an X.out.jsonl beside it (how: "
+        f"docs/batches.md), then run again:{told}"
+    )
+
+
+def _write(
+    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path
+) -> dict[Path, int]:
+    """The files that hold what is left, with how many requests each. Those that wait stay as they
+    are; those of which something was answered go.
+    """
+    waiting, new = {}, dict(left)
+    for path in folder.glob("*.in.jsonl"):
+        keys = {json.loads(line)["custom_id"] for line in path.read_bytes().splitlines()}
+        has_come = path.with_name(path.name.replace(".in.", ".out.")).exists()
+        if has_come or run.store.replies(keys):
+            path.unlink()
+        elif keys & new.keys():
+            waiting[path] = len(keys)
+            new = {key: request for key, request in new.items() if key not in keys}
+    for part in vendors.parts(vendor, new, run.model.batch.requests):
+        hashed = sha256("".join(part).encode()).hexdigest()[:10]
+        path = folder / f"{(stage() or 'asked').replace('/', '-')}-{hashed}.in.jsonl"
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(vendors.jsonl(part.values()))
+        partial.replace(path)
+        waiting[path] = len(part)
+    return dict(sorted(waiting.items()))

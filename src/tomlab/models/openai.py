@@ -8,8 +8,8 @@ import openai
 
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit
-from tomlab.models.replies import FILTERED, MalformedReplyError, form_of, from_json, reply, thinking
-from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
+from tomlab.models.replies import MalformedReplyError, form_of, from_json, reply
+from tomlab.models.specs import FILTERED, PROTOCOL, EmbeddedModel, Reply, Request
 
 URL = "https://api.openai.com/v1"
 _FINISH = {"stop": "stop", "length": "length", "content_filter": FILTERED, "refusal": "refusal"}
@@ -18,14 +18,14 @@ _FINISH |= {"completed": "stop", "max_output_tokens": "length"}
 
 
 class Embedded:
-    """SmolLM2 or any GGUF file, in process, asked through the OpenAI client.
+    """A GGUF file in process, asked through the OpenAI client.
 
     Several engines answer side by side. An engine works a shared prefix out once, with the prompt
-    cache off, and is set back to just that before each of its questions. So every answer is
-    computed from the same state, whatever was asked before it and of whichever engine.
+    cache off, and is set back to just that before each of its questions: every answer is computed
+    from the same state, whatever was asked before it and of whichever engine.
     """
 
-    fatal, secret = (), None
+    secret = None
 
     def __init__(self, spec: EmbeddedModel):
         self.spec = spec
@@ -46,7 +46,7 @@ class Embedded:
         self._free = [_Engine(self.spec) for _ in range(self.spec.engines)]
 
     async def send(self, request: Request) -> Reply:
-        """Asks the engine that has just worked out the prefix, or any that is free."""
+        """Ask the engine that has just worked out the prefix, or any that is free."""
         *earlier, last = request.messages
         shared = {**last, "content": request.shared_prefix}
         prefix = [*earlier, shared] if request.shared_prefix else None
@@ -84,12 +84,10 @@ class _Engine:
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
         body = {"model": "embedded", "cache_prompt": cached, **arguments}
         text = await self.client.post("/chat/completions", body=body, cast_to=str)
-        answered = _completion(from_json(text))
-        return replace(answered, origin=origin() | thinking(answered.origin.get("thinking")))
+        return replace(_completion(from_json(text)), origin=origin())
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
-    """What an engine is asked."""
     return {
         "messages": list(request.messages),
         "max_tokens": request.max_tokens,
@@ -104,7 +102,6 @@ class OpenAI(Remote):
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env, path = URL, "OPENAI_API_KEY", "/chat/completions"
-    spec: OpenAIModel
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
@@ -154,17 +151,10 @@ class Responses(OpenAI):
             ]
             texts = [part.text for part in parts if part.type == "output_text"]
             refused = [part.refusal for part in parts if part.type == "refusal"]
-            # In full, as servers of open models tell it, or else the vendor's summary.
-            thought = [
-                part.text
-                for item in answer.output
-                if item.type == "reasoning"
-                for part in item.content or item.summary or ()
-            ]
             said = "".join(texts) or "".join(refused)
         finish = "refusal" if refused else finish
-        origin = {"model": answer.model} | thinking(*thought)
-        return reply(said, finish, _FINISH, _counts(answer.usage, "input", "output"), origin)
+        counts = _counts(answer.usage, "input", "output")
+        return reply(said, finish, _FINISH, counts, {"model": answer.model})
 
 
 def _with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:
@@ -193,16 +183,12 @@ def _completion(completion: Any) -> Reply:
         content, refused = message.content, message.refusal
     text = refused if refused and not content else "" if content is None else content
     told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
-    # Not the vendor's fields: servers name them so, one or both with the same text.
-    told |= thinking(message.reasoning_content, message.reasoning)
     finish = "refusal" if refused else finish
     return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
 
 
 def _counts(usage: Any, prompt: str, answer: str) -> Iterator[Any]:
-    """The tokens of the prompt and of the answer; of the prompt, those read from the vendor's cache
-    and written to it.
-    """
+    """What `reply` takes as counts of tokens."""
     details = getattr(usage, f"{prompt}_tokens_details", None)
     yield from (getattr(usage, f"{what}_tokens", 0) for what in (prompt, answer))
     yield from (getattr(details, f"{what}_tokens", 0) for what in ("cached", "cache_write"))

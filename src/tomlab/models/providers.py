@@ -12,9 +12,8 @@ def provider(spec: ModelSpec) -> Any:
     """The adapter for a registry entry. Errors: `InputError` for a missing file.
 
     payload: all that is sent for a request and where to, of which its key is made; check: fails
-    before anything is spent; send: asks, by the vendor's own client, which does the retrying;
-    fatal: errors after which no later request will fare better; secret: the key, which no message
-    repeats.
+    before anything is spent; send: asks, by the vendor's own client, which retries; secret: the
+    key, which no message repeats.
     """
     if spec.provider == "baseline":
         return Baseline(spec)
@@ -31,8 +30,8 @@ def provider(spec: ModelSpec) -> Any:
 
 
 def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
-    """Requests by key in groups that share the earlier messages and the last one's beginning, side
-    by side for whoever caches that. A request without a prefix is a group of its own.
+    """Requests by key in groups that share a prefix, for whoever caches that; a request without one
+    is a group of its own.
     """
     groups: dict[Any, list[tuple[str, Request]]] = {}
     for key, request in missing.items():
@@ -48,13 +47,11 @@ class Baseline:
         self.spec = spec
 
     def payload(self, request: Request) -> dict:
-        policy = self.spec.model
-        if policy not in request.reference:
-            where = f"models.{self.spec.name}"
-            raise InputError(f"{where}: this benchmark prepares no {policy!r} answers")
-        says = request.reference[policy]
+        name, policy, says = self.spec.name, self.spec.model, request.reference
+        if policy not in says:
+            raise InputError(f"models.{name}: this benchmark prepares no {policy!r} answers")
         sent = {"provider": "baseline", "policy": policy, "messages": list(request.messages)}
-        return sent | {"says": says}
+        return sent | {"says": says[policy]}
 
     async def send(self, request: Request) -> Reply:
         return Reply(self.payload(request)["says"], "stop")

@@ -1,18 +1,15 @@
 """What the adapters of remote providers share: the key, the check before anything is spent."""
 
 import os
-from types import ModuleType
 from typing import Any
 
 from tomlab.errors import InputError
-from tomlab.models.replies import FilteredError, from_json, redacted
+from tomlab.models.replies import FilteredError, from_json, redacted, without_key
 from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Reply, Request
 
 Payload = dict[str, Any]
-# What Anthropic says, in an error without a code.
-_FILTERED = "blocked by content filtering policy"
-# What a server that wants no key is handed: the clients insist on one.
-NO_KEY = "none"
+_FILTERED = "blocked by content filtering policy"  # Anthropic's words, in an error without a code
+NO_KEY = "none"  # for a server that wants none: the clients insist on one
 
 
 def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
@@ -21,13 +18,12 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     if name is None:
         return None
     key = os.environ.get(name, "").strip()
+    where, whose = f"models.{spec.name}", spec.base_url or spec.provider
     if not key:
-        raise InputError(
-            f"models.{spec.name}: the environment variable {name} is not set; "
-            f"it must hold the key for {spec.base_url or spec.provider}"
-        )
+        unset = f"the environment variable {name} is not set; it must hold the key for {whose}"
+        raise InputError(f"{where}: {unset}")
     if key in (spec.base_url or ""):
-        raise InputError(f"models.{spec.name}: found the key in base_url, expected it in {name}")
+        raise InputError(f"{where}: found the key in base_url, expected it in {name}")
     return key
 
 
@@ -39,21 +35,16 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
 
 
 class Remote:
-    """What the adapters of remote providers are alike in. Each adds its protocol: the `body`, whose
-    fields are None where nothing is sent; the `path` of the endpoint; and how to `read` the reply
-    in what came, by `from_json`. Answers in the store need neither key nor client.
+    """What the adapters of remote providers share. Each adds its client (`sdk`, `client_class`),
+    `url`, `key_env` and protocol: the `body`, whose fields are None where nothing is sent; the
+    `path` of the endpoint; and how to `read` the reply in what came, by `from_json`. Answers in the
+    store need neither key nor client.
     """
 
-    sdk: ModuleType
-    client_class: type
-    url: str
-    key_env: str
-    path: str
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
-        self.spec, self.client, sdk = spec, None, self.sdk
-        self.fatal = (sdk.AuthenticationError, sdk.PermissionDeniedError, sdk.NotFoundError)
+        self.spec, self.client = spec, None
 
     def payload(self, request: Request) -> Payload:
         where = {"provider": self.spec.provider, "base_url": self.spec.base_url or self.url}
@@ -73,23 +64,26 @@ class Remote:
         """One answer. Errors: those of `read` and of the client."""
         sdk = self.sdk
         try:
-            # Not by the method of its name, which goes through the types of all that is sent and
-            # comes back: as much work as the rest.
+            # The client's typed methods would take as long again to check all types.
             text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
-            return self.read(from_json(text))
+            return self.reply(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
             raise
         except sdk.APITimeoutError as error:
-            # By aiohttp, whatever breaks a connection is one; the cause tells what did.
+            # With aiohttp any broken connection is reported as one; the cause tells what happened.
             said = f"Connection lost: {error.__cause__ or error}"
             raise sdk.APIConnectionError(message=said, request=error.request) from None
 
+    def reply(self, told: Any) -> Reply:
+        """The reply in what came, without the key. Errors: those of `read`."""
+        return without_key(self.read(told), self.secret)
+
     def limit(self, request: Request) -> int | None:
-        """The limit to send, with room to think."""
-        limit = request.max_tokens
-        return None if limit is None else limit + self.spec.thinking_tokens
+        """The limit to send, with room for thinking."""
+        most = request.max_tokens
+        return None if most is None else most + self.spec.thinking_tokens
 
     def temperature(self, request: Request) -> float | None:
         """The temperature to send; None for a model that takes none."""
@@ -98,7 +92,7 @@ class Remote:
 
     async def check(self) -> None:
         """By the list of models, which costs nothing: is the server there, the key good, the model
-        known, be it as an alias? A server without a list is taken on trust.
+        known, if only as an alias? A server without a list is taken on trust.
         """
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
@@ -107,16 +101,14 @@ class Remote:
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
             timeout=spec.timeout,
-            # Faster than the clients' own default. Another server than the one that is named gets
-            # neither the questions nor the key.
+            # Faster than the default; no other server gets the questions or the key.
             http_client=sdk.DefaultAioHttpClient(follow_redirects=False),
         )
         if not spec.listed:
             return
         where, known, address = f"models.{spec.name}", [], self.client.base_url
         try:
-            listed = [model.id async for model in self.client.models.list()]
-            known = sorted(name for name in listed if isinstance(name, str))
+            known = sorted([m.id async for m in self.client.models.list() if isinstance(m.id, str)])
             if known and spec.model not in known:
                 await self.client.models.retrieve(spec.model)
         except sdk.APIConnectionError as error:

@@ -8,12 +8,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from tomlab.models.specs import Reply
+from tomlab.models.specs import FILTERED, Reply
 
-# A shorter key is no secret: servers without one are given any word.
-SHORTEST_KEY = 8
-FILTERED = "filtered"
-_SHOWN = 4  # characters of a key that an error may show
+SHORTEST_KEY = 8  # a shorter one is no secret: servers without one are given any word
 
 
 class MalformedReplyError(ValueError):
@@ -21,9 +18,7 @@ class MalformedReplyError(ValueError):
 
 
 class FilteredError(Exception):
-    """The vendor's content filter took the question or the answer. reply: with the tokens that were
-    counted all the same.
-    """
+    """The vendor's content filter took the question or the answer. reply: with counted tokens."""
 
     def __init__(self, said: str, reply: Reply | None = None):
         super().__init__(f"by the vendor's content filter, {said}")
@@ -48,17 +43,16 @@ def form_of(answer: Any) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError):
-        found = f"what the protocol tells is not in the reply: {str(answer)!r}"
-        raise MalformedReplyError(found) from None
+        told = f"what the protocol tells is not in the reply: {str(answer)!r}"
+        raise MalformedReplyError(told) from None
 
 
 def reply(
     text: Any, finish: Any, finishes: Mapping[str, str], counts: Iterable[Any], origin: Mapping
 ) -> Reply:
-    """A checked reply. finishes: a protocol's reasons by our names; others are "other". counts: the
-    tokens of the prompt, of the answer, and of the prompt read from the vendor's cache and written
-    there. Errors: `MalformedReplyError` where the text is none or can't be written as UTF-8;
-    `FilteredError` where the reason is "filtered".
+    """A checked reply. finishes: our names of a protocol's reasons; counts: tokens of the prompt,
+    of the answer, and of the prompt read from the vendor's cache and written there. Errors:
+    `MalformedReplyError` for no text in UTF-8; `FilteredError` where the reason is "filtered".
     """
     if not isinstance(text, str):
         raise MalformedReplyError(f"expected a text as the answer, found {text!r}")
@@ -67,21 +61,14 @@ def reply(
     except UnicodeEncodeError as error:
         raise MalformedReplyError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finishes.get(finish, "other") if isinstance(finish, str) else "other"
-    texts = {name: value for name, value in origin.items() if isinstance(value, str)}
     # None of it is the answer; what can't be written as UTF-8 may go.
-    told = {name: value.encode(errors="replace").decode() for name, value in texts.items()}
+    told = {n: v.encode(errors="replace").decode() for n, v in origin.items() if isinstance(v, str)}
     prompt, completion, cached, written = map(count, counts)
     cached = min(cached, prompt)
     found = Reply(text, reason, prompt, completion, told, cached, min(written, prompt - cached))
     if reason == FILTERED:
         raise FilteredError(f"after {completion:,} tokens", found)
     return found
-
-
-def thinking(*parts: Any) -> dict[str, str]:
-    """What a model thought, each part once, for an origin; nothing where it told nothing."""
-    told = dict.fromkeys(part for part in parts if isinstance(part, str) and part)
-    return {"thinking": "\n\n".join(told)} if told else {}
 
 
 def count(tokens: Any) -> int:
@@ -95,7 +82,7 @@ def without_key(answer: Reply, key: str | None) -> Reply:
     return replace(answer, text=redacted(answer.text, key, SHORTEST_KEY - 1), origin=origin)
 
 
-def redacted(text: str, key: str | None, most: int = _SHOWN) -> str:
+def redacted(text: str, key: str | None, most: int = 4) -> str:
     """A text with at most so many characters of the key in a row: servers repeat a part of it."""
     if not key or len(key) < SHORTEST_KEY:
         return text

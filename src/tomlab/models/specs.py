@@ -1,7 +1,5 @@
-"""What is asked of a model and what comes back: the registry entry, a request and a response.
-
-What a model can't do is declared in its entry, `models.<name>` of `params.yaml`, and never guessed
-from its name.
+"""What is asked of a model, what comes back and what that costs: the registry entry
+`models.<name>`, which declares all that a model can and can't do; requests, replies, responses.
 """
 
 import json
@@ -19,6 +17,9 @@ from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS, from_root
 
 PROTOCOL = "protocol"
+FILTERED = "filtered"  # the reason why an answer ended, where a vendor's filter took it away
+CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
+UNLIMITED = 4096  # tokens that an answer without a limit counts for, in cost and tokens a minute
 # What of an entry changes no answer: how fast and with which key it is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
@@ -26,32 +27,28 @@ _REACH = {
 }
 _BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
 _known = params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
-# By benchmark and method.
 _Value = TypeVar("_Value")
-_ByMethod = dict[Annotated[str, _known], dict[str, _Value]]
+_ByMethod = dict[Annotated[str, _known], dict[str, _Value]]  # by benchmark
 _Groups = Annotated[int, Field(ge=0)]
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
 _Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
 _VARIABLE = "the name of an environment variable, in capitals"  # of which some vendors' keys are
 _Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
-_NAMES = r'"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
-
-
-def _no_key(body: Mapping[str, Any]) -> bool:
-    return re.search(_NAMES, json.dumps(body, default=str), re.IGNORECASE) is None
+_NAMES = r'(?i)"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
+_no_key = params.fits(lambda v: not re.search(_NAMES, json.dumps(v, default=str)), "no key in it")
+_Body = Annotated[dict[str, Any], _no_key]
 
 
 @dataclass(frozen=True)
 class Request:
     """One question to a model.
 
-    messages: chat messages `{"role": system | user | assistant, "content": text}`, last one user;
-    max_tokens: limit for the visible answer, None for none; temperature: the protocol's;
-    sample: tells repeats of one request apart; seed: sent to engines that take one;
-    shared_prefix: beginning of the last message that neighbouring requests share, along with all
-    earlier messages: it is worked out once; reference: the answers of the baselines by name, never
-    sent; schema: the JSON schema that the answer has to fit; purpose: what it is asked for, such as
-    the method; kept with the answer, never sent.
+    messages: `{"role": system | user | assistant, "content": text}`, the last one a user's;
+    max_tokens: limit for the visible answer, None for none; temperature: the protocol's; sample:
+    tells repeats apart; seed: sent to the embedded engine; shared_prefix: beginning of the last
+    message that other requests share, with all earlier messages; schema: a JSON schema that the
+    answer has to fit. Never sent: reference, the baselines' answers by name, and purpose, such as
+    the method.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -64,14 +61,22 @@ class Request:
     schema: Mapping[str, Any] | None = None
     purpose: str = ""
 
+    @property
+    def prompt_tokens(self) -> float:
+        """An estimate by characters."""
+        return sum(len(message["content"]) for message in self.messages) / CHARS_PER_TOKEN
+
+    @property
+    def most_tokens(self) -> float:
+        """The same with an answer at its limit."""
+        return self.prompt_tokens + (self.max_tokens or UNLIMITED)
+
 
 @dataclass(frozen=True)
 class Reply:
-    """What a provider made of one request. finish_reason: stop, length, refusal or other.
-
-    origin: who answered, as far as it is told: `engine` with its version and `processor`, or
-    `model` and `fingerprint` by the vendor's word, and `thinking`, what it thought before; cached
-    and written tokens: of the prompt's, those read from and written to a vendor's cache.
+    """What a provider made of one request. finish_reason: stop, length, refusal or other; origin:
+    `engine` and `processor`, or `model` and `fingerprint` by the vendor's word; cached and written
+    tokens: of the prompt's, those read from and written to a vendor's cache.
     """
 
     text: str
@@ -106,17 +111,9 @@ class Price(params.Section):
     cache_write: float | None = Field(None, ge=0)
     batch: float = Field(1, ge=0)  # the factor on all of this where a model is asked in batches
 
-    def usd(
-        self,
-        prompt_tokens: Any,
-        completion_tokens: Any,
-        *,
-        cached: Any = 0,
-        written: Any = 0,
-        batched: bool = False,
-    ) -> Any:
-        """US dollars for so many tokens, of the prompt's so many read from the cache and written to
-        it; numbers or columns of a table.
+    def usd(self, prompt_tokens, completion_tokens, *, cached=0, written=0, batched=False) -> Any:
+        """US dollars for so many tokens, numbers or columns of a table; of the prompt's, so many
+        read from the vendor's cache and written to it.
         """
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
@@ -128,7 +125,6 @@ class Price(params.Section):
 class Batch(params.Section):
     """How a model is asked in batches; see docs/batches.md."""
 
-    # The vendor's batches, or files that somebody else has answered.
     to: Literal["vendor", "files"] = "vendor"
     poll: float = Field(30, gt=0)  # seconds between two looks
     requests: params.Size | None = None  # most of a batch or file, within the vendor's limit
@@ -136,19 +132,16 @@ class Batch(params.Section):
 
 
 def _batch(declared: Any) -> Any:
-    """The options behind `true` and `files`."""
-    if isinstance(declared, bool):
-        return {} if declared else None
-    return {"to": "files"} if declared == "files" else declared
+    """`true` stands for the default options."""
+    return ({} if declared else None) if isinstance(declared, bool) else declared
 
 
 class _Spec(params.Section):
     name: params.Name
     model: str
-    # Whole groups (templates, question sets, stories) asked; what is not named is asked in full, 0
-    # leaves a method out.
+    # How many whole groups are asked; what is not named is asked in full, 0 leaves a method out.
     groups: _ByMethod[_Groups] = Field({})
-    # The same for other orders and wordings, of those groups, or for either of the two by its name.
+    # The same for other orders and wordings, or for either of the two by its name.
     variants: _ByMethod[_Groups | dict[Literal["reversed", "wordings"], _Groups]] = Field({})
     # Limits of answers in tokens, where they are not the protocol's; None: no limit.
     answer_tokens: _ByMethod[params.Size | None] = Field({})
@@ -162,6 +155,26 @@ class _Spec(params.Section):
         own = {name: entry.pop(name).get(benchmark, {}) for name in parts}
         own["price"] = entry.pop("price")
         return entry | own if benchmark else entry
+
+    def worst_case(self, request: Request) -> float:
+        """US dollars that a request with a limit may cost at most; 0 without a price."""
+        if self.price is None:
+            return 0.0
+        prompt, batched = request.prompt_tokens, bool(getattr(self, "batch", False))
+        answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
+        # All of the prompt may be written to the vendor's cache.
+        ways = (self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
+        return max(ways)
+
+    def cost_of(self, reply: Reply, worst: float) -> float | None:
+        """US dollars that an answer cost, None without a price; `worst` without counted tokens."""
+        if self.price is None:
+            return None
+        used = reply.prompt_tokens, reply.completion_tokens
+        if not any(used):
+            return worst
+        cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
+        return self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
 
 
 class EmbeddedModel(_Spec):
@@ -191,7 +204,7 @@ class _RemoteModel(_Spec):
     temperature: float | Literal["protocol"] | None = PROTOCOL
     thinking_tokens: int = Field(0, ge=0)  # added to the protocol's limit, which is of the answer
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
-    extra_body: Annotated[dict[str, Any], params.fits(_no_key, "no key in it")] = Field({})
+    extra_body: _Body = Field({})
     listed: bool = True  # whether the server lists its models; Azure has no list of deployments
     batch: Annotated[Batch | None, BeforeValidator(_batch)] = None
 
@@ -211,7 +224,6 @@ class AnthropicModel(_RemoteModel):
 
     provider: Literal["anthropic"]
     thinking: dict[str, Any] | None = None
-    prompt_caching: bool = True  # of a long prefix that questions share; it has its own prices
 
 
 class BaselineModel(_Spec):

@@ -1,8 +1,6 @@
 """The response store: every answer that was paid for, in SQLite, keyed by the whole request; what
-was spent; and what requests under way may cost.
-
-It lies outside every stage's outputs. What differs from run to run (dates, latencies, cost) is
-kept here and nowhere else.
+was spent; and what requests under way may cost. What differs from run to run (dates, latencies,
+cost) is kept here and nowhere else.
 """
 
 import json
@@ -54,8 +52,8 @@ class StoreError(InputError):
 
 
 class Spending(NamedTuple):
-    """US dollars spent at a store on answers, at most `lost` on what was under way when its process
-    was killed, and at most spent on what is under way.
+    """US dollars spent on answers, and at most on what was and is under way when a run was killed
+    (`lost`) and now.
     """
 
     answers: float
@@ -64,7 +62,7 @@ class Spending(NamedTuple):
 
 
 def canonical(request: Mapping) -> str:
-    """`request` as JSON in one spelling. Its order stays: in that of a schema a model answers."""
+    """`request` as JSON in one spelling. The order stays: a model answers in that of a schema."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -79,16 +77,16 @@ def key_of(request: str) -> str:
 
 
 class Store:
-    """Replies by request key. Each one is committed as it arrives, and the first one stays.
+    """Replies by request key. Each one is committed as it arrives, and the first one stays; a power
+    cut may lose the last moments, as commits are not flushed to disk.
 
     Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all, even after it was killed. Killing a process loses nothing;
-    a power cut may lose the last moments, as commits are not flushed to disk.
+    each may still spend counts for all, even after it was killed.
     """
 
     def __init__(self, path: Path | str):
-        """Open or make a store, and take in what a run before could not store. Errors: `StoreError`
-        for no store, a damaged or newer one, which is left alone.
+        """Open or make a store, and take in what an earlier run could not store. Errors:
+        `StoreError` for a damaged or newer one, which is left alone.
         """
         self.path, self._owner = Path(path), uuid4().hex
         with self._told():
@@ -161,31 +159,28 @@ class Store:
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
         """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
-        kept, an earlier one if there was one. Errors: `StoreError`; the answer goes to another disk
-        then, for the next one who opens the store.
+        kept, the first one. Errors: `StoreError`; the answer is then kept for the next run.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
             self._insert([answer])
         except StoreError as error:
             path = Path(tempfile.gettempdir()) / f"{self._rescued}-{uuid4().hex}.json"
+            told = f"what came back is in {path.parent}, for the next run"
             try:
                 path.with_suffix(".partial").write_text(json.dumps(answer))
                 path.with_suffix(".partial").replace(path)
             except OSError as lost:
-                raise StoreError(f"{error}; an answer that came back is lost: {lost}") from None
-            kept = f"what came back is in {path.parent}, for the next run"
-            raise StoreError(f"{error}; {kept}") from None
+                told = f"an answer that came back is lost: {lost}"
+            raise StoreError(f"{error}; {told}") from None
         return self.replies([row["key"]])[row["key"]]
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere, rows as of `kept`, which cost nothing here; the keys of
-        those that differ here, which stay as they are.
+        """Store answers from elsewhere, rows as of `kept`, at no cost; the keys of those that have
+        another answer here, which stays.
         """
         self._insert(rows, paid=False)
-        uses = [(r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines()]
-        with self.changing() as db:
-            db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", uses)
+        self._use((r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines())
         there = self.replies(row["key"] for row in rows)
         return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
 
@@ -194,12 +189,13 @@ class Store:
         with self.changing() as db:
             db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
             for row in rows if paid else ():
-                if row["cost"] or row["reserved"]:
-                    self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
+                self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
 
     def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
         """Note by which stage, such as `3_evaluation/bigtom`, and what for each key was asked."""
-        rows = sorted({(key, stage, purpose) for key, purpose in purposes})
+        self._use((key, stage, purpose) for key, purpose in purposes)
+
+    def _use(self, rows: Iterable[tuple[str, str, str]]) -> None:
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
@@ -218,9 +214,7 @@ class Store:
     # What is under way
 
     def claim(self, keys: Collection[str]) -> set[str]:
-        """Those of the requests that no other process has claimed and that are ours to ask now. It
-        stores replies before it lets go: look for them after this.
-        """
+        """Those that are ours to ask now. Look for replies after this, not before."""
         with self.changing() as db:
             db.executemany(
                 "INSERT INTO claims VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
@@ -241,16 +235,16 @@ class Store:
             self.all(command, time.time() + HELD, self._owner)
 
     def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
-        """How many of these requests may be asked, one after the other, at the most that each may
-        cost: with what was spent and is reserved here, by whomever, they stay within `limit`.
-
-        by: who asks, such as a batch that outlives its process; "": this one, which has to `hold`.
+        """How many of these requests, the first ones, may be asked: the most that they may cost,
+        with all that was spent and is reserved here, stays within `limit`. by: who asks, such as a
+        batch that outlives its process; "": this process, which has to `hold`.
         """
         until = math.inf if by else time.time() + HELD
         with self.changing() as db:
-            is_free = limit is None or not any(costs)
-            room = math.inf if is_free else limit + _ROUNDING - sum(self.spending())
-            count = bisect([*accumulate(costs)], room)
+            count = len(costs)
+            if limit is not None and any(costs):
+                room = limit + _ROUNDING - sum(self.spending())
+                count = bisect([*accumulate(costs)], room)
             if usd := sum(costs[:count]):
                 db.execute(
                     "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
@@ -261,11 +255,12 @@ class Store:
 
     def settle(self, usd: float, paid: float = 0.0) -> None:
         """So much of our reservation is over: its request brought no answer, paid or not."""
-        if usd or paid:
-            with self.changing():
-                self._book(paid, usd, self._owner)
+        with self.changing():
+            self._book(paid, usd, self._owner)
 
     def _book(self, paid: float, reserved: float, owner: str) -> None:
+        if not paid and not reserved:
+            return
         self._db.execute("UPDATE spent SET usd = usd + ?", [paid])
         self._db.execute("UPDATE reserved SET usd = usd - ? WHERE owner = ?", [reserved, owner])
         self._db.execute("DELETE FROM reserved WHERE owner = ? AND usd < ?", [owner, _ROUNDING])
@@ -278,10 +273,6 @@ class Store:
             time.time(),
         )
         return Spending(*found)
-
-    def spent(self) -> float:
-        """US dollars spent here, with what is lost."""
-        return sum(self.spending()[:2])
 
 
 def row(

@@ -21,9 +21,8 @@ from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
-from tomlab.models.costs import CHARS_PER_TOKEN, UNLIMITED
 from tomlab.models.providers import provider
-from tomlab.models.specs import ModelSpec, Reply
+from tomlab.models.specs import CHARS_PER_TOKEN, UNLIMITED, ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline import settings
 from tomlab.pipeline.settings import EVALUATION, read_by_stages
@@ -180,7 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
         content, limits = settings.check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, store, limits.answers), store.spent()
+            table, spent = plan(content, names, store, limits.answers), sum(store.spending()[:2])
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from tomlab.errors import InputError
-from tomlab.models.replies import FILTERED
+from tomlab.models.specs import FILTERED
 from tomlab.records.tidy import AS_ASKED, REVERSED
 
 # Openings of an answer that declines. Only read when no option could be found.
