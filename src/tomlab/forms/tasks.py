@@ -24,26 +24,22 @@ MOST = 9  # rows that one may match: a key each; people never needed more than t
 FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 
-def sheet(name: str, who: str, results: Path | str) -> Sheet:
+def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
     tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]), form)
-    return Sheet(paths.user_path(file(name, params.load())), schema(name), tasks, who, form)
+    return Sheet(*place(form), tasks, who, form)
 
 
-def file(name: str, content: dict[str, Any]) -> str:
-    """The file of a form by what `params.load` gave."""
-    where = FORMS[name]["file"]
+def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
+    """The file of a form, which params.yaml names, and its schema."""
     try:
-        return reduce(getitem, where.split("."), content)
+        named = reduce(getitem, form["file"].split("."), params.load())
     except (KeyError, TypeError):
-        raise InputError(f"params.yaml: {where} is missing") from None
-
-
-def schema(name: str) -> pa.DataFrameSchema:
-    """The schema of a form's file, of whatever is judged."""
-    found = resolve_name(f"tomlab.{FORMS[name]['schema']}")
-    return found if isinstance(found, pa.DataFrameSchema) else found()
+        raise InputError(f"params.yaml: {form['file']} is missing") from None
+    schema = resolve_name(f"tomlab.{form['schema']}")
+    schema = schema if isinstance(schema, pa.DataFrameSchema) else schema()
+    return paths.user_path(named), schema
 
 
 def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
@@ -84,17 +80,15 @@ def beliefs(path: Path, _: dict[str, Any]) -> pd.DataFrame:
 
 
 def matches(path: Path, form: dict[str, Any]) -> pd.DataFrame:
-    """OmniToM's belief tables, each row beside the other table of its story, the beliefs of its
-    actor first.
-    """
+    """OmniToM's belief tables, each row beside the other table of its story, own actor first."""
     rows, shown, choices = table(path, form), [], []
-    tables = dict(list(rows.groupby(["story_id", "system", "table"])))
     for row in rows.itertuples():
-        side = {"gold": "prediction", "prediction": "gold"}[row.table]
-        others = tables.get((row.story_id, row.system, side), rows[:0])
+        others = rows[rows["story_id"].eq(row.story_id) & rows["system"].eq(row.system)]
+        others = others[others["table"].ne(row.table)]
         own_first = sorted(others.itertuples(), key=lambda one: one.actor != row.actor)
         lines = "\n".join(f"{one.actor}: {one.belief}" for one in own_first)
         own = f"Row of the {row.table} table", f"{row.actor}: {row.belief}"
+        side = {"gold": "prediction", "prediction": "gold"}[row.table]
         shown.append([own, (f"The {side} table", lines)])
         choices.append([str(n) for n in range(min(len(others), MOST) + 1)])
     return rows.assign(shown=shown, choices=choices)
