@@ -101,4 +101,8 @@ def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd
 def failing(rows: pd.DataFrame) -> list[str]:
     """One note for each check that published numbers in `rows` fail; none if all pass."""
     reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
-    return [f"{MARK} {n} published numbers fail a check: {why}." for why, n in reasons.items()]
+    fail = {1: "number fails"}
+    return [
+        f"{MARK} {n} published {fail.get(n, 'numbers fail')} a check: {why}."
+        for why, n in reasons.items()
+    ]
