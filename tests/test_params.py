@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, Field, ValidationError
 
 from tomlab import params
 from tomlab.errors import InputError
@@ -76,7 +77,28 @@ def test_limits_are_the_defaults_where_the_file_says_nothing(file):
     assert specs.limits(file) == Limits()
 
 
-# The file that we ship
+# Values that do not fit
+
+
+class _Inner(BaseModel):
+    size: int
+    words: list[str] = Field(min_length=2)
+
+
+class _Outer(BaseModel, extra="forbid"):
+    parts: list[_Inner]
+
+
+def test_what_pydantic_finds_is_said_with_place_found_and_expected():
+    given = {"parts": [{"words": ["a"]}, {"size": "x", "words": ["a", "b"]}], "more": ""}
+    with pytest.raises(ValidationError) as caught:
+        _Outer.model_validate(given)
+    assert [params.complaint(case) for case in caught.value.errors()] == [
+        "field parts.0.size: found nothing, expected a value",
+        "field parts.0.words: found ['a'], List should have at least 2 items after validation, not 1",
+        "field parts.1.size: found 'x', expected a valid integer, unable to parse string as an integer",
+        "field more: found '', expected no such field",
+    ]
 
 
 # Folders of kept answers

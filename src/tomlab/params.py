@@ -50,8 +50,7 @@ def matches(pattern: str, expected: str) -> AfterValidator:
 def _registered(name: str, info: pydantic.ValidationInfo) -> str:
     """A name under `models`, which is the context of the validation where that is known."""
     if info.context is not None and name not in info.context:
-        known = ", ".join(map(str, info.context))
-        raise ValueError(f"no model {name!r} under `models`; there are: {known}")
+        raise ValueError(f"expected a name under `models`: {', '.join(map(str, info.context))}")
     return name
 
 
@@ -155,7 +154,7 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        names = [str(key.value) for key, _ in node.value]
         for place, (key, _) in enumerate(node.value):
             if names[place] in names[:place]:
                 twice = f"the key {names[place]!r} stands twice"
@@ -178,22 +177,11 @@ def parsed(text: str, path: Path | str) -> Any:
     """What a YAML text says. Errors: `InputError` with the line, unquoted: it may hold a key."""
     try:
         return yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}"
-        raise InputError(f"{path}: not YAML: {_without_key(error.problem)} in {where}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The section `name` of what `load` gave; dots lead into sections within sections."""
-    found = content
-    for part in name.split("."):
-        found = found.get(part)
-        if not isinstance(found, Mapping):
-            raise InputError(f"params.yaml: no section {name!r}; there are: {', '.join(content)}")
-    return dict(found)
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        said = _without_key(error.problem) if mark else " ".join(str(error).split())
+        raise InputError(f"{path}: not YAML: {said}{where}") from None
 
 
 def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
@@ -203,18 +191,7 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     except pydantic.ValidationError as error:
         found = error.errors()
     # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
-    return refuse([_said(case) for case in found], where)
-
-
-def _said(case: Mapping[str, Any]) -> str:
-    """One error of pydantic's in words, without a whole section or what may be a key."""
-    message = case["msg"].removeprefix("Value error, ")
-    if case["type"] == "union_tag_invalid":  # whose message quotes what was found
-        tag, known = shown(case["ctx"]["tag"]), case["ctx"]["expected_tags"]
-        message = f"{case['ctx']['discriminator']}: found {tag}, expected one of {known}"
-    untold = isinstance(case["input"], dict) or "key" in str(case["loc"][-1:])
-    told = "" if untold else f", found {shown(case['input'])}"
-    return f"{'.'.join(map(str, case['loc'])) or 'entry'}: {message}{told}"
+    return refuse([complaint(case) for case in found], where)
 
 
 def shown(value: Any) -> str:
@@ -224,3 +201,25 @@ def shown(value: Any) -> str:
 
 def _without_key(text: str) -> str:
     return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
+
+
+_EXPECTED = {
+    "missing": "a value",
+    "extra_forbidden": "no such field",
+    "model_type": "an object",
+    "string_pattern_mismatch": "some text",
+}
+
+
+def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
+    """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
+    kind, place, value = case["type"], ".".join(map(str, case["loc"])), case["input"]
+    said = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    said = f"expected {_EXPECTED[kind]}" if kind in _EXPECTED else said
+    found = f"found {'nothing' if kind == 'missing' else show(value)}, "
+    if kind == "union_tag_invalid":  # whose message quotes what was found
+        found = f"found {show(case['ctx']['tag'])} as {case['ctx']['discriminator']}, "
+        said = f"expected one of {case['ctx']['expected_tags']}"
+    elif (kind == "value_error" and isinstance(value, dict)) or "key" in str(case["loc"][-1:]):
+        found = ""  # a whole section, or what may be a key
+    return f"field {place}: {found}{said}" if place else f"{found}{said}"

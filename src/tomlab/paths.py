@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -34,17 +33,6 @@ PACKAGE = Path(__file__).resolve().parent
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
-def kind(path: Path | str) -> str:
-    """What is at `path`: "folder", "file" or "". Errors: `InputError` where that can't be told."""
-    try:
-        return "folder" if stat.S_ISDIR(Path(path).stat().st_mode) else "file"
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise InputError(f"{str(path)[:300]}: cannot be read ({said})") from None
-
-
 def from_root(path: Path | str) -> Path:
     """Where a user's path leads, from the repository's root or from a home; one out of the
     repository leads to the same place in an experiment's copy.
@@ -55,24 +43,19 @@ def from_root(path: Path | str) -> Path:
     return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
 
 
-def there(text: str) -> Path | None:
-    """Where a text leads from the repository's root on; None where nothing is."""
-    with suppress(InputError, RuntimeError):  # too long, or in somebody unknown's home
+def there(text: Path | str) -> Path | None:
+    """Where a path leads from the repository's root on; None where nothing is."""
+    with suppress(OSError, RuntimeError):  # it can't be looked at, or is in an unknown user's home
         path = from_root(text)
-        return path if kind(path) else None
+        return path if path.exists() else None
+    return None
 
 
-def user_file(path: Path | str) -> Path:
-    """A path from `params.yaml`, read from the repository's root on and checked to be a file."""
-    return user_path(path, "file")
-
-
-def user_path(path: Path | str, *kinds: str) -> Path:
-    """Like `user_file`, for what may be a folder too."""
-    full, wanted = from_root(path), kinds or ("file", "folder")
-    if kind(full) not in wanted:
-        raise InputError(f"{path}: no such {' or '.join(wanted)} (looked at {full})")
-    return full
+def user_path(path: Path | str) -> Path:
+    """A path from `params.yaml`, read from the repository's root on and checked to be there."""
+    if (found := there(path)) is None:
+        raise InputError(f"{str(path)[:300]}: no such file or folder, as seen from {ROOT}")
+    return found
 
 
 def stage() -> str:

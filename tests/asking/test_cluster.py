@@ -129,7 +129,7 @@ def test_answers_to_items_that_are_not_there_are_refused(client, tmp_path):
     files = answered(bigtom, tmp_path)
     items = tidy.read("items", files["items"])
     tidy.write(items[items["group_id"] != items["group_id"].iloc[0]], "items", files["items"])
-    with pytest.raises(InputError, match=r"responses.parquet: \d+ of \d+ answers are to no item"):
+    with pytest.raises(InputError, match=r"responses.parquet: \d+ answers are to no item"):
         score(client, "bigtom", **files, folder=tmp_path)
 
 

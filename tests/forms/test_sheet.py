@@ -5,14 +5,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tomlab import params, paths
 from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
 from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
 from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
 from tomlab.errors import InputError
-from tomlab.forms import tasks
+from tomlab.forms import asked_of, tasks
 from tomlab.forms.sheet import Sheet
 from tomlab.judging import people
 
@@ -21,7 +20,7 @@ FLAGS = "set_id,annotator,kind,verdict,annotator_type"
 ANNOTATIONS = "story_id,annotator,annotator_kind,question,answer"
 LABELS = "story_id,belief,annotator,annotator_type,dimension,label"
 ALIGNMENTS = "story_id,table,actor,belief,match_count,annotator"
-TWO = pd.DataFrame({"template_id": ["t1", "t2"]})
+TWO = pd.DataFrame({"template_id": ["t1", "t2"], "shown": [[]] * 2})
 RATE, FLAG, MATCH = (
     tasks.FORMS[name] for name in ("bigtom/ratings", "fantom/flags", "omnitom/alignments")
 )
@@ -85,8 +84,9 @@ def test_what_may_be_answered_goes_by_the_question(file):
 
 @pytest.mark.parametrize("name", tasks.FORMS)
 def test_every_form_has_a_file_a_schema_and_words_for_all_it_asks(name):
-    form, schema = tasks.FORMS[name], tasks.schema(name)
-    assert paths.user_file(tasks.file(name, params.load())).is_file()
+    form = tasks.FORMS[name]
+    path, schema = tasks.place(form)
+    assert path.is_file()
     if "by" in form:
         assert list(form["ask"]) == schema.columns[form["by"]].metadata["allowed"]
     assert {form.get("answer"), *(() if "by" in form else form["ask"])} - {None} <= {
@@ -126,7 +126,7 @@ def test_who_comes_back_goes_on_where_they_stopped(ratings):
     sheet = ratings()
     sheet.answer("1"), sheet.answer("4"), sheet.answer("0")
     again = ratings("  Ana ")
-    assert (again.at, again.answered()) == (3, 3)
+    assert (again.at, asked_of(again)["done"]) == (3, 3)
 
 
 def test_what_is_skipped_comes_again_after_the_last(ratings):
@@ -297,6 +297,6 @@ def test_a_full_disk_loses_no_answer_before(ratings, monkeypatch):
         patched.setattr(Path, "replace", full)
         assert "cannot be written (No space left on device)" in complaint(sheet.answer, "5")
     assert lines(sheet) == ["t1,Ana,human,1,"]
-    assert (sheet.at, sheet.answered()) == (1, 1)
+    assert (sheet.at, asked_of(sheet)["done"]) == (1, 1)
     sheet.answer("5")
     assert lines(sheet) == ["t1,Ana,human,1,5"]

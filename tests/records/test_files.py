@@ -2,7 +2,6 @@
 
 import pandera.pandas as pa
 import pytest
-from pydantic import BaseModel, Field, ValidationError
 
 from tomlab.errors import InputError
 from tomlab.records import files
@@ -168,27 +167,3 @@ def test_folder_and_a_link_to_itself_are_no_text(tmp_path):
     for path in (tmp_path, tmp_path / "loop", tmp_path / "nowhere"):
         with pytest.raises(InputError, match=f"{path}: cannot be read"):
             files.read_text(path)
-
-
-class _Inner(BaseModel):
-    size: int
-    words: list[str] = Field(min_length=2)
-
-
-class _Outer(BaseModel, extra="forbid"):
-    parts: list[_Inner]
-
-
-def test_what_pydantic_finds_is_said_with_place_found_and_expected():
-    given = {"parts": [{"words": ["a"]}, {"size": "x" * 200, "words": ["a", "b"]}], "more": ""}
-    with pytest.raises(ValidationError) as caught:
-        _Outer.model_validate(given)
-    said = [files.complaint(case) for case in caught.value.errors()]
-    assert said[:2] == [
-        "field parts[0].size: found nothing, expected a value",
-        "field parts[0].words: found 1, expected 2 or more",
-    ]
-    assert said[2].startswith("field parts[1].size: found 'xxx")
-    assert len(said[2]) < 200
-    assert said[3] == "field more: found nothing, expected no such field"
-    assert files.complaint(caught.value.errors()[0], "a number").endswith("expected a number")

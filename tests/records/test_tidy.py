@@ -203,15 +203,17 @@ def test_bad_table_on_disk_is_named_with_its_path(tmp_path):
         tidy.read("scores", path)
 
 
-def test_headlines_are_a_file_each_and_a_table(tmp_path):
+def test_headlines_are_a_file_each_and_a_table(tmp_path, monkeypatch):
+    for name in ("DOCS", "RESULTS"):
+        monkeypatch.setattr(f"tomlab.paths.{name}", tmp_path)
     other = METRIC | {"method": "1-shot", "value": 1.0, "ci_high": 1.0}
     more = METRIC | {"metric": "outcome_rate", "condition": "wrong"}
     named = {"forward-belief": ("accuracy", "forward_belief/false_belief/1"), "not": ("run", "")}
-    table = tidy.write_headlines(pd.DataFrame([METRIC, other, more]), named, tmp_path / "metrics")
+    tidy.write_headlines(pd.DataFrame([METRIC, other, more]), named, "bigtom")
     files = sorted((tmp_path / "metrics").rglob("*.json"))
     assert [path.relative_to(tmp_path).as_posix() for path in files] == [
-        "metrics/smol/0-shot_forward-belief.json",
-        "metrics/smol/1-shot_forward-belief.json",
+        "metrics/bigtom/smol/0-shot_forward-belief.json",
+        "metrics/bigtom/smol/1-shot_forward-belief.json",
     ]
     assert json.loads(files[0].read_text(encoding="utf-8")) == {
         "value": 0.5,
@@ -220,9 +222,8 @@ def test_headlines_are_a_file_each_and_a_table(tmp_path):
         "n": 12,
         "groups": 12,
     }
-    assert table["value"].tolist() == [0.5, 1.0]
-    tidy.write_plot(table, tmp_path / "plots" / "bigtom.csv")
     plotted = pd.read_csv(tmp_path / "plots" / "bigtom.csv")
+    assert plotted["value"].tolist() == [0.5, 1.0]
     assert plotted["headline"].tolist() == [
         "smol, 0-shot, forward-belief",
         "smol, 1-shot, forward-belief",

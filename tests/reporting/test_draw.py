@@ -1,8 +1,12 @@
 """Figures by seaborn: the data that is drawn, which is read back from the axes, and the files."""
 
+import re
+from io import BytesIO
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import PIL.Image
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
@@ -93,9 +97,10 @@ def test_stacked_bars_have_a_part_for_each_share_from_the_left():
     assert bars[draw.OUTCOMES["refused"]] == (0.8, 0.2)
 
 
-def test_saved_files_hold_the_numbers_and_are_the_same_twice(tmp_path, monkeypatch):
+def test_saved_files_hold_the_numbers_are_linked_and_are_the_same_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    written = []
+    written, shown = [], []
+    monkeypatch.setattr(draw, "display", shown.append)
     for name in ("toy/one", "toy/two"):
         panels = draw.grid(numbers(), 2, col="panel")
         panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS)
@@ -107,6 +112,36 @@ def test_saved_files_hold_the_numbers_and_are_the_same_twice(tmp_path, monkeypat
     assert written[0] == written[1]
     assert pd.read_csv(stem.with_suffix(".csv"))["value"].tolist() == numbers()["value"].tolist()
     assert not plt.get_fignums()
+    assert shown[0].data == stem.with_suffix(".png").read_bytes()
+    said = [re.sub("<a [^>]*>|</a>", "", line) for line in re.findall("<p>(.*)</p>", shown[1].data)]
+    assert said == ["A caption.", "PNG · PDF · CSV"]
+
+
+@pytest.mark.parametrize(
+    "title", ["What became of each answer? " * 4, "somebody who missed it? " * 4]
+)
+def test_a_long_title_breaks_before_the_edge(monkeypatch, title):
+    shown = []
+    monkeypatch.setattr(draw, "display", shown.append)
+    draw.show(plt.figure(figsize=(draw.WIDTH, 2)), title)
+    pixels = np.asarray(PIL.Image.open(BytesIO(shown[0].data)).convert("L"))
+    assert pixels.min() < 255
+    assert pixels[:, -2:].min() == 255
+
+
+def test_a_picture_keeps_the_colour_of_each_dot(monkeypatch):
+    shown = []
+    monkeypatch.setattr(draw, "display", shown.append)
+    figure, axes = plt.subplots(figsize=(draw.WIDTH, 4))
+    axes.imshow(np.linspace(0, 1, 10_000).reshape(100, 100))
+    for place, colour in enumerate(COLOURS.values()):
+        axes.plot(place * 10, 50, "o", color=colour, markersize=4.2)
+    draw.show(figure, "Dots")
+    found = PIL.Image.open(BytesIO(shown[0].data)).convert("RGB").getcolors(10**6)
+    pixels = np.array([colour for _, colour in found])
+    for colour in COLOURS.values():
+        wished = 255 * np.array(to_rgb(colour))
+        assert np.abs(pixels - wished).max(axis=1).min() <= 16
 
 
 @pytest.mark.parametrize("colour", COLOURS)

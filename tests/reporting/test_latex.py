@@ -13,7 +13,18 @@ ODD = r"a_b & 50 % of $x$ {y} ~ ^ \ # “q” − × ≤ ∧ κ † 心"
 
 def test_odd_signs_are_set_as_they_stand():
     told = latex.escaped(ODD)
-    for sign in ("\\_", "\\&", "\\%", "\\$", "\\{", "\\#", "\\textbackslash{}", "$\\times$"):
+    for sign in (
+        "\\_",
+        "\\&",
+        "\\%",
+        "\\$",
+        "\\{",
+        "\\#",
+        "\\textbackslash{}",
+        "$\\leq$",
+        "×",
+        "†",
+    ):
         assert sign in told
     assert told.endswith("?")
 

@@ -23,23 +23,15 @@ class Answer(NamedTuple):
 
     text: str
     finish_reason: str
-    open_thought: bool
-
-    @property
-    def cut(self) -> bool:
-        """Whether it ended at the token limit or before the thinking did."""
-        return self.finish_reason == "length" or self.open_thought
-
-    @property
-    def failure(self) -> str:
-        """Which of `FAILURES` it is if it can't be used."""
-        return unanswered(*self)
+    cut: bool  # whether it ended at the token limit or before the thinking did
+    failure: str  # which of `FAILURES` it is if it can't be used
 
 
 def answer(reply: Reply) -> Answer:
     """A reply without its thinking."""
-    said, open_thought = visible(reply.text)
-    return Answer(said, reply.finish_reason, open_thought)
+    (text, open_thought), ended = visible(reply.text), reply.finish_reason
+    cut = ended == "length" or open_thought
+    return Answer(text, ended, cut, unanswered(text, ended, open_thought))
 
 
 def attempt(
@@ -84,10 +76,9 @@ def request(
     shared: Collection[str] | None = None,
     **options: float,
 ) -> Request:
-    """The request that prompt `name` makes with its placeholders filled, each of `values`.
-
-    shared: those that neighbouring requests fill alike; they share what stands before the first
-    other one (None: nothing). options: of a `Request`.
+    """The request that prompt `name` makes with its fields filled by `values`. shared: the fields
+    that neighbouring requests fill alike; they share what stands before the first other one (None:
+    nothing). options: of a `Request`.
     """
     text = prompts.load(name, replaced)
     own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]

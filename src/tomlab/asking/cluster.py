@@ -18,7 +18,6 @@ from tomlab.records import tidy
 if TYPE_CHECKING:
     from distributed import Client
 
-GROUPS = 500  # of a part
 # Columns of scores that people read and no metric needs.
 FOR_READERS = ("chosen", "source", "judge", "rows_lost", "cells_dropped")
 
@@ -30,13 +29,12 @@ def score(
     responses: Path,
     folder: Path,
     *,
-    groups: int = GROUPS,
+    groups: int = 500,
     options: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """Score a file of answers on a cluster, `groups` whole groups a task; the metrics table.
+    """Score a file of answers, `groups` whole groups a task, into `folder`; the metrics table.
 
-    items, responses: Parquet files that all workers see, as they see `folder`, which gets
-    `scores/<part>.parquet`, without `FOR_READERS`, and `metrics.parquet`. options: of the
+    items, responses: Parquet files that all workers see, as they see `folder`. options: of the
     benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
     items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
@@ -59,10 +57,9 @@ def score(
         return len(answers)
 
     work = client.map(score_part, parts, paths, pure=False)
-    scored, asked = sum(client.gather(work)), pq.read_metadata(responses).num_rows
-    if scored < asked:
-        lost = f"{asked - scored} of {asked} answers are to no item in {items}"
-        raise InputError(f"{responses}: {lost}")
+    scored = sum(client.gather(work))
+    if lost := pq.read_metadata(responses).num_rows - scored:
+        raise InputError(f"{responses}: {lost} answers are to no item in {items}")
     tables = [pq.read_table(path) for path in paths if path.exists()]
     metrics = module.metrics(pa.concat_tables(tables, promote_options="permissive").to_pandas())
     tidy.write(metrics, "metrics", folder / "metrics.parquet")

@@ -51,12 +51,10 @@ def plan(
 ) -> list[Question]:
     """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
 
-    A model's entry may say of how many `groups` each method is asked, drawn by `seed`, a smaller
-    number among those of a larger one, and of how many of these, as `variants`, in other ways. A
-    baseline is left out of methods to which it has no answers, and says so. orders: with 2,
-    questions with two options are also asked with these swapped, but for items with `tried`, which
-    come in several orders as they are. wordings: folders for `prompts.wording`, used for items
-    whose messages they change; a baseline reads none.
+    A model's entry may limit the `groups` of a method, drawn by `seed`, a smaller number among
+    those of a larger one, and as `variants` those of them that are asked in other ways. A baseline
+    is left out of methods to which it knows no answer. orders: with 2, questions with two options
+    are also asked with these swapped. wordings: folders for `prompts.wording`.
     """
     ways = [(AS_ASKED, {})] + ([(REVERSED, {})] if orders > 1 else [])
     ways += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
@@ -73,27 +71,22 @@ def plan(
         if model.provider == "baseline" and model.model not in known:
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
             continue
-        among = {}  # the groups that are asked in each other way
-        for way, _ in ways[1:]:
-            most = varied.get(method)
-            if isinstance(most, Mapping):
-                most = most.get(REVERSED if way == REVERSED else "wordings")
-            among[way] = {*order[:most]}
+        most = varied.get(method)
+        most = most if isinstance(most, Mapping) else {REVERSED: most, "wordings": most}
+        # The groups that are asked in each other way.
+        among = {w: {*order[: most.get(w if w == REVERSED else "wordings")]} for w, _ in ways[1:]}
         for item in asked:
             for place, (way, files) in enumerate(ways):
-                if way and item[benchmark.UNIT] not in among[way]:
-                    continue
-                shown = as_shown(item, way)
-                put = [
-                    Question(shown, method, sample, way, files, place * samples + sample)
-                    for sample in range(samples)
-                ]
-                questions += put if not way or _changes(benchmark, put[0]) else []
+                q = Question(as_shown(item, way), method, 0, way, files, place * samples)
+                if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
+                    questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
-    """Whether another way of asking asks anything else of an item than the protocol does."""
+    """Whether another way of asking asks anything else of an item than the protocol does. Items
+    with `tried` come in several orders as they are.
+    """
     item, method = question.item, question.method
     if question.asked_as == REVERSED:
         return len(item["choices"]) == 2 and "tried" not in item
@@ -103,8 +96,7 @@ def _changes(benchmark: Benchmark, question: Question) -> bool:
 
 def drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
     """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn,
-    so that n groups are of as many levels of the first stratum as can be, those of one of them of
-    as many levels of the second.
+    so that the first n are of as many levels of the first stratum as can be, then of the second.
     """
     # Each has its own draw, so that leaving some out does not change the order of the others.
     order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
@@ -130,9 +122,8 @@ def requested(
 ) -> list[Request]:
     """The requests of `evaluate`, in the order of the questions.
 
-    seed: sent to engines, and what `random` guesses by; a sampled model gets one for each question,
-    drawn by it. replaced: as in `prompts.load`. max_tokens: limits of answers by method, None for
-    none; a model's `answer_tokens` come before them.
+    seed: sent to engines, and what `random` guesses by; a sampled model gets another for each
+    question. max_tokens: limits of answers by method, None for none, after a model's own.
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
@@ -141,8 +132,7 @@ def requested(
         item, method, way = q.item, q.method, q.asked_as
         # A baseline that guesses guesses anew.
         guess = random.Random(f"{seed}/{way}").getrandbits(32) if way else seed
-        # By one seed for all questions, an engine's chance would be the same in each, and the
-        # answers of one repeat would go wrong together.
+        # With one seed for all questions, the answers of one repeat would go wrong together.
         lot = f"{seed}/{item['item_id']}/{method}"
         own = random.Random(lot).getrandbits(30) if is_sampled(model) else seed
         request = Request(
@@ -170,9 +160,9 @@ async def evaluate(
 ) -> pd.DataFrame:
     """Ask all questions; one row each in the responses table, and one for each first call.
 
-    In the order of asking: single and first calls, second calls, questions that lost their first
-    call. options: of `requested`. Errors: those of `models.ask`, and `InputError` when more than
-    `limits.max_error_share` failed; what a content filter took away, as it always will, is none.
+    In the order of asking: single and first calls, second calls, those that lost their first call.
+    options: of `requested`. Errors: those of `models.ask`, and `InputError` when more than
+    `limits.max_error_share` failed; what a content filter took away is no failure.
     """
     where, limits = f"{benchmark.NAME}, {model.name}", limits or Limits()
     if not questions:
@@ -233,11 +223,10 @@ def second_calls(
 ) -> tuple[list[Question], pd.DataFrame]:
     """The questions that ask for the answer, each item with the `reasoning` of its first call.
 
-    first: the responses to `first_calls(questions)`. The second value holds responses with an error
-    for the questions whose first call failed, so that none is lost.
+    first: the responses to `first_calls(questions)`. Second value: responses with an error, for the
+    questions whose first call failed.
     """
-    rows = first.to_dict("records")
-    said = {(row["item_id"], row["method"], row["sample"]): row for row in rows}
+    said = {(r["item_id"], r["method"], r["sample"]): r for r in first.to_dict("records")}
     asked, lost = [], []
     for q in questions:
         row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.number]
@@ -252,10 +241,9 @@ def second_calls(
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
     """Answers, tokens and list price by method: what it costs to ask all this once."""
-    tokens = ["prompt_tokens", "completion_tokens"]
-    by_method = responses.groupby("method", sort=False)
-    table = by_method.agg(answers=("item_id", "size"), failed=("error", "count"))
-    table[tokens] = by_method[tokens].sum()
+    how = {"answers": ("item_id", "size"), "failed": ("error", "count")}
+    tokens = {name: (name, "sum") for name in ("prompt_tokens", "completion_tokens")}
+    table = responses.groupby("method", sort=False).agg(**how, **tokens)
     if model.price is not None:
         table["list_price_usd"] = model.price.usd(*(table[name] for name in tokens))
     return table

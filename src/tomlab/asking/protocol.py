@@ -21,10 +21,9 @@ class Benchmark(Protocol):
     """The members of a benchmark's package; tables are those of `records.tidy`. Where something
     does not fit, they raise an `InputError`.
 
-    Where methods have a first call, it has `reasoning_of(response, method)`, which gives the item's
-    `reasoning` for the second; where they show earlier answers, `remind(items, responses)`, which
-    gives their items. For `reporting.readings` it may have `KEYS`, under which options are shown,
-    and `in_words(item)`: `item, story, question, options, gold` as far as no column has the text.
+    Some have more: `reasoning_of(response, method)`, the `reasoning` for a second call;
+    `remind(items, responses)`, the items of methods that show earlier answers; `KEYS`, under which
+    options are shown, and `in_words(item)`, texts that no column has.
     """
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results
@@ -44,9 +43,7 @@ class Benchmark(Protocol):
     def messages(
         self, item: Mapping, method: str, replaced: Mapping[str, str] | None = None
     ) -> list[dict[str, str]]:
-        """The chat messages `{"role", "content"}` for one item, the last one the user's; options
-        in the order of `choices`. replaced: as in `prompts.load`.
-        """
+        """The chat messages for one item, the user's last; options in the order of `choices`."""
 
     def shared_prefix(self, item: Mapping, method: str) -> str:
         """The beginning of the last message that the item shares with its siblings."""

@@ -7,13 +7,11 @@ from tomlab import paths
 from tomlab.errors import InputError
 from tomlab.export import every_eval_ever, inspect
 
-FORMATS = {"every-eval-ever": every_eval_ever, "inspect": inspect}
-
 
 def main() -> int:
     """Replace `results/exports/<format>`, each: 0, or 1 with one clear message."""
     try:
-        for name, module in FORMATS.items():
+        for name, module in (("every-eval-ever", every_eval_ever), ("inspect", inspect)):
             folder = paths.RESULTS / "exports" / name
             shutil.rmtree(folder, ignore_errors=True)
             print(f"{folder}: {module.write(folder)}")

@@ -23,14 +23,10 @@ _NEITHER = {"beliefs_per_story", "majority_baseline", "matchcount"}
 _SOURCE = {"source_name": "tomlab", "source_type": "evaluation_run"}
 _SOURCE |= {"source_organization_name": "not stated", "evaluator_relationship": "other"}
 _UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
-_OWN = {"deployment_type": "self_deployed", "model_availability": "open_weights"}
 
 
 def write(folder: Path) -> str:
-    """Write `data/<dataset>/<developer>/<model>/<id>.json` and `<id>_samples.jsonl`; say what.
-
-    Errors: `InputError` where the run has no answers.
-    """
+    """Write `data/<dataset>/<developer>/<model>/<id>.json` and `<id>_samples.jsonl`; say what."""
     for part in parts():
         _write(part, folder)
     return f"{len([*folder.rglob('*.json')])} files of metrics, each with a file of records"
@@ -48,8 +44,6 @@ def _write(part: Part, folder: Path) -> None:
     samples.write_text("".join(lines), encoding="utf-8")
     entry = {"entry": json.dumps(part.spec.answering(part.name))}
     about = {"name": part.spec.name, "id": part.model, "additional_details": _UNKNOWN | entry}
-    if part.spec.provider == "embedded":
-        about |= {"inference_engine": {"name": "llama.cpp"}, "additional_details": _OWN | entry}
     log = whose | {
         "retrieved_timestamp": now,
         "source_metadata": _SOURCE,
@@ -74,8 +68,8 @@ def _result(part: Part, row: dict) -> dict:
     """A row of the metrics table of which more or less is better."""
     method, metric, condition = row["method"], row["metric"], row["condition"]
     level, (least, most) = condition.split("/")[0], row["bounds"]
-    interval = {"lower": row["ci_low"], "upper": row["ci_high"], "method": row["ci_method"]}
-    interval["confidence_level"] = CONFIDENCE
+    interval = {"lower": row["ci_low"], "upper": row["ci_high"]}
+    interval |= {"method": row["ci_method"], "confidence_level": CONFIDENCE}
     about = {"dataset_name": part.dataset, "source_type": "other"}
     return {
         "evaluation_result_id": f"{method}/{metric}/{condition}",

@@ -17,15 +17,13 @@ _INTERVAL = ["ci_low", "ci_high", "ci_method", "n", "n_groups", "groups"]
 
 
 def write(folder: Path) -> str:
-    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON; say what was written.
-
-    Errors: `InputError` where the run has no answers.
-    """
+    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON; say what was written."""
     for part in parts():
         (folder / part.name).mkdir(parents=True, exist_ok=True)
-        for method in dict.fromkeys(answer["method"] for _, answer in part.answers):
-            own = [both for both in part.answers if both[1]["method"] == method]
-            samples = [_sample(item, answer, part.model) for item, answer in own]
+        by_method = {}
+        for item, answer in part.answers:
+            by_method.setdefault(answer["method"], []).append(_sample(item, answer, part.model))
+        for method, samples in by_method.items():
             content = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
             content["summaries.json"] = [{name: s[name] for name in _SUMMARY} for s in samples]
             content["header.json"] = _log(part, method, samples)

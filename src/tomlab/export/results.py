@@ -5,11 +5,10 @@ asks them, their verdicts with the rule that decided, and the metrics with their
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -29,45 +28,35 @@ CORRECT = ("outcome_rate", "correct")
 _KEY = ["item_id", "model", "method", "sample"]
 
 
-@dataclass(frozen=True)
-class Part:
-    """The results of one benchmark and model.
-
-    dataset: what the items are called; model: as hubs name it; temperature: None where none was
-    sent; metrics: rows of the metrics table with the `bounds` of each value and what its `groups`
-    are; answers: each item with an answer to it, a row of responses and scores.
-    """
+class Part(NamedTuple):
+    """The results of one benchmark and model."""
 
     name: str
-    dataset: str
-    model: str
+    dataset: str  # what the items are called
+    model: str  # as hubs name it
     spec: specs.ModelSpec
-    temperature: float | None
+    temperature: float | None  # None where none was sent
     provenance: dict[str, str]
-    metrics: list[dict]
-    answers: list[tuple[dict, dict]]
+    metrics: list[dict]  # of the metrics table, with `bounds` and what the `groups` are
+    answers: list[tuple[dict, dict]]  # each item with a row of responses and scores
 
 
 def parts() -> Iterator[Part]:
-    """What the run has of each benchmark and model. Errors: `InputError` where it has nothing."""
+    """What the run has of each benchmark and model, by the benchmark's calibrated judge where there
+    is one. Errors: `InputError` where it has nothing.
+    """
     run, found = params.load()["run"], False
     for name, model in product(run["benchmarks"], run["models"]):
-        scores, responses = _scores(name, model), paths.result("responses", name, model)
-        if scores is not None and len(scores) and responses.exists():
-            found = True
-            yield _part(name, specs.model(model), protocol(scores), responses)
+        judged = paths.RESULTS / "judges" / name / "scores.parquet"
+        path = judged if judged.exists() else paths.result("scores", name, model)
+        responses = paths.result("responses", name, model)
+        if path.exists() and responses.exists():
+            scores = tidy.read("scores", path).query("model == @model")
+            if len(scores):
+                found = True
+                yield _part(name, specs.model(model), protocol(scores), responses)
     if not found:
         raise InputError(f"{paths.RESULTS}: no answers of this run yet; run `make figures` first")
-
-
-def _scores(benchmark: str, model: str) -> pd.DataFrame | None:
-    """A model's scores, by the benchmark's calibrated judge where there is one; None without."""
-    judged = paths.RESULTS / "judges" / benchmark / "scores.parquet"
-    path = judged if judged.exists() else paths.result("scores", benchmark, model)
-    if not path.exists():
-        return None
-    scores = tidy.read("scores", path)
-    return scores[scores["model"].eq(model)]
 
 
 def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Path) -> Part:
@@ -109,25 +98,23 @@ def _answers(
     words of both formats) and `counts` (whether the metric `CORRECT` counts it).
     """
     by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
-    verdicts = {tuple(row[key] for key in _KEY): row for row in scores.to_dict("records")}
+    told = ["finish_reason", "request_key", *scores.columns.difference(_KEY, sort=False)]
     said = protocol(tidy.read("responses", responses))
-    for row in said[said["method"].isin(scores["method"])].to_dict("records"):
-        if (verdict := verdicts.get(tuple(row[key] for key in _KEY))) is None:
+    said = said[said["method"].isin(scores["method"])]
+    own = scores[[*_KEY, *scores.columns.difference(said.columns, sort=False)]]
+    for row in said.merge(own, on=_KEY, how="left").to_dict("records"):
+        if pd.isna(row["outcome"]):
             raise InputError(f"{responses}: no score of {row['item_id']!r}; run `make figures`")
-        item, answer = by_id[row["item_id"]], _plain(row | verdict)
-        told = ("finish_reason", "request_key", *(name for name in verdict if name not in _KEY))
+        item, answer = by_id[row["item_id"]], _plain(row)
         sent, got = answer["prompt_tokens"], answer["completion_tokens"]
-        yield (
-            item,
-            answer
-            | {
-                "messages": json.loads(answer["messages"]),
-                "failed": str(answer["error"]) if failed(answer) else None,
-                "details": {name: answer[name] for name in told} | {"rule": rule(item, answer)},
-                "tokens": {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got},
-                "counts": (answer["method"], f"{answer['item_id']}/{answer['sample']}") in counted,
-            },
-        )
+        added = {
+            "messages": json.loads(answer["messages"]),
+            "failed": str(answer["error"]) if failed(answer) else None,
+            "details": {name: answer[name] for name in told} | {"rule": rule(item, answer)},
+            "tokens": {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got},
+            "counts": (answer["method"], f"{answer['item_id']}/{answer['sample']}") in counted,
+        }
+        yield item, answer | added
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

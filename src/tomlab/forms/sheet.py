@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -14,23 +13,17 @@ from tomlab.records import files
 
 
 class Sheet:
-    """What `who` answers to tasks.
+    """What `who` answers to tasks, in the file of a form.
 
     schema: of the file. tasks: a row for each thing to judge; its columns that the schema has go
-    into the file, and a column `choices` lists what may be answered there, where the schema does
-    not. form: an entry of `tasks.yaml`.
-    Attributes: `rows`, as they go into the file; `questions`, each a row and a column; `at`, the
-    place of the question that is asked, None after the last.
+    into the file, and a column `choices` lists what may be answered where the schema does not.
+    form: an entry of `tasks.yaml`. Attributes: `rows`, as they go into the file; `questions`, each
+    a row and a column; `at`, the place of the question that is asked, None after the last.
     Errors: `InputError` for a file that does not fit the schema, or nothing to judge.
     """
 
     def __init__(
-        self,
-        path: Path,
-        schema: pa.DataFrameSchema,
-        tasks: pd.DataFrame,
-        who: str,
-        form: Mapping[str, Any],
+        self, path: Path, schema: pa.DataFrameSchema, tasks: pd.DataFrame, who: str, form: Mapping
     ) -> None:
         self.path, self.schema, self.form = path, schema, form
         if tasks.empty:
@@ -63,22 +56,14 @@ class Sheet:
         return [*map(str, allowed[self.rows.at[row, by]] if by else allowed)]
 
     def answer(self, value: str) -> None:
-        """Save an answer to the question and go on to the next open one. Errors: `InputError` where
-        the file does not take it; then the question stays.
-        """
+        """Save an answer and go on; the question stays where that fails (`InputError`)."""
         if value not in self.choices():
             raise InputError(f"found {value!r}, expected {', '.join(self.choices())}")
         self._save(self.questions[self.at], value)
         self.at = self._next(self.at)
 
-    def answered(self) -> int:
-        """How many questions are answered."""
-        return int(self.rows[self.asked].ne("").to_numpy().sum())
-
     def move(self, step: int) -> None:
-        """Go to the question before (-1) or after (1), answered or not; after the last to the first
-        open one, so that what was skipped comes again.
-        """
+        """Go to the question before (-1) or after (1), after the last to the first open one."""
         end = len(self.questions)
         at = (end if self.at is None else self.at) + step
         self.at = max(at, 0) if at < end else self._next(-1)
@@ -94,8 +79,7 @@ class Sheet:
         (_, header), *rows = files.csv_rows(self.path)
         there = pd.DataFrame([cells for _, cells in rows], columns=header, dtype=str)
         self.content = self.path.read_bytes()
-        new = [name for name in self.given if name not in there]
-        there = there.reindex(columns=[*there.columns, *new], fill_value="")
+        there = there.reindex(columns=[*dict.fromkeys([*header, *self.given])], fill_value="")
         mine = there[there[self.person] == self.who].reset_index(names="place")
         # A key may stand there several times, such as that of a belief: the nth is the nth.
         own, mine = (

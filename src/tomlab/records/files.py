@@ -30,15 +30,13 @@ def yaml_beside(module: str, name: str = "") -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a UTF-8 file, as by `decoded`. Errors: `InputError`, with the line."""
+    """The text of a UTF-8 file, without a byte order mark, its lines ended by "\\n". Errors:
+    `InputError`, with the line.
+    """
     try:
-        return decoded(Path(path).read_bytes(), path)
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-
-
-def decoded(content: bytes, path: Path | str) -> str:
-    """The text of a file's `content`, without a byte order mark, its lines ended by "\\n"."""
     try:
         # A NUL is UTF-8, but stands in no text.
         place, found = content.find(b"\0"), "a NUL, expected text"
@@ -176,7 +174,7 @@ def _listed(allowed: Collection) -> str:
     return ", ".join(map(str, allowed))
 
 
-# JSON and what pydantic says of it
+# JSON
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
@@ -194,11 +192,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict:
     return dict(pairs)
 
 
-def is_text(value: Any) -> bool:
-    """Whether a value is a text with something in it."""
-    return isinstance(value, str) and bool(value.strip())
-
-
 def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:
     """The values of JSON Lines with their line numbers, and what is wrong with other lines."""
     found, problems = [], []
@@ -210,29 +203,6 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: not JSON ({error})")
     return found, problems
-
-
-_EXPECTED = {
-    "missing": "a value",
-    "extra_forbidden": "no such field",
-    "model_type": "an object",
-    "int_type": "an integer",
-    "list_type": "a list",
-    "string_type": "text",
-    "string_pattern_mismatch": "some text",
-}
-
-
-def complaint(case: Mapping[str, Any], expected: str | None = None) -> str:
-    """One error of pydantic's in words: field, found and expected, which may be put otherwise."""
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in case["loc"])
-    field, kind = f"field {place.removeprefix('.')}: " if place else "", case["type"]
-    found = "nothing" if kind == "missing" else shown(case["input"])
-    said = re.sub("^(Value error, )?(Input should be )?(expected )?", "", case["msg"])
-    said = _EXPECTED.get(kind, said)
-    if kind == "too_short":
-        found, said = case["ctx"]["actual_length"], f"{case['ctx']['min_length']} or more"
-    return f"{field}found {found}, expected {expected or said}"
 
 
 def shown(value: Any) -> str:

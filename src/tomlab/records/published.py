@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pandera.pandas as pa
-import yaml
 
 from tomlab.errors import InputError
-from tomlab.paths import PACKAGE, PUBLISHED, kind
+from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
 FRACTION = "fraction"
@@ -40,18 +38,18 @@ class Paper:
         return f"{self.name} ({self.authors_year}), {self.tables[table].place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-        """A published table as printed. Errors: `InputError` where there is no such file."""
+        """A published table as printed, as by the function `read`."""
         return read(self.folder, table, folder)
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
         """Why each row of a table fails the audit (`marks.csv`), "" where it does not."""
         rows = self.read(table, folder).index
-        marks = read(self.folder, "marks", folder).query("table == @table")
+        marks = self.read("marks", folder).query("table == @table")
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
         """What one check of `checks.csv` demands of a table, and what was found."""
-        checks = read(self.folder, "checks", folder).set_index(["table", "name"])
+        checks = self.read("checks", folder).set_index(["table", "name"])
         return "{check} {finding}.".format(**checks.loc[(table, name)])
 
 
@@ -68,29 +66,13 @@ class Wording:
 
 
 def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The file of a published table. Errors: `InputError` where it is missing, and with row and
-    field of what is no number where the benchmark's `published.yaml` has the column with a #.
-    """
+    """The file of a published table. Errors: `InputError` where it is missing or no CSV."""
     path = Path(folder) / paper / f"{table}.csv"
-    if kind(path) != "file":
+    if not path.is_file():
         raise InputError(f"{path} is missing: `make data` pulls the published tables")
-    number = r"|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", "a number or nothing"
-    form = {
-        name.removesuffix("#"): files.text(*number) if name.endswith("#") else pa.Column(str)
-        for name in _columns(paper).get(table, [])
-    }
-    texts = files.read_form(path, pa.DataFrameSchema(form)).reset_index(drop=True)
-    if form and texts.empty:
-        raise InputError(f"{path}: no row in it")
+    texts = files.read_form(path, pa.DataFrameSchema()).reset_index(drop=True)
     # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
     return texts.mask(texts == "").apply(_as_numbers)
-
-
-@cache
-def _columns(paper: str) -> dict[str, list[str]]:
-    """By file what the benchmark says of its columns; nothing if it says nothing."""
-    path = PACKAGE / "benchmarks" / paper / "published.yaml"
-    return yaml.safe_load(path.read_bytes()) if path.is_file() else {}
 
 
 def _as_numbers(column: pd.Series) -> pd.Series:

@@ -14,6 +14,7 @@ import pandas as pd
 import pandera.pandas as pa
 import pyarrow
 
+from tomlab import paths
 from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
@@ -107,13 +108,13 @@ def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
     table.to_parquet(path, index=False)
 
 
-def read(kind: str, *paths: Path | str, **options: Any) -> pd.DataFrame:
+def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
     """Read and check tables of one kind, stacked in the order given. options: of pandas."""
-    if not paths:
+    if not files:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
-    if lost := [path for path in paths if not Path(path).exists()]:
+    if lost := [path for path in files if not Path(path).exists()]:
         raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
-    tables = [check(parquet(path, **options), kind, where=str(path)) for path in paths]
+    tables = [check(parquet(path, **options), kind, where=str(path)) for path in files]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -126,26 +127,22 @@ def parquet(path: Path | str, **options: Any) -> pd.DataFrame:
 
 
 def write_headlines(
-    metrics: pd.DataFrame, named: Mapping[str, tuple[str, str]], folder: Path | str
-) -> pd.DataFrame:
-    """A run's headline numbers for `dvc metrics`, one file each: `<model>/<method>_<name>.json`.
-
-    named: (metric, condition) by name. Returns a table: model, method, name, and what each file
-    holds: value, low and high of the interval, n, groups.
+    metrics: pd.DataFrame, named: Mapping[str, tuple[str, str]], benchmark: str
+) -> None:
+    """A run's headline numbers: a file each, `<model>/<method>_<name>.json`, for `dvc metrics`, and
+    one table for `dvc plots`. named: (metric, condition) by name.
     """
     numbers = ["value", "low", "high", "n", "groups"]
     names = pd.DataFrame(named, index=["metric", "condition"]).T.rename_axis("name").reset_index()
     found = metrics.merge(names, on=["metric", "condition"])
     found = found.rename(columns={"ci_low": "low", "ci_high": "high", "n_groups": "groups"})
     for row in found.to_dict("records"):
-        path = Path(folder) / row["model"] / f"{row['method']}_{row['name']}.json"
+        name = f"{benchmark}/{row['model']}/{row['method']}_{row['name']}.json"
+        path = paths.DOCS / "metrics" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({name: row[name] for name in numbers}) + "\n", encoding="utf-8")
-    return found[["model", "method", "name", *numbers]]
-
-
-def write_plot(headlines: pd.DataFrame, path: Path | str) -> None:
-    """The table of `write_headlines` as CSV for `dvc plots`, in which each has one label."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    label = headlines["model"] + ", " + headlines["method"] + ", " + headlines["name"]
-    headlines.assign(headline=label).to_csv(path, index=False)
+    found = found[["model", "method", "name", *numbers]]
+    label = found["model"] + ", " + found["method"] + ", " + found["name"]
+    path = paths.RESULTS / "plots" / f"{benchmark}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found.assign(headline=label).to_csv(path, index=False)

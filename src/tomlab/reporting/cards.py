@@ -33,24 +33,21 @@ def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
 
     `verdict` and `rule` are one field: what was decided, and by which rule.
     """
-    keys = table.index.to_frame().to_dict("records")
-    rows = zip(keys, table.to_dict("records"), strict=True)
-    return _shown([_card(key, row, wording) for key, row in rows])
-
-
-def _card(key: dict, row: dict, wording: Wording) -> tuple[str, dict[str, str]]:
-    """A title, and texts by label."""
+    told = []
     # An item's name begins with its group's; an index without a name says nothing.
-    levels = [level for level in key if isinstance(level, str) and level != "group"]
-    titled = [name(str(key[level]), level, wording) for level in levels]
-    fields = {column: _said(value, column, wording) for column, value in row.items()}
-    if "verdict" in fields:
-        decided = name(fields.pop("verdict"), "outcome", wording)
-        fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
+    levels = [level for level in table.index.names if level not in (None, "group")]
     # What names a model is no name of a column.
-    heads = {column: column if ", " in column else head(column, wording) for column in fields}
-    told = {heads[column]: value for column, value in fields.items() if value}
-    return " · ".join(titled) or NAMES["example"], told
+    heads = {column: column if ", " in column else head(column, wording) for column in table}
+    places = table.index.to_frame().to_dict("records")
+    for place, row in zip(places, table.to_dict("records"), strict=True):
+        titled = [name(str(place[level]), level, wording) for level in levels]
+        fields = {column: _said(value, column, wording) for column, value in row.items()}
+        if "verdict" in fields:
+            decided = name(fields.pop("verdict"), "outcome", wording)
+            fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
+        texts = {heads[column]: value for column, value in fields.items() if value}
+        told.append((" · ".join(titled) or NAMES["example"], texts))
+    return _shown(told)
 
 
 def _said(value: Any, column: str, wording: Wording) -> str:
@@ -62,10 +59,8 @@ def _said(value: Any, column: str, wording: Wording) -> str:
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
-    """A prompt as it was asked, a message after the other, and what was answered.
-
-    response: a row of the responses table; without `response` the messages alone. InputError:
-    `messages` are none.
+    """A prompt as it was asked, and what was answered. response: a row of the responses table;
+    without `response` the messages alone. InputError: `messages` are none.
     """
     asked, roles = response["messages"], NAMES["roles"]
     try:

@@ -11,17 +11,15 @@ from tomlab.reporting.readings import KEY, said
 from tomlab.scoring import paired
 
 HOLDS = "†"  # beside a difference that holds among its pairs
-_KEYS = ["varies", "same", "a", "b"]
 Named = Mapping[str, tuple[str, str]]  # metric and condition by name, as a paper's HEADLINES
 
 
 def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
     """The differences of the headlines in words: a row each, ready to be drawn or printed.
 
-    found: of `paired.differences`; named: metric and condition by name. Columns added: headline
-    (its name), kind ("between models" or "between methods"), shared (the method or model both
-    have), pair ("A − B"), value (the difference) and mark ("†" where p is below .05 after Holm's
-    correction among the pairs that share a method or a model).
+    found: of `paired.differences`. Columns added: headline (its name), kind ("between models" or
+    "between methods"), shared (the method or model both have), pair ("A − B"), value (the
+    difference) and mark ("†" where p is below .05 after Holm's correction among such pairs).
     """
     names = {cell: name for name, cell in named.items()}
     cells = zip(found["metric"], found["condition"], strict=True)
@@ -44,35 +42,30 @@ def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFram
 
 
 def disagreements(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    scores: pd.DataFrame,
-    found: pd.DataFrame,
-    n: int = 5,
+    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame, found: pd.DataFrame
 ) -> pd.DataFrame:
-    """One answer of each of the first n groups on which two sides differ, with both answers.
+    """One answer of each of the first five groups on which two sides differ, with both answers.
 
     Of the first pair in `found` (of `paired.differences`) that differs in `scores`, which may be
     those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
-    for _, pair in found.drop_duplicates(_KEYS).iterrows():
-        sides = paired.sides(*pair[_KEYS])
+    answers, texts = responses.set_index(KEY), items.set_index("item_id")
+    for pair in found[["varies", "same", "a", "b"]].drop_duplicates().itertuples(index=False):
+        sides = dict(zip("ab", paired.sides(*pair), strict=True))
         one, other = (
             scores[scores["model"].eq(model) & scores["method"].eq(method)]
-            for model, method in sides
+            for model, method in sides.values()
         )
         both = one.merge(other, on=["item_id", "sample"], suffixes=("_a", "_b"))
-        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(n)
-        if len(both):
-            break
-    else:
-        return pd.DataFrame(columns=["question", "gold"])
-    texts, answers = items.set_index("item_id").loc[both["item_id"]], responses.set_index(KEY)
-    shown = {"question": texts["question"].tolist(), "gold": texts["answer"].map(str).tolist()}
-    for side, (model, method) in zip("ab", sides, strict=True):
-        keys = [
-            (item, model, method, sample) for item, sample in both[["item_id", "sample"]].values
-        ]
-        shown[f"{model}, {method}"] = [said(answers.loc[key]) for key in keys]
-        shown[f"verdict on {pair[side]}"] = both[f"outcome_{side}"].tolist()
-    return pd.DataFrame(shown, [both["group_id_a"].rename("group"), both["item_id"].rename("item")])
+        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(5)
+        if both.empty:
+            continue
+        asked = texts.loc[both["item_id"]]
+        shown = {"question": asked["question"].tolist(), "gold": asked["answer"].map(str).tolist()}
+        for letter, side in sides.items():
+            keys = [(item, *side, sample) for item, sample in both[["item_id", "sample"]].values]
+            shown[", ".join(side)] = [said(answers.loc[key]) for key in keys]
+            shown[f"verdict on {getattr(pair, letter)}"] = both[f"outcome_{letter}"].tolist()
+        index = [both["group_id_a"].rename("group"), both["item_id"].rename("item")]
+        return pd.DataFrame(shown, index)
+    return pd.DataFrame(columns=["question", "gold"])

@@ -14,9 +14,13 @@ from textwrap import fill
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import PIL.Image
 import seaborn as sns
+from fontTools import subset
 from IPython.display import HTML, Image, display
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -48,14 +52,13 @@ OUTCOMES = {
 }
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
-SCREEN, PRINT = 112, 200  # dots per inch of a picture in a notebook and in a file
+PRINT, SCREEN = 200, 784  # dots per inch of a picture, and how wide a notebook shows it
 # seaborn's grids choose a layout of their own, which `save` replaces.
 warnings.filterwarnings("ignore", "The figure layout has changed")
 # A date or a version would make two files of one figure differ.
-_NO_DATES = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
+_NO_DATES = {"CreationDate": None, "Creator": None, "Producer": None}
+# How letters are joined and set apart: no PDF needs it of its fonts, and it takes long to read.
+subset.Options._drop_tables_default += ["GSUB", "GPOS", "GDEF", "kern"]
 
 sns.set_theme(
     context="paper",
@@ -77,10 +80,9 @@ sns.set_theme(
 
 
 def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.FacetGrid:
-    """A `seaborn.FacetGrid` of the page's width whose panels are high enough for so many rows.
+    """A `seaborn.FacetGrid` of the page's width, high enough for so many rows in each panel.
 
-    rows: labels on the y axis; lines: dots that share one label; facets: `col`, `row`, `col_wrap`,
-    `col_order` and the like, as seaborn takes them.
+    rows: labels on the y axis; lines: dots that share one label; facets: as seaborn takes them.
     """
     columns = facets.get("col_wrap") or (data[facets["col"]].nunique() if "col" in facets else 1)
     height = 0.75 + rows * max(0.2, 0.1 * lines + 0.06)
@@ -99,10 +101,10 @@ def dots(
 ) -> None:
     """Numbers with their intervals, for `FacetGrid.map_dataframe`.
 
-    data: a row a number: value, the column `rows` that names its row, ci_low and ci_high where it
-    has an interval, n_groups and source. order: all rows from the top down. hue: a column whose
-    levels are the keys of `palette`, from `dodge` above the middle of a row to as much below. A
-    number without an interval (the paper's) is hollow; one of this run from too few groups grey.
+    data: a row a number, with value, the column `rows`, ci_low, ci_high, n_groups and source.
+    order: all rows from the top down. hue: a column whose levels are the keys of `palette`, from
+    `dodge` above the middle of a row to as much below. A number without an interval is hollow; one
+    of this run from too few groups grey.
     """
     axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
@@ -151,15 +153,15 @@ def reference(axes: Axes, value: float, dash: str = "--") -> None:
 def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str], **_) -> None:
     """Stacked bars of shares, for `FacetGrid.map_dataframe`.
 
-    data: a row a part of a bar: `value`, its share; the column `rows` names the bar, `part` the
-    part. Parts stand from the left in the order of `palette`; from .08 on one bears its number.
+    data: a row a part of a bar: `value`, its share, and the columns `rows` (the bar) and `part`,
+    which stands from the left in the order of `palette`; from .08 on it bears its number.
     """
     axes = plt.gca()
     bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
     own = data.assign(**{rows: bars, "value": data["value"].fillna(0)})
     look = {"palette": dict(palette), "hue_order": list(palette)[::-1], "alpha": 1, "legend": False}
-    size = {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
-    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look, **size)
+    look |= {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
+    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look)
     for bar in axes.patches:
         if bar.get_width() >= 0.08:
             red, green, blue, _ = bar.get_facecolor()
@@ -182,26 +184,22 @@ def legend(
     hollow: str = "",
     grey: str = "",
 ) -> None:
-    """A legend below all panels.
-
-    palette: colour by label, drawn as dots or `bars`; lines: a dash by label, for reference lines;
-    hollow: what a hollow dot is, such as "paper, no interval printed"; grey: what a grey dot is.
+    """A legend below all panels. palette: colour by label, drawn as dots or `bars`; lines: a dash
+    by label, for reference lines; hollow, grey: what such a dot is.
     """
-    dot, ink, pale = {"marker": "o", "markersize": 4.2}, COLOURS["ink"], COLOURS["grey"]
+    ink, pale = COLOURS["ink"], COLOURS["grey"]
+
+    def dot(label: str, colour: str, marker: str = "o", **look) -> Line2D:
+        return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
+
     handles = [
-        Patch(facecolor=colour, label=label)
-        if bars
-        else Line2D([], [], color=colour, label=label, ls="none", **dot | {"marker": marker})
+        Patch(facecolor=colour, label=label) if bars else dot(label, colour, marker, ls="none")
         for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False)
     ]
     if hollow:
-        handles += [Line2D([], [], color=ink, mfc="white", label=hollow, ls="none", **dot)]
-        handles += [Line2D([], [], color=ink, label="this run, 95 % interval", **dot)]
-    if grey:
-        handles += [Line2D([], [], color=pale, label=grey, **dot)]
-    handles += [
-        Line2D([], [], color=pale, ls=ls, label=label) for label, ls in (lines or {}).items()
-    ]
+        handles += [dot(hollow, ink, mfc="white", ls="none"), dot("this run, 95 % interval", ink)]
+    handles += [dot(grey, pale)] if grey else []
+    handles += [Line2D([], [], color=pale, ls=ls, label=told) for told, ls in (lines or {}).items()]
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
     own = getattr(figure, "figure", figure)
@@ -216,52 +214,54 @@ def save(
     caption: str,
     data: pd.DataFrame | None = None,
 ) -> None:
-    """Save a figure and show it in the notebook, with its caption and links to its files.
-
-    name: such as "bigtom/figure3", or a whole path: written are `results/figures/<name>.png`,
-    `.pdf`, `.csv` (the numbers drawn, `data`) and `.caption.txt`, the same bytes each time.
+    """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
+    whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
     """
     own, path = getattr(figure, "figure", figure), paths.RESULTS / "figures" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    _entitle(own, title)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
-    for kind, file in files.items():
-        own.savefig(file, dpi=PRINT, metadata=_NO_DATES[kind])
-        # Finding a layout takes longer than drawing, so the next pictures keep that of the first.
-        own.set_layout_engine("none")
+    files["png"].write_bytes(picture := _picture(own, title))
+    # The picture has found the layout, which takes as long as drawing: the PDF keeps it.
+    own.set_layout_engine("none")
+    FigureCanvasPdf(own).print_pdf(files["pdf"], metadata=_NO_DATES)
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
-    text = f"{title}\n\n{caption}\n"
-    path.with_suffix(".caption.txt").write_text(text, encoding="utf-8")
+    path.with_suffix(".caption.txt").write_text(f"{title}\n\n{caption}\n", encoding="utf-8")
     # The notebook that runs links to files from where its executed copy lies.
     page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
     links = [
         f'<a href="{Path(os.path.relpath(file, page)).as_posix()}">{kind.upper()}</a>'
         for kind, file in files.items()
     ]
-    show(own, title, caption, " · ".join(links))
+    _display(own, picture, title, caption, " · ".join(links))
 
 
-def show(
-    figure: Figure | sns.FacetGrid, title: str = "", caption: str = "", below: str = ""
-) -> None:
-    """Show a figure in a notebook without saving it to a file; below: HTML that follows it."""
-    own, picture = getattr(figure, "figure", figure), BytesIO()
-    if not own.get_suptitle():
-        _entitle(own, title)
-    own.savefig(picture, format="png", dpi=SCREEN, metadata=_NO_DATES["png"])
-    plt.close(own)
-    display(Image(picture.getvalue(), alt=f"{title} {caption}".strip()))
-    said = "".join(f"<p>{text}</p>\n" for text in (caption, below) if text)
-    if said:
-        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))
+def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
+    """Show a figure in a notebook without saving it to a file."""
+    own = getattr(figure, "figure", figure)
+    _display(own, _picture(own, title), title, caption)
 
 
-def _entitle(figure: Figure, title: str) -> None:
-    """Write the title and make room for it; seaborn's grids lay themselves out more tightly."""
-    lines = fill(title, 88)
+def _picture(figure: Figure, title: str) -> bytes:
+    """The figure under its title as a PNG; seaborn's grids lay themselves out more tightly."""
+    lines = fill(title, 80)
     figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
-    figure.set_layout_engine("none")
     figure.set_layout_engine("constrained")
+    figure.set_dpi(PRINT)
+    canvas, png = FigureCanvasAgg(figure), BytesIO()
+    canvas.draw()
+    drawn = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    # A palette looks the same in a third of the bytes; this one keeps colours of a single dot too.
+    palette = {"method": PIL.Image.Quantize.MAXCOVERAGE, "dither": PIL.Image.Dither.NONE}
+    drawn.quantize(256, **palette).save(png, "png", dpi=(PRINT, PRINT))
+    return png.getvalue()
+
+
+def _display(figure: Figure, picture: bytes, title: str, *below: str) -> None:
+    """Show a picture and what stands below it, HTML."""
+    plt.close(figure)
+    display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, below[0]]))))
+    if said := "".join(f"<p>{text}</p>\n" for text in below if text):
+        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))

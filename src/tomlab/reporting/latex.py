@@ -1,41 +1,34 @@
 """A table as LaTeX to paste: `pandas.Styler` writes it, plain pdflatex sets it."""
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
 from pandas.io.formats.style import Styler
 
 PREAMBLE = r"\usepackage{booktabs,graphicx}"
-# What pdflatex does not know, and what LaTeX gives a meaning of its own.
+# What LaTeX gives a meaning of its own, and what its text fonts do not have.
 _SIGNS = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "†": r"\textsuperscript{\dag}",
-    "‡": r"\textsuperscript{\ddag}",
-    "–": "--",
-    "…": r"\dots{}",
-    "“": "``",
-    "”": "''",
-    "’": "'",
     "−": "$-$",
     "<": "$<$",
     ">": "$>$",
-    "×": r"$\times$",
     "∧": r"$\wedge$",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
     "→": r"$\rightarrow$",
     "κ": r"$\kappa$",
     "Δ": r"$\Delta$",
-    "§": r"\S{}",
     "\n": " ",
 }
 
 
 def escaped(text: str) -> str:
     """A text in which every character is set as it stands; one that has no sign becomes "?"."""
-    return text.translate(str.maketrans(_SIGNS)).encode("latin-1", "replace").decode("latin-1")
+    known = re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text)
+    return known.translate(str.maketrans(_SIGNS))
 
 
 def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:

@@ -19,14 +19,11 @@ NUMBER = ("value", "ci_low", "ci_high", "n", "n_groups")
 
 
 def number(value: Any) -> str:
-    """Two decimals, three below .01, no zero before the point; whole numbers with a comma at each
-    thousand; yes or no; "–" where nothing is known.
-    """
+    """Two decimals, three below .01 (".52", ".003"), "1,200", "yes", or "–" of nothing."""
     if value is None or pd.isna(value):
         return ABSENT
     if isinstance(value, Integral) or not isinstance(value, Real):
-        is_truth = str(value) in ("True", "False")
-        return {"True": "yes", "False": "no"}[str(value)] if is_truth else format(value, ",")
+        return {"True": "yes", "False": "no"}.get(str(value)) or format(value, ",")
     if 0 < abs(value) < 0.0005:
         return "< .001" if value > 0 else "> −.001"
     digits = f"{value:z,.{3 if 0 < abs(value) < 0.01 else 2}f}"
@@ -71,19 +68,15 @@ def few(rows: pd.DataFrame) -> pd.Series:
 
 
 def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
-    """Where an interval stands beside a level: "above", "below", "at" where it includes the level
-    and stays within `near` of it, "inconclusive" where it is wider.
-    """
+    """An interval beside a level: "above", "below", "at" (within `near`) or "inconclusive"."""
     if low > level or high < level:
         return "above" if low > level else "below"
     return "at" if max(high - level, level - low) <= near else "inconclusive"
 
 
 def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
-    """A published table in the columns of a run's metrics; its column `value` has the numbers.
-
-    Percentages become shares. `source` is "paper"; `mark` is "*" beside a number that fails an
-    arithmetic check of its table and `reason` says which; `printed_in` is the place in the paper.
+    """A published table in the columns of a run's metrics, percentages as shares. `mark` is "*"
+    where a number fails a check of its table and `reason` says which; `printed_in`: the place.
     """
     rows = paper.read(table).rename(columns={value: "value"})
     if paper.tables[table].unit == PERCENT:
@@ -108,4 +101,8 @@ def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd
 def failing(rows: pd.DataFrame) -> list[str]:
     """One note for each check that published numbers in `rows` fail; none if all pass."""
     reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
-    return [f"{MARK} {n} published numbers fail a check: {why}." for why, n in reasons.items()]
+    fail = {1: "number fails"}
+    return [
+        f"{MARK} {n} published {fail.get(n, 'numbers fail')} a check: {why}."
+        for why, n in reasons.items()
+    ]

@@ -12,11 +12,9 @@ from tomlab.reporting.tables import name
 
 
 def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
-    """Draw what became of each answer as stacked bars, a panel a model, on matplotlib's current
-    figure, and return what is drawn.
+    """Draw what became of each answer as stacked bars, a panel a model, and return what is drawn.
 
-    metrics: of one benchmark; models: those shown, by default all. Baselines, whose answers are
-    only right or wrong, are left out where there is another model.
+    models: those shown, by default all. Baselines are left out where there is another model.
     """
     rates = metrics[metrics["metric"] == "outcome_rate"]
     wished = [*(models or rates["model"].unique())]
@@ -37,9 +35,7 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of answers by outcome, a column each, in words and in the order of the bars; an
-    outcome that no answer has is left out, unless it is right or wrong.
-    """
+    """Numbers of answers by outcome, in words, without what is nowhere but for right and wrong."""
     order = [*OUTCOMES, SCORED]
     kept = [o for o in order if o in OUTCOMES[:2] or (o in table and table[o].any())]
     counted = table.reindex(columns=kept, fill_value=0).astype(int)

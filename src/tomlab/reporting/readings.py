@@ -23,12 +23,10 @@ def readings(
     n: int = 6,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Up to n answers of different kinds, as texts a reader can check: story, question, options,
-    gold, answer, verdict, rule, with the item and method as index.
+    """Up to n answers of different kinds, as texts a reader can check, by item and method.
 
-    items, responses, scores: the tables of one run. Drawn by `seed`; an answer with a new outcome
-    comes before one with a new rule, then a new method, then any other. The same tables give the
-    same answers, in whatever order their rows are.
+    items, responses, scores: the tables of one run. Drawn by `seed`, whatever the order of the
+    rows; an answer with a new outcome comes before one with a new rule, then a new method.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
@@ -42,14 +40,13 @@ def readings(
     rows = []
     for answer in map(answers.__getitem__, kinds.loc[order].sort_values([*kinds]).index):
         item = as_shown({**by_id[answer["item_id"]]}, answer.get("asked_as", ""))
-        verdict = {"verdict": answer["outcome"], "rule": answer["rule"]}
-        told = {"method": answer["method"], "answer": said(answer)} | verdict
-        rows.append(asked(benchmark, item) | told)
+        told = answer | {"answer": said(answer), "verdict": answer["outcome"]}
+        rows.append(told | asked(benchmark, item))
     return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])
 
 
 def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:
-    """An item as texts: item (its id), story, question, options and gold; what it has not is ""."""
+    """An item as texts: its id, story, question, options and gold; what it has not is ""."""
     letters = dict(zip(item["choices"], getattr(benchmark, "KEYS", ()), strict=False))
     gold = item["answer"] if isinstance(item["answer"], str) else ", ".join(item["answer"])
     texts = {

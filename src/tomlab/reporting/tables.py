@@ -26,8 +26,6 @@ from tomlab.reporting.numbers import ABSENT, NUMBER, cell, number
 NAMES = yaml_beside(__file__, "names.yaml")
 PLAIN = Wording("", {})
 PROSE = 45  # characters from which a cell is prose, which breaks into lines
-# What a reader of a table needs not: how an interval was made is told in the prose.
-_HIDDEN = ("ci_method", "benchmark")
 
 
 class Shown(HTML):
@@ -51,10 +49,8 @@ def show(
     across: str = "",
     rows: str | list[str] = "condition",
 ) -> Shown:
-    """A frame as `in_words`, and below it what its numbers mean, a sentence.
-
-    across: of a table with `NUMBER`, the column whose values become columns, `rows` which ones tell
-    the rows apart. A frame without rows is a sentence that says so.
+    """A frame as `in_words`, or as `wide` by the columns `across` and `rows`; below it a sentence,
+    what its numbers mean. A frame without rows is a sentence that says so.
     """
     if not len(frame):
         return say(says or NAMES["nothing"])
@@ -75,9 +71,7 @@ def _plain(shown: pd.DataFrame) -> str:
 
 
 def html(shown: pd.DataFrame, caption: str = "") -> str:
-    """A frame of texts as a table that scrolls in its own frame, each text as it is and never as
-    markup.
-    """
+    """A frame of texts as a table that scrolls in its own frame; no text is markup."""
     style = Styler(shown, uuid=sha256(shown.to_csv().encode()).hexdigest()[:8], cell_ids=False)
     style.hide(axis="index").format(_safe).format_index(_safe, axis="columns")
     # A row of this run beside the paper's is tinted by the book.
@@ -106,16 +100,15 @@ def table(
 ) -> Shown:
     """A table as it is printed: saved, and shown with its caption above and its notes below.
 
-    frame: as for `in_words`. name: such as "bigtom/table7", or a whole path; written are
-    `results/tables/<name>.csv` (`data`, a row a number; without it the frame), `.html` and `.tex`.
+    name: such as "bigtom/table7", or a whole path; written are `results/tables/<name>.csv` (`data`,
+    a row a number; without it the frame), `.html` and `.tex`.
     """
     shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
-    own = f"{path.parent.name}/{path.name}"
     path.with_suffix(".html").write_text(page, encoding="utf-8")
-    setting = latex.table(shown, caption, notes, own)
+    setting = latex.table(shown, caption, notes, f"{path.parent.name}/{path.name}")
     path.with_suffix(".tex").write_text(setting, encoding="utf-8")
     is_indexed = data is None and any(frame.index.names)
     (frame if data is None else data).to_csv(path.with_suffix(".csv"), index=is_indexed)
@@ -123,14 +116,12 @@ def table(
 
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
-    """A frame of texts: its named index as columns, the names of columns and of what they hold in
-    words, numbers by `number`, with their interval, counts as "300 of 100 templates".
-
-    An interval is that of `value`, or of the column left of `ci_low`; `<name>_low` and
-    `<name>_high` are that of <name>.
+    """A frame of texts: its named index as columns, names in words, numbers with their intervals
+    (`ci_low`: of `value`, or else of the column before), counts as "300 of 100 templates".
     """
     flat = frame.reset_index() if any(frame.index.names) else frame.reset_index(drop=True)
-    flat = flat.drop(columns=[name for name in _HIDDEN if name in flat])
+    # How an interval was made is told in the prose.
+    flat = flat.drop(columns=["ci_method", "benchmark"], errors="ignore")
     columns, kept = [*map(str, flat.columns)], {}
     flat.columns = columns
     for column, following in zip(columns, [*columns[1:], ""], strict=True):
@@ -204,8 +195,8 @@ def head(column: str, wording: Wording = PLAIN) -> str:
 
 
 def name(value: str, column: str, wording: Wording = PLAIN) -> str:
-    """A name in words, "forward_belief/true_belief" part by part, by what `values` says of its
-    column, "method" by the wording. Of a column that is not listed there any text stays as it is.
+    """A name in words, "forward_belief/true_belief" part by part, by what is known of its column;
+    of any other column a text stays as it is.
     """
     values = _names(wording.name.lower())["values"]
     own = values.get(column)

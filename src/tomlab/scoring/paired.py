@@ -92,7 +92,7 @@ def difference(a: Found, b: Found) -> dict | None:
     if common.empty:
         return None
     both = [side.rows.loc[common] for side in sides]
-    sums = [side.settle(side.sums(rows)) for side, rows in zip(sides, both, strict=True)]
+    sums = [side.sums(rows) for side, rows in zip(sides, both, strict=True)]
     # The same units are of the same groups.
     sums = [frame.reindex_like(sums[0]).fillna(0.0) for frame in sums]
     statistic, size = sides[0].statistic, sums[0].shape[1]

@@ -11,14 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.stats import (
-    SHARE,
-    Bounds,
-    Interval,
-    cluster_statistic,
-    group_sums,
-    interval_of_sums,
-)
+from tomlab.scoring.stats import SHARE, Bounds, Interval, cluster_interval, cluster_statistic
 
 
 class Series(NamedTuple):
@@ -44,14 +37,6 @@ class Statistic(NamedTuple):
     rows: pd.DataFrame
     sums: Callable[[pd.DataFrame], pd.DataFrame]
     statistic: Callable[[np.ndarray], np.ndarray]
-    # What is made of the sums of all groups, where that depends on all: which labels occur.
-    settled: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    # A mean after all, of the columns `sum` and `count`, with the interval of one.
-    is_mean: bool = False
-
-    def settle(self, sums: pd.DataFrame) -> pd.DataFrame:
-        """The sums by group as `statistic` takes them."""
-        return self.settled(sums) if self.settled else sums
 
 
 Found = Series | Statistic
@@ -70,24 +55,9 @@ def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 def interval(found: Found) -> Interval:
     """The metric's value with its interval."""
-    return _closed(found, *_sums(found))
-
-
-def _sums(found: Found) -> tuple[pd.DataFrame, int]:
-    """All that a metric's interval is made of, a row a group, and the number of answers."""
     if isinstance(found, Series):
-        return group_sums(found.values, found.groups, found.bounds), len(found.values)
-    return found.sums(found.rows), len(found.rows)
-
-
-def _closed(found: Found, sums: pd.DataFrame, n: int) -> Interval:
-    """The metric's interval from the sums of all groups. found: what they are of."""
-    if isinstance(found, Series):
-        return interval_of_sums(sums, n=n, bounds=found.bounds)
-    sums = found.settle(sums)
-    if found.is_mean and sums["count"].any():
-        return interval_of_sums(sums, n=n)
-    return cluster_statistic(sums, found.statistic, n=n)
+        return cluster_interval(found.values, found.groups, bounds=found.bounds)
+    return cluster_statistic(found.sums(found.rows), found.statistic, n=len(found.rows))
 
 
 def rows(series: Iterable[Found], whose: Mapping) -> list[dict]:

@@ -563,7 +563,10 @@ HOSTILE = [
     ),
     (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
-        ["mental-state-qa/test.jsonl, row 1, found {", "one of the labels as answerKey"],
+        [
+            "mental-state-qa/test.jsonl, row 1, expected a text for each label",
+            "one of the labels as answerKey",
+        ],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
@@ -579,7 +582,7 @@ HOSTILE = [
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
-        ["field choices.text: found 7, expected a list", "field choices.label: found None"],
+        ["field choices.text: found 7, expected a valid list", "field choices.label: found None"],
     ),
     (
         {"mental_state_qa": [STATE, [STATE]]},

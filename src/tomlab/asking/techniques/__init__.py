@@ -1,11 +1,10 @@
 """Methods of two calls that fit any benchmark: a step that theory of mind takes, then the question.
 
 perspective: first what the person in question knows of the story, then the question on that alone
-(SimToM: Wilf et al., 2024, "Think Twice", ACL). perception: first who perceives each piece, then
-the question on the pieces that the person perceives (PercepToM: Jung et al., 2024, "Perceptions to
-Beliefs", EMNLP). decomposition: first simpler questions with their answers, then the question on
-story and answers (Zhou et al., 2023, "Least-to-Most Prompting", ICLR; for theory of mind Sarangi et
-al., 2025, "Decompose-ToM", COLING). The prompts are ours; docs/methods.md tells what differs.
+(SimToM: Wilf et al., 2024). perception: first who perceives each piece, then the question on the
+pieces that the person perceives (PercepToM: Jung et al., 2024). decomposition: first simpler
+questions with their answers, then the question on story and answers (Zhou et al., 2023; Sarangi et
+al., 2025). The prompts are ours; docs/methods.md has the titles and tells what differs.
 """
 
 import re
@@ -49,9 +48,7 @@ class TwoStep:
     def messages(
         self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
     ) -> list[dict[str, str]]:
-        """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked,
-        "Question: …" at its end. Errors: `InputError` without a first answer.
-        """
+        """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked."""
         if self.first is None:
             told = prompts.load(f"techniques/{self.technique}-first", replaced)
             return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{told}"}]
@@ -73,9 +70,7 @@ class TwoStep:
 def methods(
     base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
-    """Both calls of each technique by name, such as perspective and perspective-first, on top of
-    the method `plain` of the name `base`.
-    """
+    """Both calls of each technique by name, on top of the method `plain` of the name `base`."""
     found = {}
     for technique in TECHNIQUES:
         name, keeps = f"{prefix}{technique}", keeps_story or technique == "decomposition"
@@ -86,8 +81,8 @@ def methods(
 
 
 def perceived(said: str, question: str) -> str:
-    """Of a text in pieces those that the person perceives whom the question names first; all of
-    it where it is not in pieces, or names nobody who perceives any.
+    """The pieces of a text that the person perceives whom the question names first; all of it where
+    there are no pieces or nobody is named.
     """
     found = _PIECE.findall(said)
     pieces = [(piece, [n.strip().casefold() for n in names.split(",")]) for piece, names in found]

@@ -76,8 +76,8 @@ def drawn(ours):
         ("answer", "In the bed of {owner} is {value}.", "{owner} …"),
         ("tell", "It is {value}, {friend}.", "{value} in it and no other brace"),
         ("tell", "It is\n{value}.", "one line of text"),
-        ("tell", 7, "found 7, expected text"),
-        ("values", ["leeks", "chard", "peas"], "found 3, expected 4 or more"),
+        ("tell", 7, "found 7, expected a valid string"),
+        ("values", ["leeks", "chard", "peas"], "at least 4 items after validation, not 3"),
         ("values", ["leeks", "chard", "peas", "Leeks"], "'leeks' stands twice"),
         ("colour", "red", "expected no such field"),
     ],
@@ -86,7 +86,7 @@ def test_fault_in_a_fact_is_named_with_its_place(complaint, field, value, said):
     content = copy.deepcopy(FIRST_TOPIC)
     content[0]["subtopics"][0]["facts"][0][field] = value
     found = complaint(read_topics, content)
-    assert f"field [0].subtopics[0].facts[0].{field}" in found
+    assert f"field 0.subtopics.0.facts.0.{field}" in found
     assert said in found
     assert "1 problem\n" in found
 
@@ -121,13 +121,17 @@ def test_value_within_a_longer_word_is_no_leak(file):
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("names", ["Amina", "Bruno", "Carla", "Dmitri"], "found 4, expected 5 or more"),
+        (
+            "names",
+            ["Amina", "Bruno", "Carla", "Dmitri"],
+            "at least 5 items after validation, not 4",
+        ),
         ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Mina"], "'Mina' within 'Amina'"),
         ("names", ["Amina", "Bruno", "Carla", "Dmitri", "Art"], "'Art' within '"),
         ("welcome", ["Come in, {newcomer}."] * 5, "{newcomer} and {subtopic} in it"),
         ("retelling", ["Well, {newcomer}."] * 2, "{newcomer} and {claim} in it"),
-        ("leaving", ["Tea time."] * 4, "field leaving[0]: found 'Tea time.'"),
-        ("returning", [], "found 0, expected 2 or more"),
+        ("leaving", ["Tea time."] * 4, "field leaving.0: found 'Tea time.'"),
+        ("returning", [], "at least 2 items after validation, not 0"),
         ("applause", ["Hear, hear!"], "expected no such field"),
     ],
 )

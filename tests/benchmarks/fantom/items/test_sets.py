@@ -60,15 +60,15 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
     [
         ({"factQA": None}, "field factQA: found nothing"),
         ({"factQA": "tree"}, "field factQA: found 'tree', expected an object"),
-        ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected text"),
+        ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected a valid string"),
         ({"short_context": " \n"}, "field short_context: found ' \\n', expected some text"),
         ({"full_context": ""}, "field full_context: found nothing, expected some text"),
         ({"source": "human"}, "found 'human', expected authored, grammar, llm:<model> or rel"),
-        ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a list"),
-        ({"beliefQAs__0__question": None}, "field beliefQAs[0].question: found nothing"),
+        ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a valid list"),
+        ({"beliefQAs__0__question": None}, "field beliefQAs.0.question: found nothing"),
         (
             {"beliefQAs__0__question_type": "tom:belief:possible"},
-            "beliefQAs[0].question_type: found 'tom:belief:possible', expected 'tom:belief:in",
+            "beliefQAs.0.question_type: found 'tom:belief:possible', expected 'tom:belief:in",
         ),
         (
             {"beliefQAs__0__question_type": "tom:belief:accessible"},
@@ -76,25 +76,25 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ),
         (
             {"beliefQAs__0__tom_type": "third-order"},
-            "field beliefQAs[0].tom_type: found 'third-order', expected 'first-order', 'second-",
+            "field beliefQAs.0.tom_type: found 'third-order', expected 'first-order', 'second-",
         ),
         (
             {"infoAccessibilityQA_list__correct_answer": "Noor, Ilse"},
-            "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a list",
+            "infoAccessibilityQA_list.correct_answer: found 'Noor, Ilse', expected a valid list",
         ),
         (
             {"answerabilityQAs_binary__2__correct_answer": "No"},
-            "answerabilityQAs_binary[2].correct_answer: found 'No', expected 'yes', 'no' or 'no:l",
+            "answerabilityQAs_binary.2.correct_answer: found 'No', expected 'yes', 'no' or 'no:l",
         ),
         (
             {"infoAccessibilityQAs_binary": []},
-            "field infoAccessibilityQAs_binary: found 0, expected 1 or more",
+            "field infoAccessibilityQAs_binary: found [], List should have at least 1 item",
         ),
         ({"record": 3}, "field record: found 3, expected an object"),
         ({"record": {}}, "field record.utterances: found nothing, expected a value"),
         (
             {"record": {"utterances": [{"speaker": "Noor", "present": [], "event": "nap"}]}},
-            "field record.utterances[0].event: found 'nap', expected 'leave', 'return' or 'join'",
+            "field record.utterances.0.event: found 'nap', expected 'leave', 'return' or 'join'",
         ),
     ],
 )

@@ -83,16 +83,16 @@ def broken_belief(**changed):
     [
         (
             broken_belief(labels=labels("4")),
-            "field beliefs[1].labels.order: found '4', expected '0', '1', '2' or '3'",
+            "field beliefs.1.labels.order: found '4', expected '0', '1', '2' or '3'",
         ),
         (
             broken_belief(labels={k: v for k, v in labels().items() if k != "truth_status"}),
-            "field beliefs[1].labels.truth_status: found nothing, expected",
+            "field beliefs.1.labels.truth_status: found nothing, expected",
         ),
-        (broken_belief(actor="  "), "field beliefs[1].actor: found '  ', expected some text"),
-        (record() | {"beliefs": ["x"]}, "field beliefs[0]: found 'x', expected an object"),
-        (record() | {"beliefs": []}, "field beliefs: found 0, expected 1 or more"),
-        (record() | {"story_id": "1"}, "field story_id: found '1', expected an integer"),
+        (broken_belief(actor="  "), "field beliefs.1.actor: found '  ', expected some text"),
+        (record() | {"beliefs": ["x"]}, "field beliefs.0: found 'x', expected an object"),
+        (record() | {"beliefs": []}, "field beliefs: found [], List should have at least 1 item"),
+        (record() | {"story_id": "1"}, "field story_id: found '1', expected a valid integer"),
         (record(category="FBT"), "field story_category: found 'FBT', expected 'Ambiguous Story"),
         (record(source="human"), "field source: found 'human', expected authored, grammar, llm:"),
     ],

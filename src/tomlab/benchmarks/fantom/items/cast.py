@@ -144,7 +144,7 @@ def _read(path: Path | str, kind: Any) -> Any:
     try:
         return TypeAdapter(kind).validate_python(params.parsed(files.read_text(path), path))
     except ValidationError as error:
-        problems = [files.complaint(case) for case in error.errors()]
+        problems = [params.complaint(case, files.shown) for case in error.errors()]
     return refuse(problems, str(path))
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from tomlab.errors import InputError, refuse
-from tomlab.params import fits
+from tomlab.params import complaint, fits
 from tomlab.records import files
 
 RELEASED_SOURCE = "released:fantom_v1"
@@ -143,7 +143,7 @@ def read_sets(path: Path | str) -> list[dict]:
             QuestionSet.model_validate(record)
         except pydantic.ValidationError as error:
             for case in error.errors():
-                problems.append(f"{where}, {files.complaint(case)}")
+                problems.append(f"{where}, {complaint(case, files.shown)}")
         if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
             problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
     refuse(problems, str(path))

@@ -15,11 +15,10 @@ from typing import Annotated, Literal
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from tomlab import paths
 from tomlab.errors import InputError, refuse
+from tomlab.params import complaint, matches
+from tomlab.paths import there
 from tomlab.records.files import (
-    complaint,
-    is_text,
     json_lines,
     read_text,
     shown,
@@ -48,6 +47,7 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
+_SOURCES = "authored, grammar, llm:<model> or released:<name>"
 _Text = Annotated[str, Field(pattern=r"\S")]
 _labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
 _Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
@@ -65,7 +65,7 @@ class _Record(BaseModel, strict=True, extra="allow"):
     story_category: Literal[tuple(CODES)]
     story: _Text
     beliefs: list[_Belief] = Field(min_length=1)
-    source: str = Field(RELEASED, pattern=r"^(authored|grammar|llm:.+|released:.+)$")
+    source: Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)] = RELEASED
 
 
 def read_records(path: Path | str) -> list[dict]:
@@ -103,9 +103,7 @@ def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
             _Record.model_validate(record)
         except ValidationError as error:
             for one in error.errors(include_url=False):
-                sources = "authored, grammar, llm:<model> or released:<name>"
-                said = complaint(one, sources if one["loc"] == ("source",) else None)
-                yield f"{where}, {said}"
+                yield f"{where}, {complaint(one, shown)}"
         if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
             yield f"{where}: stands in line {first[story_id]} too, expected once"
 
@@ -134,7 +132,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     stories, problems = [], []
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
-        if paths.kind(path) != "file":
+        if there(path) is None:
             problems.append(f"{path.name}: no such file")
             continue
         lines, odd = _json_lines(path, nan=True)
@@ -153,13 +151,12 @@ def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]]
             faults.append(f"line {number}: stands in line {earlier} too, expected once")
         texts = {name: line.get(name, "") for name in ("STORY", "QUESTION", *_OPTIONS.values())}
         without = {name for name in _SPARE if str(texts[name]) == "nan"}
-        expected = {
-            n: "text" for n, said in texts.items() if not is_text(said) and n not in without
-        }
+        filled = {n for n, said in texts.items() if isinstance(said, str) and said.strip()}
+        expected = {name: "text" for name in texts if name not in filled | without}
         options = {
             letter: re.sub(rf"^{letter}\.\s*", "", texts[name].strip())
             for letter, name in _OPTIONS.items()
-            if is_text(texts[name])
+            if name in filled
         }
         if (right := line.get(_ANSWER, "")) not in [*options]:
             expected[_ANSWER] = f"one of {[*options]}"

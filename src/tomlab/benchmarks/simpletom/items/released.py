@@ -11,10 +11,9 @@ from typing import Annotated, Any, Self
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
-from tomlab import paths
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError, refuse
-from tomlab.params import fits
+from tomlab.params import complaint, fits
 from tomlab.records import files
 from tomlab.records.tidy import check
 
@@ -63,7 +62,7 @@ def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> p
                 row = _Question.model_validate(value)
             except ValidationError as error:
                 for case in error.errors(include_url=False):
-                    problems.append(f"{at}, {files.complaint(case)}")
+                    problems.append(f"{at}, {complaint(case, files.shown)}")
                 continue
             if (earlier := first.setdefault(row.id, at)) != at:
                 problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")
@@ -80,7 +79,7 @@ def _lines(
     source: Path | str, config: str, revision: str | None
 ) -> tuple[list[tuple[int, Any]], list[str]]:
     """The rows of a config by their number, and what is wrong with lines that are none."""
-    if paths.kind(source) == "folder":
+    if Path(source).is_dir():
         return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
     import datasets  # takes seconds
 
