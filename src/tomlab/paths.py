@@ -37,7 +37,10 @@ def from_root(path: Path | str) -> Path:
     """Where a user's path leads, from the repository's root or from a home; one out of the
     repository leads to the same place in an experiment's copy.
     """
-    return (WORKSPACE if ".." in Path(path).parts else ROOT) / Path(path).expanduser()
+    path = Path(path)
+    if path.is_absolute():
+        return path
+    return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
 
 
 def there(text: Path | str) -> Path | None:

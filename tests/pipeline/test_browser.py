@@ -122,7 +122,7 @@ def test_an_answer_without_a_score_has_no_verdict():
     assert row(of, 1)["condition"] == "true_belief"
 
 
-def of_omnitom(own: dict, score: dict, judged: dict | None = None) -> dict:
+def of_omnitom(own: dict, score: dict) -> dict:
     """The data of one answer to one OmniToM item whose gold table is one belief."""
     gold = json.dumps([{"actor": "world", "belief": "rain falls", "labels": {"order": "0"}}])
     one = item(1) | {"category": "FBT", "choices": [], "answer": gold} | own
@@ -130,9 +130,8 @@ def of_omnitom(own: dict, score: dict, judged: dict | None = None) -> dict:
     key = {name: responses[name][0] for name in ("item_id", "model", "method", "sample")}
     key |= {name: one[name] for name in ("question_type", "category", "source")}
     scores = pd.DataFrame([key | score])
-    judges = None if judged is None else pd.DataFrame([key | judged])
     benchmark = SimpleNamespace(NAME="omnitom", rule=lambda item, answer: "with a match: 1 of 1")
-    return data(benchmark, Wording("OmniToM", {}), pd.DataFrame([one]), responses, scores, judges)
+    return data(benchmark, Wording("OmniToM", {}), pd.DataFrame([one]), responses, scores)
 
 
 ALIGNED = {"predicted": [["world", "it rains", "0", 1]], "gold": [["world", "rain falls", "0", 2]]}
@@ -146,17 +145,10 @@ LABELS = [["0", {"order": ["0", "1", "2"]}]]
 LABELLED = {"outcome": "wrong", "score": 0.0, "judge": "", "detail": json.dumps(LABELS)}
 
 
-def test_the_judge_that_was_chosen_is_told_beside_the_verdict():
-    of = of_omnitom(
-        {"question_type": "extraction"}, EXTRACTED, EXTRACTED | {"judge": "llm", "score": 0.5}
-    )
-    assert json.loads(row(of, 0)["judged"]) == [["Judge", "llm"], ["F1", "0.50"]]
-    assert json.loads(row(of, 0)["judged_table"]) == ALIGNED
-
-
-def test_no_judge_is_told_where_none_decided():
-    of = of_omnitom({"question_type": "labelling"}, LABELLED, LABELLED)
-    assert row(of, 0)["judged"] == "[]"
+def test_who_decided_on_matches_is_told_with_the_verdict():
+    of = of_omnitom({"question_type": "extraction"}, EXTRACTED | {"judge": "llm"})
+    assert ["Matches decided by", "llm"] in json.loads(row(of, 0)["details"])
+    assert json.loads(row(of, 0)["table"]) == ALIGNED
 
 
 def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):

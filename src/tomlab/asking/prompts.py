@@ -28,6 +28,16 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
         return _ours(name)
     path = from_root(own[name])
     try:
+        now = path.stat()
+        return _users_own(name, path, now.st_mtime_ns, now.st_size)
+    except OSError as error:
+        raise InputError(f"prompt {name!r}: {path}: cannot be read ({error.strerror})") from None
+
+
+@cache
+def _users_own(name: str, path: Path, *_: int) -> str:
+    """A user's own text for a prompt of ours, read once for each time and size of its file."""
+    try:
         text = read_text(path).rstrip("\n")
     except InputError as error:
         raise InputError(f"prompt {name!r}: {error}") from None

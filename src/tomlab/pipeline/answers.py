@@ -4,14 +4,11 @@
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
     python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
 
-FOLDER is the first of `run.answers` unless it is named. Nothing that is kept is overwritten:
-another answer to the same request is reported, and both stay where they are. A list tells of each
-file of a folder, with its hash: docs/answers/README.md for the project's own, answers.md elsewhere.
-
-To verify, a sample is drawn from all answers of embedded models in `run.answers` and asked of the
-same entries of `models`, with nothing looked up. No vendor promises the same answer twice, so that
-asking a server again would prove nothing. It fails where a file is not the one that is listed, and
-where a model answers otherwise on the same kind of processor; on another kind that is a warning.
+FOLDER is the first of `run.answers` unless it is named; a list beside its files, with their hashes,
+is docs/answers/README.md for the project's own and answers.md elsewhere. `verify` asks embedded
+models alone, as no vendor promises the same answer twice. It fails where a file is not the one that
+is listed, and where a model answers otherwise on the same kind of processor; on another kind that
+is a warning.
 """
 
 import argparse
@@ -22,7 +19,8 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from hashlib import file_digest
+from heapq import nsmallest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +32,8 @@ from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
-from tomlab.paths import DATA, DOCS, RESPONSE_STORE, ROOT, from_root, user_path
+from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, user_path
+from tomlab.pipeline.settings import hash_of
 
 LIST = """# Kept answers
 
@@ -50,8 +49,8 @@ this list.
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
     """Add the answers in a store to the files of a folder, one for each benchmark and model.
 
-    Returns a row for each file: `file, new` (answers that it did not have), `kept` (that it had)
-    and `other` (that are others there, and stay so). Errors: those of `models.answers`.
+    Returns a row for each file: `file`, and the numbers of answers that are `new` in it, that it
+    had (`kept`) and that are `other` there, and stay so. Errors: those of `models.answers`.
     """
     told = []
     with Store(store) as kept:
@@ -72,46 +71,39 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
 
 
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
-    """Put the answers of files into a store, some thousand at a time.
-
-    Returns a row for each file: `file, answers` and `other` (that are others in the store, and stay
-    so). Errors: those of `models.answers`; what was taken until then stays.
+    """Put the answers of files into a store; a row for each file: `file`, and how many `answers` it
+    has, and how many are `other` in the store, and stay so. Errors: those of `models.answers`; what
+    was taken until then stays.
     """
     told = []
     with Store(store) as kept:
         for path in files:
-            parts = [(len(rows), len(kept.take(rows))) for rows in answers.read(path)]
-            told.append((path, *map(sum, zip(*parts, strict=True))))
-    return pd.DataFrame(told, columns=["file", "answers", "other"])
+            told += [(path, len(rows), len(kept.take(rows))) for rows in answers.read(path)]
+    found = pd.DataFrame(told, columns=["file", "answers", "other"])
+    return found.groupby("file", sort=False, as_index=False).sum()
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the list of a folder's files. licences: of answers, by model."""
-    columns, lines = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"], []
+    columns, text = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"], LIST
     for path in answers.files([folder]):
         table = answers.opened(path).read(columns).to_pandas()
-        days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date
+        days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date.unique()
         counts = Counter(map(given_by, table["origin"])).most_common()
-        who = [f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts]
-        tokens = table[["prompt_tokens", "completion_tokens"]].sum().sum()
-        told = [path.parent.name, path.stem, f"{len(table):,}", "; ".join(who)]
-        told += [" to ".join(map(str, days.unique())), f"{tokens:,}", f"{table['cost'].sum():.2f}"]
-        told += [licences.get(path.stem) or "not told", f"{path.stat().st_size / 1e6:.2f}"]
-        lines.append(f"| {' | '.join(told)} | `{hash_of(path)}` |\n")
+        who = "; ".join(f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts)
+        tokens = table["prompt_tokens"].sum() + table["completion_tokens"].sum()
+        text += f"| {path.parent.name} | {path.stem} | {len(table):,} | {who} "
+        text += f"| {' to '.join(map(str, days))} | {tokens:,} | {table['cost'].sum():.2f} "
+        text += f"| {licences.get(path.stem) or 'not told'} | {path.stat().st_size / 1e6:.2f} "
+        text += f"| `{hash_of(path)}` |\n"
     list_of(folder).parent.mkdir(parents=True, exist_ok=True)
-    list_of(folder).write_text(LIST + "".join(lines), encoding="utf-8")
+    list_of(folder).write_text(text, encoding="utf-8")
 
 
 def given_by(origin: str) -> str:
     """Who answered, in words: an engine, or a model by its vendor's word."""
     told = json.loads(origin)
     return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
-
-
-def hash_of(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def list_of(folder: Path) -> Path:
@@ -136,10 +128,9 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
 
 def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
     """`n` kept answers drawn from all files, with their `file`."""
-    keys = [(p, key) for p in files for key in answers.opened(p).read(["key"])["key"].to_pylist()]
-    chosen = {*random.Random(f"verify/{seed}").sample(keys, min(n, len(keys)))}
     rows = (row | {"file": p} for p in files for part in answers.read(p) for row in part)
-    return pd.DataFrame(row for row in rows if (row["file"], row["key"]) in chosen)
+    lots = ((random.Random(f"verify/{seed}/{row['key']}").random(), row) for row in rows)
+    return pd.DataFrame(row for _, row in nsmallest(n, lots, key=itemgetter(0)))
 
 
 def as_request(sent: Mapping[str, Any]) -> specs.Request:
@@ -165,14 +156,15 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     here, found = embedded.origin()["processor"], []
     for row in rows.to_dict("records"):
         was, reply = reply_of(row), now.get(row["key"])
-        outcome = "failed" if row["key"] in requests else "changed entry"
+        there = json.loads(row["origin"]).get("processor", here)
+        outcome, against = "changed entry", False
+        if row["key"] in requests:
+            outcome, against = "failed", True
         if reply:
             same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
-            outcome = "identical" if same else "another"
-        there = json.loads(row["origin"]).get("processor", here)
-        against = outcome == "failed" or (outcome == "another" and there == here)
-        own = {"processor": there, "against": against, "now": reply and reply.text}
-        found.append(row | own | {"outcome": outcome})
+            outcome, against = "identical" if same else "another", not same and there == here
+        own = {"processor": there, "outcome": outcome, "against": against}
+        found.append(row | own | {"now": reply and reply.text})
     return pd.DataFrame(found)
 
 
@@ -192,8 +184,8 @@ def verify(n: int, seed: int) -> int:
     if sample.empty:
         return int(bool(problems))
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    found = [again(rows, entries[name], alone) for name, rows in sample.groupby("model")]
-    found = pd.concat(found)
+    by_model = sample.groupby("model")
+    found = pd.concat(again(rows, entries[name], alone) for name, rows in by_model)
     names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
     print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
     for row in found[found["outcome"] == "another"].head(5).itertuples():
@@ -228,8 +220,6 @@ def main(arguments: list[str] | None = None) -> int:
             refuse(problems, "not those of their list; a row taken out of it vouches anew")
             found = keep(RESPONSE_STORE, folder, run["benchmarks"])
             describe(folder, {name: entry.get("licence", "") for name, entry in entries})
-            if folder.is_relative_to(DATA):
-                print("`dvc add data` makes these files the project's; nothing runs before that.")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

@@ -17,10 +17,8 @@ from sphinx.cmd.build import build_main
 from tomlab.errors import InputError
 
 ALT = 250  # characters: a longer text is no help to those who hear it
-# [text](address) or ![text](address), the text with brackets in brackets; an address in HTML.
-_TEXT = r"(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*"
-_LINK = re.compile(rf"(!?)\[({_TEXT})\]\(([^)\s]+)\)")
-_ADDRESS = re.compile(r'\b(href|src)="([^"]+)"')
+# What stands before an address in Markdown or HTML, and the address.
+_ADDRESS = re.compile(r'(\]\(|\b(?:href|src)=")([^)"\s]+)(?=[)"])')
 # What Sphinx and the theme write and no page reads.
 NEEDLESS = (".buildinfo", "objects.inv", "_sources", "locales", "*.map", "*-macros.html")
 _PARAMETERS = {"parameters", "injected-parameters"}
@@ -34,56 +32,24 @@ _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 # ---- Links ---------------------------------------------------------------------------------------
 
 
-def moved(link: str, home: str, place: str, pages: Mapping[str, str]) -> str | None:
-    """A link in a text for `home`, as seen from `place`; None if to a notebook that was not run.
+def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
+    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`.
 
     pages: what is published, and where. All paths are from the repository's root on.
     """
-    path, mark, anchor = link.partition("#")
-    if not path or ":" in path:
-        return link
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
-    target = pages.get(target, target)
-    if target.startswith("notebooks/"):
-        return None
-    if place.startswith("results/book/"):  # the book holds the figures that its pages link to
-        target = target.replace("results/figures/", "results/book/figures/")
-    return posixpath.relpath(target, posixpath.dirname(place)) + mark + anchor
 
+    def moved(found: re.Match) -> str:
+        before, link = found.groups()
+        path, mark, anchor = link.partition("#")
+        if not path or ":" in path:
+            return found[0]
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
+        target = pages.get(target, target)
+        if place.startswith("results/book/"):  # the book holds the figures that its pages link to
+            target = target.replace("results/figures/", "results/book/figures/")
+        return before + posixpath.relpath(target, posixpath.dirname(place)) + mark + anchor
 
-def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
-    """A text in Markdown or HTML with its links `moved`; what leads nowhere is plain text.
-
-    Images become HTML, so that whatever renders the text leaves their addresses alone.
-    """
-
-    def markdown(found: re.Match) -> str:
-        image, shown, link = found.groups()
-        seen = moved(link, home, place, pages)
-        if seen is None:
-            return shown
-        return f'<img src="{seen}" alt="{shown}">' if image else f"[{shown}]({seen})"
-
-    def attribute(found: re.Match) -> str:
-        return f'{found[1]}="{moved(found[2], home, place, pages) or found[2]}"'
-
-    return _LINK.sub(markdown, _ADDRESS.sub(attribute, text))
-
-
-def relinked(
-    notebook: NotebookNode, home: str, place: str, pages: Mapping[str, str]
-) -> NotebookNode:
-    """The notebook with `relink` done in its texts; what its cells display was written by an
-    executed copy under `results/`, so its links start there.
-    """
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, home, place, pages)
-        for output in cell.get("outputs", []):
-            shown = output.get("data", {})
-            for kind in shown.keys() & {"text/markdown", "text/html"}:
-                shown[kind] = relink(shown[kind], f"results/{home}", place, pages)
-    return notebook
+    return _ADDRESS.sub(moved, text)
 
 
 # ---- Chapters ------------------------------------------------------------------------------------
@@ -137,7 +103,7 @@ def build(source: Path, target: Path) -> None:
     where Sphinx warns of anything; it has said what on the terminal.
     """
     html, notes = source.with_name("html"), source.with_name("doctrees")
-    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
+    options = ["-q", "-j", "2", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
     if build_main([*options, str(source), str(html)]):
         raise InputError(f"{source}: Sphinx found what it says above")
     shutil.rmtree(target, ignore_errors=True)

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,38 +28,45 @@ from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.settings import EVALUATION, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
-STAGES = ("1_generation", "2_filtering", "3_evaluation", "4_judge_calibration", "5_figures")
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
-    return {
-        f"{stage}/{b}.ipynb": [f"{stage}/{b}-{m}.ipynb" for m in models]
-        if stage == "3_evaluation"
-        else [f"{stage}/{b}.ipynb"]
-        for b, stage in product(benchmarks, STAGES)
+    copies = {f"{stage}/{b}.ipynb": [f"{stage}/{b}.ipynb"] for b in benchmarks for stage in STAGES}
+    return copies | {
+        f"{EVALUATION}/{b}.ipynb": [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
+        for b in benchmarks
     }
 
 
-def execute(values: Mapping[str, Any]) -> list[str]:
-    """Run the notebooks beside the chapters, two at a time; their names. Errors: `InputError`."""
+def execute(benchmarks: list[str], models: list[str]) -> list[str]:
+    """Write the answers browser and run the notebooks beside the chapters, two at a time; the
+    notebooks' names. Errors: `InputError`.
+    """
     shutil.rmtree(FRONT, ignore_errors=True)
-    pages = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    FRONT.mkdir(parents=True)
+    values = {"benchmarks": benchmarks, "models": models}
+    # The last one takes longest, so it begins first.
+    pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
-        return [*pool.map(partial(_execute, values=values), pages)]
+        browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
+        names = sorted(pool.map(partial(_execute, values=values), pages))
+        browse.result()
+    return names
 
 
 def _execute(path: Path, values: Mapping[str, Any]) -> str:
     try:
         if path.name in BY_HAND:
-            _write(nbformat.read(path, as_version=4), FRONT / path.name)
+            shutil.copyfile(path, FRONT / path.name)
         else:
             named = {name: values[name] for name in declared(path)}
             run_notebook.run(path, FRONT / path.name, named)
@@ -77,11 +83,10 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
     for _, name, notebook in _chapters(copies, "docs/notebooks", pages):
         _write(notebook, DOCS / "notebooks" / name)
-    documents = [*ROOT.glob("README.md"), *DOCS.glob("*.md")]
-    texts = [path.read_text(encoding="utf-8") for path in documents]
-    shown = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
-    tables = [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
-    for path in (path for path in (*shown, *tables) if path.is_file()):
+    texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
+    copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
+    copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
+    for path in (path for path in copied if path.is_file()):
         target = DOCS / path.relative_to(RESULTS)
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(path, target)
@@ -106,13 +111,12 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         (folder / name).write_text(text, encoding="utf-8")
 
-    found = FRONT / "findings.json"
-    findings = json.loads(found.read_text(encoding="utf-8")) if found.exists() else {}
+    findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
     papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
     values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
     values["figures"] = {b: book.gallery(RESULTS / "figures" / b) for b in benchmarks}
-    values["there"] = [_page(n) for n in (*documents, *copies) if n.count("/") == 0]
-    values["there"] += ["answers/README"] * ("answers/README.md" in documents)
+    names = [_page(name) for name in (*documents, *copies)]
+    values["there"] = [n for n in names if "/" not in n or n == "answers/README"]
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
 
     def filled(template: str, **own: Any) -> str:
@@ -144,7 +148,15 @@ def _chapters(
         for name in names:
             path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
             notebook = nbformat.read(path, as_version=4)
-            book.relinked(notebook, f"notebooks/{source}", f"{place}/{name}", pages)
+            to = {"place": f"{place}/{name}", "pages": pages}
+            for cell in notebook.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = book.relink(cell.source, f"notebooks/{source}", **to)
+                # What cells display was written by an executed copy under `results/`.
+                for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
+                    for kind in shown.keys() & {"text/markdown", "text/html"}:
+                        home = f"results/notebooks/{source}"
+                        shown[kind] = book.relink(shown[kind], home, **to)
             yield source, name, notebook
 
 
@@ -158,9 +170,8 @@ def main() -> int:
     try:
         run = params.load()["run"]
         benchmarks, models = list(run["benchmarks"]), run["models"]
-        front = execute({"benchmarks": benchmarks, "models": models})
+        front = execute(benchmarks, models)
         copies = {name: [name] for name in front} | executed(benchmarks, models)
-        browser.write(FRONT / "browse", benchmarks, models)
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:

@@ -120,7 +120,7 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
     entries = {name: specs.model_spec(name, registry).answering() for name in named}
     if model := values.get("model"):
         entries[model] = specs.model_spec(model, registry).answering(benchmark)
-    files = {text: _digest(path) for text in _texts([values, entries]) if (path := there(text))}
+    files = {text: hash_of(path) for text in _texts([values, entries]) if (path := there(text))}
     return {"parameters": values, "models": entries, "files": files}
 
 
@@ -133,13 +133,13 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _digest(path: Path) -> str:
+def hash_of(path: Path) -> str:
     """The SHA-256 of a file, or of the names and files of a folder."""
     try:
         if path.is_file():
             with path.open("rb") as file:
                 return file_digest(file, "sha256").hexdigest()
-        inside = [(p.name, _digest(p)) for p in sorted(path.iterdir())]
+        inside = [(p.name, hash_of(p)) for p in sorted(path.iterdir())]
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     return sha256(repr(inside).encode()).hexdigest()

@@ -30,7 +30,9 @@ def calibrated(folder, scores):
     """The files that the notebook of the judges leaves."""
     folder.mkdir(parents=True)
     tidy.write(scores, "scores", folder / "scores.parquet")
-    f1 = omnitom.metrics(scores).query("metric == 'f1' and condition == 'all'")
+    metrics = omnitom.metrics(scores)
+    tidy.write(metrics, "metrics", folder / "metrics.parquet")
+    f1 = metrics.query("metric == 'f1' and condition == 'all'")
     by_judge = [f1.assign(judge=judge) for judge in ("exact", "token_f1")]
     pd.concat(by_judge).to_csv(folder / "sensitivity.csv", index=False)
     numbers = {"value": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n": 40, "n_groups": 12}

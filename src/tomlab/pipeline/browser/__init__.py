@@ -1,8 +1,8 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
-beside it, `<benchmark>.js`: the tidy tables of items and answers, by column. The other files in
-this folder are what all pages share; rows are drawn by Tabulator, whose licence lies beside it.
+beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
+by Tabulator, whose licence lies beside it.
 """
 
 import json
@@ -32,19 +32,22 @@ _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
-    """Write the pages of these benchmarks for what a run's models answered. Errors: `InputError`
-    where a table of the run is missing.
+    """Write the pages of these benchmarks for what a run's models answered, with the verdicts that
+    the figures count: those of the judge that a calibration chose, if it wrote scores. Errors:
+    `InputError` where a table of the run is missing.
     """
     wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
     titles = {name: wording.name for name, wording in wordings.items()}
     for name, wording in wordings.items():
-        run = [tidy.read("items", paths.result("items", name))]
-        for kind in ("responses", "scores"):
-            run.append(tidy.read(kind, *(paths.result(kind, name, model) for model in models)))
-        judges = paths.RESULTS / "judges" / name / "scores.parquet"
-        judged = tidy.read("scores", judges) if judges.exists() else None
-        found = data(import_module(f"tomlab.benchmarks.{name}"), wording, *run, judged)
-        write_page(folder, name, titles, found)
+        items = tidy.read("items", paths.result("items", name))
+        responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
+        # The verdicts of a chosen judge come before those of the evaluation.
+        files = [paths.RESULTS / "judges" / name / "scores.parquet"]
+        files = [path for path in files if path.exists()]
+        files += [paths.result("scores", name, model) for model in models]
+        scores = tidy.read("scores", *files).drop_duplicates(KEY)
+        benchmark = import_module(f"tomlab.benchmarks.{name}")
+        write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 
 
 def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mapping) -> None:
@@ -69,13 +72,11 @@ def data(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     scores: pd.DataFrame,
-    judged: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """All that a page shows, ready for JSON: `items` and `answers` by column, as of `_by_column`.
 
-    judged: scores by the judge that a calibration chose. In an answer `item_id` is the number of
-    its item; `facets` are the columns by which answers are filtered, with the shown `labels` of
-    their values. In `messages` the item's own texts are marked, see `_marked`.
+    `facets` are the columns by which answers are filtered, with the shown `labels` of their values.
+    In `messages` the item's own texts are marked, see `_marked`.
     """
     words = WORDS["default"] | WORDS.get(benchmark.NAME, {})
     own, facets = words["facets"], WORDS["facets"] | words["facets"]
@@ -84,22 +85,18 @@ def data(
     added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
     answers = responses.merge(scores[added], on=KEY, how="left")
     answers = answers.merge(items[["item_id", *own]], on="item_id")
-    decided = [] if judged is None else judged.query("judge != ''").to_dict("records")
-    by_judge = {tuple(row[name] for name in KEY): row for row in decided}
     # A first call of two has no score.
     answers["outcome"] = answers["outcome"].fillna("")
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
-        item, judge = by_id[answer["item_id"]], by_judge.get(tuple(answer[n] for n in KEY), {})
+        item = by_id[answer["item_id"]]
         shown = as_shown(item, answer["asked_as"])
         row = {
             "messages": _marked(answer["messages"], item, stories),
             "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
             "details": _told(answer, WORDS["details"] | words["details"]),
             "table": answer.get("detail"),
-            "judged": _told(judge, words["judged"]),
-            "judged_table": judge.get("detail"),
         }
         rows.append(row)
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
@@ -110,7 +107,12 @@ def data(
     choices = [json.dumps([*each]) for each in items["choices"]]
     more = [_told(item, words["items"]) for item in by_id.values()]
     texts = items[["item_id", *stories, "question"]].assign(answer=gold, choices=choices, more=more)
-    labels = {name: _labels(name, by_column[name]["values"], wording) for name in facets}
+    own_names = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
+    labels = {}
+    for name in facets:
+        known, values = own_names.get(name, {}), by_column[name]["values"]
+        named = (known.get(value) or tables.name(value, name, wording) for value in values)
+        labels[name] = [label or "none" for label in named]
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
     return {
         "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
@@ -137,16 +139,9 @@ def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict
     return found
 
 
-def _labels(name: str, keys: list[str], wording: Wording) -> list[str]:
-    """What the values of a column by which answers are filtered are called."""
-    own = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
-    own = own.get(name, {})
-    return [own.get(key) or tables.name(key, name, wording) or "none" for key in keys]
-
-
 def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
-    """Messages with the name of a column, or the number of an option, between two characters for
-    private use, where they show that text of the item: most answers then have the same messages.
+    """Messages with the name of a column or the number of an option where they show that text of
+    the item, so that most answers have the same ones.
     """
     texts = {item[name]: name for name in (*stories, "question")}
     texts |= {text: n for n, text in enumerate(item["choices"])}

@@ -298,15 +298,13 @@ function browse(data) {
     const { item } = row;
     const who = ["model", "method", "asked_as"].map((name) => label(row, name));
     const answer = row.response === null ? make("p", {}, `No answer: ${row.error ?? "nothing came"}`) : block(row.response || " ");
-    const judged = row.judged_table === row.table ? [] : detail(row.judged_table, item);
     return make("article", {},
       make("h3", {}, [...who, ...(row.sample ? [`no. ${row.sample}`] : [])].join(" · ")),
       prompt(row),
       part("Answer", answer),
       part("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(row.rule)}`),
         pairs(JSON.parse(row.details)), ...detail(row.table, item)),
-      part("Judge", make("p", {}, data.judge), pairs(JSON.parse(row.judged)),
-        judged.length ? make("details", {}, make("summary", {}, "What this judge matched"), ...judged) : null));
+      part("Judge", make("p", {}, data.judge)));
   }
 
   function others(row) {
