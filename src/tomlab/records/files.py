@@ -25,7 +25,7 @@ _LONGEST = 300
 
 def yaml_beside(module: str, name: str = "") -> Any:
     """What the YAML file beside a module says: its namesake, or `name`. module: its `__file__`."""
-    path = Path(module).with_name(name) if name else Path(module).with_suffix(".yaml")
+    path = Path(module).parent / name if name else Path(module).with_suffix(".yaml")
     return yaml.safe_load(path.read_bytes())
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.benchmarks.fantom import items
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
 from tomlab.reporting import numbers
@@ -27,7 +26,7 @@ PUBLICATION = Paper(
 METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}
 METHOD_NAMES |= {"full": "full", "full-cot": "full + chain of thought"}
 METHOD_NAMES |= {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
-METRIC_NAMES = yaml_beside(items.__file__, "names.yaml")["table9"]  # in the order of its columns
+METRIC_NAMES = yaml_beside(__file__, "items/names.yaml")["table9"]  # in the order of its columns
 # Scores by words, which baselines copy from the reference answers.
 COPIED = ("belief_f1", "fact_f1")
 WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
