@@ -240,7 +240,9 @@ def samples() -> dict[str, Sample]:
         ),
         "published table": Sample(
             "bigtom/table9_percept_to_belief.csv",
-            lambda folder: published.read("bigtom", "table9_percept_to_belief", folder),
+            lambda folder: published.Paper("bigtom", "BigToM", "", {}).read(
+                "table9_percept_to_belief", folder
+            ),
             {
                 "bigtom/table9_percept_to_belief.csv": _head(
                     "published/bigtom/table9_percept_to_belief.csv", 3

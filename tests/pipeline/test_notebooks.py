@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory, laboratory
 from tomlab.paths import ROOT
-from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.run_notebook import declared
 from tomlab.records import tidy
 
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))

@@ -19,7 +19,7 @@ from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
 from tomlab.judging import grading, rewordings
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
-from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.run_notebook import declared
 
 TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
 STORIES = stories.read_stories(DATA / "simpletom/stories.csv")

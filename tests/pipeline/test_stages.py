@@ -12,7 +12,7 @@ from nbformat import v4
 from tomlab.errors import InputError
 from tomlab.paths import PARAMS, ROOT
 from tomlab.pipeline import settings
-from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.run_notebook import declared
 from tomlab.pipeline.settings import read_by_stages
 
 RIGHT = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))

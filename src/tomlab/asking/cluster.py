@@ -6,7 +6,7 @@ This needs the extra `dask`. docs/scale.md says how it is used and what it takes
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -15,15 +15,12 @@ import pyarrow.parquet as pq
 from tomlab.errors import InputError
 from tomlab.records import tidy
 
-if TYPE_CHECKING:
-    from distributed import Client
-
 # Columns of scores that people read and no metric needs.
 FOR_READERS = ("chosen", "source", "judge", "rows_lost", "cells_dropped")
 
 
 def score(
-    client: "Client",
+    client: Any,
     benchmark: str,
     items: Path,
     responses: Path,
@@ -34,8 +31,8 @@ def score(
 ) -> pd.DataFrame:
     """Score a file of answers, `groups` whole groups a task, into `folder`; the metrics table.
 
-    items, responses: Parquet files that all workers see, as they see `folder`. options: of the
-    benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
+    client: a `distributed.Client`; items, responses: Parquet files that all workers see, as they
+    see `folder`; options: of the benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
     items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
     module = import_module(f"tomlab.benchmarks.{benchmark}")

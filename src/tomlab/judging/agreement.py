@@ -5,6 +5,10 @@ a row for each judge and unit: `judge, group` (the story), `unit, truth` (bool, 
 decided) and `decision` (bool, missing where the judge's answer gave none).
 """
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -40,6 +44,13 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
         rows.append(row)
     return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
+
+
+def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
+    """Write `winner.json` (the judge in use and what it was chosen by) and `<name>.csv` a table."""
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    (folder / "winner.json").write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
 
 
 def winner(agreement: pd.DataFrame) -> str:

@@ -28,8 +28,6 @@ MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
 _UNIT = "{}: {} option"  # an answer and one of its options
 
-# ---- Graders -------------------------------------------------------------------------------------
-
 
 def exact_grade(text: str, options: Sequence[str]) -> str:
     """The key of the one option whose words stand in `text`, case and punctuation aside."""
@@ -107,9 +105,6 @@ async def by_language_model(
     return table.assign(said=said, grade=read)
 
 
-# ---- Calibration ---------------------------------------------------------------------------------
-
-
 def calibrated(
     made: pd.DataFrame, embedder: ModelSpec, folds: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
@@ -159,8 +154,6 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
     both = zip(table["choices"], table["answer"], strict=True)
     return [KEYS if choices[0] == answer else KEYS[::-1] for choices, answer in both]
 
-
-# ---- What a grader would change ------------------------------------------------------------------
 
 _RESPONSE = ["item_id", "model", "method", "sample"]
 # As in `bigtom.read_answer`: the first "Answer:" opens the answer.

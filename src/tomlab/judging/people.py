@@ -25,8 +25,6 @@ FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "anno
 TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
 NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
 
-# ---- The form ------------------------------------------------------------------------------------
-
 
 def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
     """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
@@ -94,9 +92,6 @@ def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-# ---- What it corrects ----------------------------------------------------------------------------
 
 
 def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:

@@ -34,6 +34,7 @@ from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
 from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, user_path
 from tomlab.pipeline.settings import hash_of
+from tomlab.scoring import embeddings
 
 LIST = """# Kept answers
 
@@ -219,6 +220,8 @@ def main(arguments: list[str] | None = None) -> int:
             problems = changed(answers.files([folder]), new=True)
             refuse(problems, "not those of their list; a row taken out of it vouches anew")
             found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+            if folder == ROOT / params.ANSWERS:  # the project's own have their vectors beside them
+                embeddings.keep()
             describe(folder, {name: entry.get("licence", "") for name, entry in entries})
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)

@@ -29,9 +29,6 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
-# ---- Links ---------------------------------------------------------------------------------------
-
-
 def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
     """A text in Markdown or HTML, written for `home`, with its links as seen from `place`.
 
@@ -50,9 +47,6 @@ def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
         return before + posixpath.relpath(target, posixpath.dirname(place)) + mark + anchor
 
     return _ADDRESS.sub(moved, text)
-
-
-# ---- Chapters ------------------------------------------------------------------------------------
 
 
 def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
@@ -93,9 +87,6 @@ def gallery(figures: Path) -> list[tuple[str, str]]:
     captions = [path.with_suffix(".caption.txt").read_text(encoding="utf-8") for path in paths]
     titles = [escape(caption.strip().partition("\n\n")[0]) for caption in captions]
     return [(path.stem, told) for path, told in zip(paths, titles, strict=True)]
-
-
-# ---- Building ------------------------------------------------------------------------------------
 
 
 def build(source: Path, target: Path) -> None:

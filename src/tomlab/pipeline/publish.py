@@ -27,7 +27,7 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.run_notebook import declared
 from tomlab.pipeline.settings import EVALUATION, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own

@@ -7,6 +7,7 @@ The third file holds the parameters, see `pipeline.settings`.
 """
 
 import argparse
+import ast
 import json
 import os
 import sys
@@ -19,13 +20,29 @@ from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
-from tomlab.pipeline.parameters import declared
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs.
 _QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
 _KERNEL["progress_bar"] = False
+
+
+def declared(source: Path) -> dict[str, Any]:
+    """The default literals in a source notebook's cell tagged `parameters`, by name. Errors:
+    `InputError` where there is anything else.
+    """
+    cells = nbformat.read(source, as_version=4).cells
+    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    try:
+        (code,) = tagged
+        statements = [(*s.targets, s.value) for s in ast.parse(code).body]
+        return {target.id: ast.literal_eval(value) for target, value in statements}
+    except (AttributeError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{source}: found {len(tagged)} cells tagged `parameters` ({error}), expected one with "
+            "lines `name = literal` alone"
+        ) from error
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

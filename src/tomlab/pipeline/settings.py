@@ -23,7 +23,7 @@ from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
 from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there
-from tomlab.pipeline.parameters import declared
+from tomlab.pipeline.run_notebook import declared
 from tomlab.records.tidy import REVERSED
 
 SETTINGS = RESULTS / "settings"

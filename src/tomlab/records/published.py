@@ -1,6 +1,7 @@
 """What is known of each paper: its published tables and their sources, how it words things."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -38,8 +39,17 @@ class Paper:
         return f"{self.name} ({self.authors_year}), {self.tables[table].place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-        """A published table as printed, as by the function `read`."""
-        return read(self.folder, table, folder)
+        """A published table as printed. Errors: `InputError` where it is missing or no CSV."""
+        path = Path(folder) / self.folder / f"{table}.csv"
+        if not path.is_file():
+            raise InputError(f"{path} is missing: `make data` pulls the published tables")
+        found = files.read_form(path, pa.DataFrameSchema()).reset_index(drop=True)
+        # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
+        found = found.mask(found == "")
+        for name in found:
+            with suppress(ValueError):  # a column in which anything else stands is one of texts
+                found[name] = pd.to_numeric(found[name])
+        return found
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
         """Why each row of a table fails the audit (`marks.csv`), "" where it does not."""
@@ -63,21 +73,3 @@ class Wording:
     groups: str = "groups"  # what the units are of, on which intervals cluster
     # Outcomes under other names, where a table may be right in part.
     outcomes: Mapping[str, str] = field(default_factory=dict)
-
-
-def read(paper: str, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The file of a published table. Errors: `InputError` where it is missing or no CSV."""
-    path = Path(folder) / paper / f"{table}.csv"
-    if not path.is_file():
-        raise InputError(f"{path} is missing: `make data` pulls the published tables")
-    texts = files.read_form(path, pa.DataFrameSchema()).reset_index(drop=True)
-    # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
-    return texts.mask(texts == "").apply(_as_numbers)
-
-
-def _as_numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers if all that stands in it is one, else of texts."""
-    try:
-        return pd.to_numeric(column)
-    except ValueError:
-        return column

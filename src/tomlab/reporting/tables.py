@@ -172,9 +172,6 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     return shown.assign(n=[*n.bfill(axis=1).iloc[:, 0]]) if by_row else shown
 
 
-# ---- words ---------------------------------------------------------------------------------------
-
-
 @cache
 def _names(benchmark: str) -> dict[str, dict]:
     """The names of all tables and those of a benchmark: `columns`, `values` by column."""

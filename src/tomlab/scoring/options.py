@@ -38,8 +38,6 @@ _OPENING = re.compile(r"(?<!this )\banswer(?: choice)?(?:\s+is\b[\s*]*:?|\W{0,4}
 _CLOSING = re.compile(r"therefore\W+the (?:\w+ )?answer\s+is\b[\s*]*:?", re.IGNORECASE)
 
 
-# ---- A key that leads ----------------------------------------------------------------------------
-
 # The whole answer: "A", "**(B)**"
 _ALONE = re.compile(r"[\W_]*([A-D])[\W_]*", re.IGNORECASE)
 # A key at the very beginning: "A", "(A", "> **(A"
@@ -81,8 +79,6 @@ def _led(text: str) -> tuple[str | None, str]:
     chooses = not _GOES_ON.match(rest) and all(other == key for other in beside)
     return (key, rest) if chooses else (None, "")
 
-
-# ---- Keys within a sentence ----------------------------------------------------------------------
 
 # "(A)", "(b)", "[[C]]" (what ToMBench asks for), "option B", "choice: c". Behind "option" a
 # lower-case a is the article.

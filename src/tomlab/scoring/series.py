@@ -64,13 +64,12 @@ def rows(series: Iterable[Found], whose: Mapping) -> list[dict]:
     """A row of the metrics table for each; whose: benchmark, model and method. A statistic that is
     not defined, because what it needs was not asked, has none.
     """
-    return [row for one in series for row in _rows(one, interval(one), whose)]
-
-
-def _rows(one: Found, found: Interval, whose: Mapping) -> list[dict]:
-    undefined = isinstance(one, Statistic) and np.isnan(found.value)
-    named = {"metric": one.metric, "condition": one.condition}
-    return [] if undefined else [{**whose, **named} | vars(found)]
+    found = [(one, interval(one)) for one in series]
+    return [
+        {**whose, "metric": one.metric, "condition": one.condition} | vars(number)
+        for one, number in found
+        if isinstance(one, Series) or not np.isnan(number.value)
+    ]
 
 
 def table(benchmark: str, told: Told) -> pd.DataFrame:

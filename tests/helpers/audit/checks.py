@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from tomlab.paths import PUBLISHED
-from tomlab.records.published import read
+from tomlab.records.published import Paper
 
 EPS = 1e-9  # decimal fractions are not exact in binary
 NO_KEYS = {"accuracy", "value", "count", "estimate", "ci_low", "ci_high", "f1", "unusable_percent"}
@@ -73,7 +73,7 @@ def results(folder: Path = PUBLISHED) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What `marks.csv` and `checks.csv` of a folder of published tables have to hold."""
     marked, checked = [], []
     for paper, note, tables, test in CHECKS:
-        found = test(*(read(paper, table, folder) for table in tables))
+        found = test(*(Paper(paper, paper, "", {}).read(table, folder) for table in tables))
         checked.append((paper, tables[0], note, test.__name__, test.__doc__, *found[:3]))
         marked.extend((paper, tables[0], row, note, why) for row, why in found.marks.items())
     return pd.DataFrame(marked, columns=MARKS), pd.DataFrame(checked, columns=CHECKED)

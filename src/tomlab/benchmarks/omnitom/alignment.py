@@ -207,8 +207,6 @@ def _share(counts: Sequence[int | None]) -> float:
     return sum(defined) / len(defined)
 
 
-# ---- A language model as the judge (App. C.4) ----------------------------------------------------
-
 _LABEL = re.compile(
     r"(?:\d+ )?(?:the )?(?:(predictions?|predicted)|ground ?truth|gold)(?: beliefs?)?(?: table)?"
     r"(?: actor beliefs?(?: order)? match ?count)?"

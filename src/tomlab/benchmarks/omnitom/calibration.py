@@ -49,9 +49,6 @@ class LabelledTable:
     made_by: tuple[Sequence[str], Sequence[str]] = ((), ())
 
 
-# ---- Known by construction -----------------------------------------------------------------------
-
-
 def calibration_set(
     records: Sequence[Mapping], tables: int, seed: int, vectors: Vectors = None
 ) -> list[LabelledTable]:
@@ -211,8 +208,6 @@ class _Story:
         return max(found, default=0.0)
 
 
-# ---- Human annotations ---------------------------------------------------------------------------
-
 _IN_FILE = ("prediction", "gold")  # the sides, as the form calls them
 _TABLE = ["story_id", "annotator", "system"]
 ALIGNMENTS_FORM = pa.DataFrameSchema(
@@ -259,9 +254,6 @@ def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, st
                 if re.fullmatch("[0-9]{1,9}", found) and int(found) > most:
                     expected = f"at most {most}, the {other} rows of that story and annotator"
                     yield row, "match_count", expected
-
-
-# ---- What `judging` needs ------------------------------------------------------------------------
 
 
 def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:

@@ -91,8 +91,6 @@ def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, Label
     return found
 
 
-# ---- People's labels of a run --------------------------------------------------------------------
-
 Tables = Mapping[tuple, LabelledTable]  # of `tables_of`
 
 

@@ -95,9 +95,6 @@ def _mean_of_means(counts: np.ndarray) -> np.ndarray:
         return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
 
 
-# ---- ToMBench's questions ------------------------------------------------------------------------
-
-
 def _linked(part: pd.DataFrame) -> Iterator[Found]:
     for tries, suffix in ((part, ""), (part[part["usable"]], "/usable")):
         questions = by_unit(by_question(tries), "question", "sample")
@@ -120,9 +117,6 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     first = tries.sort_values(["votes", "try"], ascending=[False, True], kind="stable")
     kept = ["family", "group_id", "category", *keys, "option", "votes", "tries", "score"]
     return first.drop_duplicates(keys)[kept].sort_values(keys, ignore_index=True)
-
-
-# ---- Extraction ----------------------------------------------------------------------------------
 
 
 def _extraction(part: pd.DataFrame) -> Iterator[Found]:
@@ -165,9 +159,6 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
     total = shares.sum(axis=1)
     f1 = 2 * shares["predicted"] * shares["gold"] / total.where(total > 0, 1)
     return f1.rename("f1").reset_index()
-
-
-# ---- Labelling -----------------------------------------------------------------------------------
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:

@@ -107,8 +107,6 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
     return {"stage": 2, "rule": told, "score": right / len(cells), "detail": detail}
 
 
-# ---- From responses to scores --------------------------------------------------------------------
-
 _KEY = ("item_id", "model", "method", "sample")
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 

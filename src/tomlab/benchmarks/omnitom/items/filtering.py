@@ -140,8 +140,6 @@ def kept_share(records: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame
     return share_kept(units, left, by="source", group="story_id", names=("stories",))
 
 
-# ---- Annotators (App. B.2, Table 6): read, never assumed; models that annotate never count ------
-
 ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
 OVERALL = "overall"  # over all dimensions, the last row of Table 6
 

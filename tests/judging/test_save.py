@@ -4,11 +4,11 @@ import json
 
 import pandas as pd
 
-from tomlab.reporting import judges
+from tomlab.judging import agreement
 
 
 def test_winner_and_tables_are_written(tmp_path):
     table = pd.DataFrame({"judge": ["exact"], "agreement": [0.5]})
-    judges.save(tmp_path, {"judge": "exact", "margin": None}, agreement=table)
+    agreement.save(tmp_path, {"judge": "exact", "margin": None}, agreement=table)
     assert json.loads((tmp_path / "winner.json").read_text()) == {"judge": "exact", "margin": None}
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "agreement.csv"), table)
