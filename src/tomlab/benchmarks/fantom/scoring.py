@@ -57,8 +57,6 @@ def credit(item: Mapping, said: Said) -> float:
     raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
-# ---- What a verdict is called --------------------------------------------------------------------
-
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
 # Columns of the scores that a kind of question may leave as they are.
@@ -131,9 +129,6 @@ def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
     rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
     details = {"yn": read, "doubtful": both, "chosen": "yes" if read == YES else "no"}
     return "correct" if earned else "wrong", rule, details
-
-
-# ---- From responses to scores --------------------------------------------------------------------
 
 
 def score(
@@ -217,8 +212,6 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
     cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
     return found | set(compress(asked, right > wrong)), cut
 
-
-# ---- How the release reads answers ---------------------------------------------------------------
 
 # What stands anywhere in an answer, and what opens it.
 _SIGNS = {

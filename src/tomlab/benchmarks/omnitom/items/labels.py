@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 
@@ -11,6 +12,7 @@ _NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a c
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 
 
+@cache
 def column(name: str) -> str | None:
     """The key of the column that a header cell names, or None. Case, what is no letter or figure
     (some models set U+2011 for the hyphen), and what stands in brackets make no difference.
@@ -25,6 +27,7 @@ def _bare(name: str) -> str:
 _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
 
 
+@cache
 def normal_label(dimension: str, text: str) -> str | None:
     """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
 
