@@ -1,10 +1,13 @@
-"""How often the 95 % intervals hold the truth: simulated answers of which it is known.
+"""How often the 95 % intervals hold the truth, and how often p finds a difference where none is:
+simulated answers of which the truth is known.
 
-    python checks/interval_coverage.py [--repeats 300]
+    python checks/interval_coverage.py [--repeats 300] [--only intervals|pairs]
 
 Prints coverage by kind and number of groups, the settings covered least, and widths beside Wilson's
-on the effective number of answers; exits with 1 where a kind misses what it promises. Takes about
-four minutes on one core.
+on the effective number of answers. Then, of three models compared in pairs: coverage, how often p
+is below .05, how often p and interval contradict each other, and how often Holm's correction leaves
+any pair of equal models. Exits with 1 where a promise is missed. Takes about four minutes on one
+core, and ten for the pairs.
 """
 
 import argparse
@@ -17,11 +20,21 @@ import pandas as pd
 from scipy.stats import beta
 from statsmodels.stats.proportion import proportion_confint
 
+from tomlab.scoring.paired import LEVEL, differences
+from tomlab.scoring.series import Series, Statistic
 from tomlab.scoring.stats import DIFFERENCE, Interval, cluster_interval, cluster_statistic
 
 # What is promised: from so many groups on, no setting below; and of the mean over settings.
 PROMISED = {"share": (3, 0.93), "difference": (3, 0.93), "F1": (5, 0.90)}
 MEAN = 0.95
+PAIRED_GROUPS = (5, 8, 10, 14, 20, 50, 100)
+# Of three models the share right, and how alike the answers of a group are.
+MODELS = {
+    "equal, equal spread": [(0.4, 0.2)] * 3,
+    "equal, unlike spread": [(0.4, 0.0), (0.4, 0.9), (0.4, 0.3)],
+    "equal and rare, unlike spread": [(0.1, 0.0), (0.1, 0.9), (0.1, 0.3)],
+    "unequal": [(0.3, 0.2), (0.6, 0.2), (0.8, 0.2)],
+}
 
 
 def shares_of_groups(rng: np.random.Generator, share: float, likeness: float, size: int):
@@ -143,11 +156,69 @@ def wilson(values: np.ndarray, truth: float) -> float:
     return high - low
 
 
+def compared(rng: np.random.Generator, groups: int, models: list, kind: str, most: int):
+    """Differences between three models in pairs, with the true one of each; kind: "share" is of
+    right answers, "F1" of right ones among those given and wanted.
+    """
+    names = np.repeat(np.arange(groups), most)
+    units = pd.Index(np.arange(len(names)).astype(str))
+    told = []
+    for number, (p, likeness) in enumerate(models):
+        right = rng.random(len(names)) < shares_of_groups(rng, p, likeness, groups)[names]
+        if kind == "share":
+            one = Series(kind, "", pd.Series(right, units, dtype=float), pd.Series(names))
+        else:
+            columns = {"found": right, "said": 1.0, "there": 1.0, "group": names}
+            rows = pd.DataFrame(columns, units)
+            one = Statistic(kind, "", rows, lambda own: own.groupby("group").sum(), f1)
+        told.append((str(number), "", one))
+    found = differences("", iter(told))
+    share = [p for p, _ in models]
+    truth = [share[int(a)] - share[int(b)] for a, b in zip(found["a"], found["b"], strict=True)]
+    return found.assign(truth=truth)
+
+
+def of_pairs(repeats: int, seed: int) -> pd.DataFrame:
+    """A row a setting: the shares that `main` prints."""
+    rng, rows = np.random.default_rng(seed), []
+    for (name, models), (kind, most), groups in product(
+        MODELS.items(), [("share", 1), ("share", 12), ("F1", 12)], PAIRED_GROUPS
+    ):
+        if most == 1 and "unlike" in name:
+            continue
+        found = pd.concat(
+            [compared(rng, groups, models, kind, most).assign(draw=n) for n in range(repeats)]
+        )
+        holds = found["ci_low"].le(found["truth"]) & found["truth"].le(found["ci_high"])
+        leaves_out = found["ci_low"].gt(0) | found["ci_high"].lt(0)
+        told = {"models": name, "kind": f"{kind}, {most} a group", "groups": groups}
+        told |= {"coverage": holds.mean(), "p < .05": found["p"].lt(LEVEL).mean()}
+        told["contradict"] = (found["p"].lt(LEVEL) != leaves_out).mean()
+        told["any after Holm"] = found["p_holm"].lt(LEVEL).groupby(found["draw"]).any().mean()
+        rows.append(told)
+    return pd.DataFrame(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--repeats", type=int, default=300, help="intervals of each setting")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=("intervals", "pairs"))
     options = parser.parse_args()
+    amiss = 0
+    if options.only != "pairs":
+        amiss += of_intervals_amiss(options)
+    if options.only != "intervals":
+        pairs = of_pairs(options.repeats, options.seed)
+        print(pairs.round(3).to_string(index=False))
+        chance = 2 * np.sqrt(LEVEL * (1 - LEVEL) / options.repeats)
+        errors = pairs.loc[pairs["models"] != "unequal", ["p < .05", "any after Holm"]]
+        amiss += pairs["contradict"].gt(0).sum() + errors.gt(LEVEL + chance).any(axis=1).sum()
+    return int(amiss > 0)
+
+
+def of_intervals_amiss(options: argparse.Namespace) -> int:
+    """Print what `measured` found; how many promises were missed."""
     table = measured(options.repeats, options.seed)
     shown = table.groupby(["kind", "groups"], sort=False).agg(
         settings=("coverage", "size"),
@@ -172,7 +243,7 @@ def main() -> int:
             f"{kind}: mean {mean:.3f} over {len(own)} settings; least from {least_groups} groups on "
             f"{counted['coverage'].min():.3f}, {len(under)} below {least} by more than chance"
         )
-    return int(amiss > 0)
+    return amiss
 
 
 if __name__ == "__main__":
