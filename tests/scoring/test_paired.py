@@ -1,18 +1,15 @@
 """Differences in pairs: what can be worked out by hand, and what must hold for any two sides."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, t
-from statsmodels.stats.contingency_tables import mcnemar
+from scipy.stats import t
 from statsmodels.stats.multitest import multipletests
 
 from tomlab.scoring import paired
-from tomlab.scoring.paired import INVERTED, SWAPS, difference, differences
+from tomlab.scoring.paired import difference, differences
 from tomlab.scoring.series import Series, Statistic, by_unit
 from tomlab.scoring.stats import COUNT, DIFFERENCE, ratio
 
@@ -47,40 +44,15 @@ def test_worked_by_hand():
     found = difference(a, b)
     assert found["difference"] == pytest.approx(0.4)
     assert (found["n"], found["n_groups"], found["n_discordant"]) == (10, 10, 6)
-    # Of the 64 ways in which six coins fall, 14 are as one-sided as five to one.
-    assert found["p"] == pytest.approx(14 / 64)
-    assert found["p_method"] == SWAPS
+    assert 0.05 < found["p"] < 0.5
     assert found["ci_low"] < 0
     assert found["ci_high"] > 0.4
 
 
-@given(st.lists(st.sampled_from([(0, 0), (1, 0), (0, 1), (1, 1)]), min_size=2, max_size=13))
-@settings(deadline=None, max_examples=40)
-def test_p_with_an_answer_a_group_is_that_of_the_exact_mcnemar_test(answers):
-    a, b = (list(side) for side in zip(*answers, strict=True))
-    gains, losses = answers.count((1, 0)), answers.count((0, 1))
-    expected = mcnemar([[0, gains], [losses, 0]], exact=True).pvalue if gains + losses else 1.0
-    assert difference(mean(a), mean(b))["p"] == pytest.approx(expected)
-
-
-def test_whole_groups_are_swapped_and_not_answers():
-    a, b, groups = [1] * 9, [0] * 9, list("aaabbbccc")
-    found = difference(mean(a, groups), mean(b, groups))
-    assert found["p"] == binomtest(3, 3).pvalue == 0.25
+def test_whole_groups_count_and_not_answers():
+    found = difference(mean([1] * 9, list("aaabbbccc")), mean([0] * 9, list("aaabbbccc")))
     assert found["n_discordant"] == 3
-
-
-def test_swaps_of_a_statistic_are_those_of_a_loop():
-    draw = np.random.default_rng(3)
-    a, b = draw.integers(0, 9, (2, 5, 3)).astype(float)
-    score = f1([], [], []).statistic
-    apart = abs(score(a.sum(0)) - score(b.sum(0)))
-    as_far = []
-    for swap in product([False, True], repeat=5):
-        chosen = np.array(swap)[:, None]
-        one, other = np.where(chosen, b, a).sum(0), np.where(chosen, a, b).sum(0)
-        as_far.append(abs(score(one) - score(other)) >= apart - 1e-12)
-    assert paired.p_of_swaps(a, b, score) == pytest.approx(np.mean(as_far))
+    assert found["p"] == difference(mean([1] * 3), mean([0] * 3))["p"]
 
 
 SIDES = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -111,9 +83,9 @@ def test_equal_sides_do_not_differ(size):
         assert found["ci_low"] <= 0 <= found["ci_high"]
 
 
-@given(SIDES, st.integers(15, 60), st.floats(0, 1), st.booleans())
-@settings(deadline=None, max_examples=40)
-def test_where_p_is_read_off_the_interval_both_say_the_same(draw, size, lean, is_mean):
+@given(SIDES, st.integers(2, 60), st.floats(0, 1), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_p_and_interval_never_contradict_each_other(draw, size, lean, is_mean):
     groups = np.arange(size)
     above = (draw.random(size) < 0.5 + lean / 3).astype(int)
     if is_mean:
@@ -121,7 +93,6 @@ def test_where_p_is_read_off_the_interval_both_say_the_same(draw, size, lean, is
     else:
         a, b = f1(above, np.ones(size), groups), f1(1 - above, np.ones(size), groups)
     found = difference(a, b)
-    assert found["p_method"] == INVERTED
     leaves_out_zero = not found["ci_low"] <= 0 <= found["ci_high"]
     assert (found["p"] < 0.05) == leaves_out_zero
 
