@@ -1,6 +1,6 @@
 """What is known of each paper: its published tables and their sources, how it words things."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,11 @@ class Origin(NamedTuple):
 
     place: str
     unit: str
+
+
+def origins(told: Mapping[str, Sequence[str]]) -> dict[str, Origin]:
+    """Place and unit of each table, as a `paper.yaml` has them."""
+    return {name: Origin(*of) for name, of in told.items()}
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,15 @@ import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.files import yaml_beside
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.published import Paper, Wording, origins
 from tomlab.reporting import numbers
 
+_DATA = yaml_beside(__file__)
 PUBLICATION = Paper(
     folder="fantom",
     name="FANToM",
     authors_year="Kim et al., 2023",
-    tables={
-        "table9_all": Origin("Table 9", PERCENT),
-        "table1_headline": Origin("Table 1", PERCENT),
-        "table2_yn": Origin("Table 2", PERCENT),
-        "table3_characters": Origin("Table 3", PERCENT),
-        "table4_order": Origin("Table 4", PERCENT),
-        "table8_statistics": Origin("Table 8", COUNT),
-        "dataset_counts": Origin("§1, §3.5 and §4", COUNT),
-    },
+    tables=origins(_DATA["tables"]),
 )
 
 METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}

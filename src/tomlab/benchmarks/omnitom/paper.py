@@ -1,31 +1,15 @@
 """OmniToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.files import yaml_beside
+from tomlab.records.published import Paper, Wording, origins
 
+_DATA = yaml_beside(__file__)
 PUBLICATION = Paper(
     folder="omnitom",
     name="OmniToM",
     authors_year="Bawatneh et al., 2026",
-    tables={
-        "table2_alignment": Origin("Table 2", COUNT),
-        "table3_stage1": Origin("Table 3, left", PERCENT),
-        "table3_stage2": Origin("Table 3, right", PERCENT),
-        "table4_categories": Origin("Table 4", COUNT),
-        "table5_calibration_models": Origin("Table 5", PERCENT),
-        "table6_reliability": Origin("Table 6", "count or percent, by `statistic`"),
-        "table9_teler": Origin("Table 9", PERCENT),
-        "table10_stage2_by_category": Origin("Table 10", PERCENT),
-        "table11_matchcount": Origin("Table 11", COUNT),
-        "table12_unusable": Origin("Table 12", PERCENT),
-        "judge_agreement": Origin("App. B.4", PERCENT),
-        "release_judge_agreement": Origin(
-            "Additional Experiments in the README of the public release (camera-ready version)",
-            PERCENT,
-        ),
-        "human_matchcount": Origin("App. B.4", "count or percent, by `statistic`"),
-        "order_distribution": Origin("§4", PERCENT),
-    },
+    tables=origins(_DATA["tables"]),
 )
 
 STAGES = {"stage1": "extraction", "stage2": "labelling"}

@@ -3,34 +3,18 @@
 import pandas as pd
 
 from tomlab.asking.techniques import TECHNIQUES
-from tomlab.records.published import COUNT, PERCENT, Origin, Paper, Wording
+from tomlab.records.files import yaml_beside
+from tomlab.records.published import Paper, Wording, origins
 
+_DATA = yaml_beside(__file__)
 PUBLICATION = Paper(
     folder="simpletom",
     name="SimpleToM",
     authors_year="Gu et al., 2024",
-    tables={
-        "table2_main": Origin("Table 2", PERCENT),
-        "table3_ms_remind": Origin("Table 3", PERCENT),
-        "table4_system_prompt": Origin("Table 4", PERCENT),
-        "table5_cot": Origin("Table 5", PERCENT),
-        "table8_statistics": Origin("Table 8", COUNT),
-        "tokens": Origin("App. H", COUNT),
-        "models": Origin("Table 6", "names"),
-    },
+    tables=origins(_DATA["tables"]),
 )
 
-METHOD_NAMES = {
-    "none": "no intervention",
-    "ms-remind": "own answer shown",
-    "sysp": "system prompt",
-    "sysp-star": "system prompt*",
-    "cot": "chain of thought",
-    "cot-star": "chain of thought*",
-    "cot-star-ms": "chain of thought*, own answer shown",
-    "wordings": "other wordings",  # App. F, asked like `none`
-    **{name: name for name in TECHNIQUES},
-}
+METHOD_NAMES = _DATA["methods"] | {name: name for name in TECHNIQUES}
 WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")
 
 # What `dvc metrics` shows of each method: (metric, condition).
