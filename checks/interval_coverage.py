@@ -21,11 +21,13 @@ from scipy.stats import beta
 from statsmodels.stats.proportion import proportion_confint
 
 from tomlab.scoring.paired import LEVEL, differences
-from tomlab.scoring.series import Series, Statistic
+from tomlab.scoring.series import LEAST_WITH_LABEL, Series, Statistic
 from tomlab.scoring.stats import DIFFERENCE, Interval, cluster_interval, cluster_statistic
 
 # What is promised: from so many groups on, no setting below; and of the mean over settings.
+# Of macro-F1, groups are those that have the rarest label.
 PROMISED = {"share": (3, 0.93), "difference": (3, 0.93), "F1": (5, 0.90)}
+PROMISED["macro-F1"] = (LEAST_WITH_LABEL, 0.85)
 MEAN = 0.95
 PAIRED_GROUPS = (5, 8, 10, 14, 20, 50, 100)
 # Of three models the share right, and how alike the answers of a group are.
@@ -93,6 +95,25 @@ def f1(counts: np.ndarray) -> np.ndarray:
         return 2 * counts[..., 0] / (counts[..., 1] + counts[..., 2])
 
 
+def labelled(rng, number: int, groups: int, rare: int, right: tuple, likeness: float):
+    """Counts by story of three labels as gold, right and given; the third is in `groups` stories."""
+    gold = np.column_stack([rng.poisson(5, number) + 1, rng.poisson(3, number) + 1])
+    gold = np.column_stack([gold, np.where(np.arange(number) < groups, rare, 0)])
+    shares = [shares_of_groups(rng, share, likeness, number) for share in right]
+    hits = rng.binomial(gold, np.column_stack(shares))
+    # What is missed is said to be one of the frequent labels.
+    missed = (gold - hits).sum(axis=1)
+    first = rng.binomial(missed, 0.6)
+    said = hits + np.column_stack([first, missed - first, np.zeros(number, dtype=int)])
+    return pd.DataFrame(np.concatenate([gold, hits, said], axis=1))
+
+
+def macro_f1(counts: np.ndarray) -> np.ndarray:
+    gold, hits, said = np.split(counts, 3, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(gold > 0, 2 * hits / (gold + said), np.nan).mean(axis=-1)
+
+
 def settings(rng: np.random.Generator) -> Iterator[tuple]:
     """Kind, groups, a description, the truth, and what draws an interval."""
     grid = product(
@@ -127,8 +148,18 @@ def settings(rng: np.random.Generator) -> Iterator[tuple]:
             (None, groups, beliefs, precision, recall, likeness),
         )
 
+    for number, groups, rare, right, likeness in product(
+        [20, 60], [1, 2, 5, 10, 20], [1, 3], [(0.8, 0.7, 0.5), (0.9, 0.9, 0.8)], [0, 0.3]
+    ):
+        told = f"{number} stories, {rare} rare labels in each of those, right {right}, {likeness}"
+        made = number, groups, rare, right, likeness
+        of_all = sum(labelled(rng, *made).sum().to_numpy() for _ in range(1000))
+        yield "macro-F1", groups, told, float(macro_f1(of_all.astype(float))), (labelled, *made)
+
 
 def drawn(rng: np.random.Generator, make, *options) -> Interval:
+    if make is labelled:
+        return cluster_statistic(labelled(rng, *options), macro_f1, n=options[0])
     if make:
         return make(rng, *options)
     return cluster_statistic(stories(rng, *options), f1, n=options[0])

@@ -1,10 +1,12 @@
 """Series of scores become rows of the metrics table."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from tomlab.records.tidy import OUTCOMES
-from tomlab.scoring.series import Series, over_all, rows
+from tomlab.records.tidy import OUTCOMES, RARE, check
+from tomlab.scoring.paired import differences
+from tomlab.scoring.series import Series, Statistic, over_all, rows, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
@@ -47,3 +49,26 @@ def test_outcomes_are_shares_of_all_and_the_released_rule_counts_no_verdict_as_w
     assert shares == {
         ("outcome_rate", name): (0.25 if name in set(part["outcome"]) else 0) for name in OUTCOMES
     }
+
+
+def of_labels(rare):
+    """The mean of how often two labels are right, one of which `rare` of 30 groups have."""
+    right = np.arange(30) % 3 > 0
+    counts = {"right": right, "all": 1, "right_rare": right, "all_rare": np.arange(30) < rare}
+    units = pd.DataFrame(counts).astype(float)
+    units["right_rare"] *= units["all_rare"]
+
+    def mean(sums):
+        return (sums[..., 0] / sums[..., 1] + sums[..., 2] / sums[..., 3]) / 2
+
+    return Statistic("macro_f1", "all", units, lambda own: own, mean, lambda sums: sums[..., 1::2])
+
+
+@pytest.mark.parametrize("rare", [9, 10])
+def test_a_label_in_fewer_than_ten_groups_has_no_interval_and_no_p(rare):
+    told = [("mine", "plain", of_labels(rare)), ("yours", "plain", of_labels(rare))]
+    [found, _] = check(table("omnitom", told), "metrics").to_dict("records")
+    assert 0.6 < found["value"] < 0.7
+    assert (found["ci_method"] == RARE) == np.isnan(found["ci_low"]) == (rare < 10)
+    [row] = differences("omnitom", told).to_dict("records")
+    assert np.isnan([row["ci_low"], row["p"], row["p_holm"]]).all() == (rare < 10)

@@ -70,6 +70,7 @@ def _result(part: Part, row: dict) -> dict:
     level, (least, most) = condition.split("/")[0], row["bounds"]
     interval = {"lower": row["ci_low"], "upper": row["ci_high"]}
     interval |= {"method": row["ci_method"], "confidence_level": CONFIDENCE}
+    uncertainty = {} if row["ci_low"] is None else {"confidence_interval": interval}
     about = {"dataset_name": part.dataset, "source_type": "other"}
     return {
         "evaluation_result_id": f"{method}/{metric}/{condition}",
@@ -87,7 +88,7 @@ def _result(part: Part, row: dict) -> dict:
         "score_details": {
             "score": row["value"],
             "details": {"n_groups": str(row["n_groups"]), "groups": row["groups"]},
-            "uncertainty": {"confidence_interval": interval, "num_samples": row["n"]},
+            "uncertainty": uncertainty | {"num_samples": row["n"]},
         },
         "generation_config": {
             "generation_args": {"temperature": part.temperature},

@@ -67,7 +67,10 @@ def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Pat
     table, counted = [], set()
     for _, method, one in metrics.series(scores):
         about = {"method": method, "groups": paper.WORDING.groups}
-        table += rows([one], about | {"bounds": getattr(one, "bounds", SHARE)})
+        for row in rows([one], about | {"bounds": getattr(one, "bounds", SHARE)}):
+            # JSON has no nan.
+            without = dict.fromkeys(("ci_low", "ci_high") if row["ci_method"] == tidy.RARE else ())
+            table.append(row | without)
         if (one.metric, one.condition) == CORRECT:
             counted |= {(method, answer) for answer in one.values.index}
     writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION

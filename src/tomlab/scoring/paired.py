@@ -55,8 +55,9 @@ def differences(
 
     def holm(p: pd.Series) -> pd.Series:
         """As statsmodels' `multipletests`, which takes seconds to import."""
-        rising = p.sort_values()
-        return (rising * np.arange(len(p), 0, -1)).cummax().clip(upper=1)[p.index]
+        rising = p.dropna().sort_values()
+        holds = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
+        return holds.reindex(p.index)
 
     table = pd.DataFrame(rows)
     family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
@@ -85,6 +86,7 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
 
 def difference(a: Found, b: Found) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
+    Where there is no interval, as a label is in too few groups, there is no p either.
     A mean of bounded values has the interval of unit differences (`cluster_interval`), all else
     that of the two sides' sums side by side (`cluster_statistic`).
     """
@@ -116,7 +118,8 @@ def difference(a: Found, b: Found) -> dict | None:
         if is_paired:
             return stats.interval_of_sums(moved, bounds=stats.DIFFERENCE, **how)
         side_by_side = pd.concat(sums, axis=1)
-        return stats.cluster_statistic(side_by_side, apart, bounds=(-width, width), **how)
+        found = stats.cluster_statistic(side_by_side, apart, bounds=(-width, width), **how)
+        return sides[0].told(found, sums[0])
 
     found = interval(1 - LEVEL)
     if np.isnan(found.value):
@@ -145,7 +148,7 @@ def _of_sums(side: Found) -> Statistic:
 def p_of_interval(interval: Callable[[float], stats.Interval]) -> float:
     """The two-sided p of no difference: 1 less the confidence at which `interval` reaches 0, so
     that p and interval can't contradict each other: p is below .05 exactly where the interval of
-    95 % leaves out 0. No less than a millionth.
+    95 % leaves out 0. No less than a millionth; nan where there is no interval.
     """
 
     def beyond(p: float) -> float:
@@ -155,7 +158,9 @@ def p_of_interval(interval: Callable[[float], stats.Interval]) -> float:
 
     from scipy.optimize import brentq
 
-    holds = beyond(LEVEL) > 0
+    if np.isnan(at_level := beyond(LEVEL)):
+        return np.nan
+    holds = at_level > 0
     low, high = (_LEAST, LEVEL) if holds else (LEVEL, 1 - _LEAST)
     if holds and beyond(low) > 0:
         return low

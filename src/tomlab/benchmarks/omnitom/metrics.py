@@ -213,7 +213,8 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
     """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
     labelled = by_unit(own, "group_id", "sample", "belief")
     for metric, score in BALANCED.items():
-        yield Statistic(metric, dimension, labelled, _confusions, partial(_over_labels, score))
+        over_labels = partial(_over_labels, score)
+        yield Statistic(metric, dimension, labelled, _confusions, over_labels, _golden)
     # The first by name of those that are as common.
     commonest = own["gold"].value_counts().sort_index().idxmax()
     shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
@@ -231,12 +232,22 @@ def _confusions(own: pd.DataFrame) -> pd.DataFrame:
     return found.reindex(columns=columns, fill_value=0)
 
 
+def _square(counts: np.ndarray) -> np.ndarray:
+    """Counts of `_confusions`, of shape (..., labels * (labels + 1)), as (..., gold, given)."""
+    size = int(counts.shape[-1] ** 0.5)
+    return counts.reshape(*counts.shape[:-1], size, size + 1)
+
+
+def _golden(counts: np.ndarray) -> np.ndarray:
+    """How often each label is gold."""
+    return _square(counts).sum(axis=-1)
+
+
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
     """The mean score of labels, nan where one of them does not occur in gold. counts: those of
-    `_confusions`, of shape (..., labels * (labels + 1)).
+    `_confusions`.
     """
-    size = int(counts.shape[-1] ** 0.5)
-    table = counts.reshape(*counts.shape[:-1], size, size + 1)
+    table = _square(counts)
     right = np.diagonal(table, axis1=-2, axis2=-1)
     gold, said = table.sum(axis=-1), table[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
