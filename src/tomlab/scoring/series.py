@@ -14,8 +14,8 @@ import pandas as pd
 from tomlab.records.tidy import OUTCOMES, RARE
 from tomlab.scoring.stats import SHARE, Bounds, Interval, cluster_interval, cluster_statistic
 
-# Groups in which each label has to occur for an interval of a mean over labels. The 95 % interval of
-# a macro-F1 holds the truth in .64 of cases with two, in .95 with ten (`checks/interval_coverage.py`).
+# Groups in which each label has to occur for an interval of a mean over labels: that of a macro-F1
+# holds the truth in .64 of cases with two, in .95 with ten (`checks/interval_coverage.py`).
 LEAST_WITH_LABEL = 10
 
 
