@@ -15,16 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv, stdtrit
 
+from tomlab.records.tidy import CI_METHODS
+
 CONFIDENCE = 0.95
 Bounds = tuple[float, float]
 SHARE, DIFFERENCE, COUNT = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
 # As `ci_method` in the metrics.
-JACKKNIFE, EXACT, ALIKE, PAIRED = (
-    "cluster jackknife",
-    "Clopper-Pearson",
-    "all groups alike",
-    "square and add",
-)
+JACKKNIFE, EXACT, ALIKE, PAIRED = CI_METHODS
 
 
 @dataclass(frozen=True)

@@ -25,16 +25,7 @@ COPIED = ("belief_f1", "fact_f1")
 WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
 
 # What the published tables call otherwise than the metrics of a run.
-_PRINTED_AS = {
-    "belief_token_f1": "belief_f1",
-    "fact_token_f1": "fact_f1",
-    "all_for_each_character": "all_characters",
-    "answer_consistency": "consistency",
-    "first": "first-order",
-    "second_overall": "second-order:mean",
-    "second_cyclic": "second-order:cyclic",
-    "second_acyclic": "second-order:acyclic",
-}
+_PRINTED_AS = _DATA["printed as"]
 
 # What `dvc metrics` shows of each method: (metric, condition).
 HEADLINES = {
