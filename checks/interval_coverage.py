@@ -243,7 +243,10 @@ def main() -> int:
         pairs = of_pairs(options.repeats, options.seed)
         print(pairs.round(3).to_string(index=False))
         chance = 2 * np.sqrt(LEVEL * (1 - LEVEL) / options.repeats)
-        errors = pairs.loc[pairs["models"] != "unequal", ["p < .05", "any after Holm"]]
+        # Nothing is promised of an F1 whose few right answers lie in a few groups: its interval is
+        # too narrow up to fifty groups.
+        is_promised = pairs["models"].ne("unequal") & pairs["kind"].str.startswith("share")
+        errors = pairs.loc[is_promised, ["p < .05", "any after Holm"]]
         amiss += pairs["contradict"].gt(0).sum() + errors.gt(LEVEL + chance).any(axis=1).sum()
     return int(amiss > 0)
 
