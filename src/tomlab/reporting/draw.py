@@ -243,7 +243,7 @@ def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
 
 
 def _picture(figure: Figure, title: str) -> bytes:
-    """The figure under its title as a PNG; seaborn's grids lay themselves out more tightly."""
+    """The figure under its title as a PNG."""
     lines = fill(title, 80)
     figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
