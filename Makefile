@@ -30,7 +30,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DELETE_ON_ERROR:
 
 figures: data params
-	@dvc status --quiet && echo 'Everything is up to date.' || $(MAKE) --no-print-directory chains
+	@dvc status --quiet && echo 'Everything is up to date.' \
+		|| exec python -m tomlab.pipeline.start --for $(MAKE) --no-print-directory chains
 	@echo 'The book: results/book/index.html'
 
 # The stages of a benchmark, generation to figures, share no output with those of another, so that each
@@ -43,7 +44,8 @@ chains:
 	@$(REPRO)
 
 chain-%:
-	@$(REPRO) --single-item $$(dvc stage list --name-only | grep -E '@$*(-|$$)')
+	@$(REPRO) --single-item --glob \
+		generation@$* filtering@$* 'evaluation@$*-*' judge_calibration@$* figures@$*
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
 plan: data

@@ -22,8 +22,8 @@ from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
-# into the notebook's outputs.
-_QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"]
+# into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
+_QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
 _KERNEL["progress_bar"] = False
 

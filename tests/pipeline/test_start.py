@@ -1,0 +1,102 @@
+"""Stages that start from a server with the libraries loaded: the same copy, and no process left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import v4
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are made on Linux alone")
+START = [sys.executable, "-m", "tomlab.pipeline.start"]
+SHOWS = """\
+import os, sys
+import matplotlib.pyplot as plt
+from tomlab import paths
+print({"kitchen", "attic", "closet"}, seed, os.environ["TOMLAB_STAGE"], paths.RESULTS.name)
+plt.plot([1, 2]);
+"""
+SLEEPS = """\
+import os, time
+from pathlib import Path
+Path(place).write_text(str(os.getpid()))
+time.sleep(60)
+"""
+
+
+def stage(folder: Path, code: str, out: str = "out.ipynb", **parameters: object) -> list[str]:
+    """The arguments of a stage whose notebook runs `code`."""
+    defaults = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+    tagged = v4.new_code_cell(defaults, metadata={"tags": ["parameters"]})
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    source = folder / "source.ipynb"
+    nbformat.write(v4.new_notebook(cells=[tagged, v4.new_code_cell(code)], metadata=kernel), source)
+    settings = folder / "settings.json"
+    settings.write_text(json.dumps({"parameters": parameters}))
+    return ["run_notebook", str(source), str(folder / out), str(settings)]
+
+
+def test_copy_is_the_same_with_the_server_and_without(tmp_path):
+    alone = stage(tmp_path, SHOWS, "alone.ipynb", seed=3)
+    subprocess.run([*START, *alone], check=True)
+    forked = stage(tmp_path, SHOWS, "forked.ipynb", seed=3)
+    subprocess.run([*START, "--for", *START, *forked], check=True)
+    text = (tmp_path / "forked.ipynb").read_text()
+    assert text == (tmp_path / "alone.ipynb").read_text()
+    assert "image/png" in text
+
+
+def test_a_fault_in_the_notebook_is_told_and_is_the_exit_code(tmp_path):
+    raises = "from tomlab.errors import InputError\nraise InputError('models.yaml: no such entry')"
+    done = subprocess.run(
+        [*START, "--for", *START, *stage(tmp_path, raises, seed=3)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "models.yaml: no such entry" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone within ten seconds; one that nobody waits for counts as gone."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_to_the_head_ends_the_command_the_stages_and_their_kernels(tmp_path, number):
+    place = tmp_path / "pid"
+    head = subprocess.Popen([*START, "--for", *START, *stage(tmp_path, SLEEPS, place=str(place))])
+    while not (place.is_file() and place.read_text()):
+        assert head.poll() is None
+        time.sleep(0.1)
+    head.send_signal(number)
+    assert head.wait(10) == 130
+    assert ended(int(place.read_text()))
+
+
+def test_stage_ends_when_its_client_is_killed(tmp_path):
+    place, client = tmp_path / "pid", tmp_path / "client"
+    script = (
+        f"echo $$ > {client}; exec {' '.join([*START, *stage(tmp_path, SLEEPS, place=str(place))])}"
+    )
+    head = subprocess.Popen([*START, "--for", "sh", "-c", script])
+    while not (place.is_file() and place.read_text()):
+        assert head.poll() is None
+        time.sleep(0.1)
+    os.kill(int(client.read_text()), signal.SIGKILL)
+    assert head.wait(10)
+    assert ended(int(place.read_text()))
