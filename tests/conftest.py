@@ -8,8 +8,12 @@ import pytest
 from faulty_server import FaultyServer
 from tomlab.models.embedded import SMOLLM2, start_server
 
-# Few tests that take long; begun last, one of them would run on alone.
-LONG = ("tests/pipeline/", "tests/forms/", "tests/test_adding.py", "tests/models/", "tests/checks/")
+# Files and folders that take long, the longest first; begun last, one of them would run on alone.
+LONG = (
+    *("tests/pipeline/test_notebooks.py", "tests/pipeline/test_server_run.py"),
+    *("tests/pipeline/test_tombench.py", "tests/test_adding.py", "tests/pipeline/"),
+    *("tests/models/", "tests/asking/test_cluster.py", "tests/forms/", "tests/checks/"),
+)
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would what they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -17,7 +21,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that take long first, the others as they were."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+    def place(item: pytest.Item) -> int:
+        return next((n for n, path in enumerate(LONG) if item.nodeid.startswith(path)), len(LONG))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,38 @@ CHAIN = [f"{s}@doors-omniscient" if s == "evaluation" else f"{s}@doors" for s in
 CENTRAL = ("src", "notebooks", "tests")
 RUBBISH = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info")
 
+# The tests that hold each benchmark to the house, and those that hold each of its stages.
+FOR_A_BENCHMARK = [
+    "a_benchmark_has_the_files_that_all_have",
+    "benchmark_is_called_as_its_package",
+    "every_function_is_there_with_its_parameters",
+    "declared_parameters_and_their_defaults_are_those_of_the_functions",
+    "units_and_strata_are_names_of_columns",
+    "methods_have_a_limit_and_prompts_that_are_there",
+    "methods_of_two_calls_name_a_method_and_can_take_its_reasoning",
+    "methods_with_a_reminder_come_with_what_makes_it",
+    "schema_of_every_method_is_a_json_schema_or_none",
+    "face_exports_what_the_protocol_names",
+]
+FOR_A_STAGE = [
+    "stage_depends_on_the_source_notebook_that_it_runs",
+    "stage_takes_its_parameters_from_its_own_file_and_depends_on_it",
+    "stage_runs_again_when_code_behind_its_notebook_changes",
+    "stage_names_no_folder_that_no_stage_of_its_kind_needs",
+]
+# Those that look at all benchmarks at once.
+FOR_ALL = [
+    "every_import_is_of_a_module_that_is_there",
+    "no_module_imports_upwards",
+    "no_benchmark_knows_another",
+    "no_module_imports_itself_by_way_of_others",
+    "no_file_is_too_long",
+    "every_notebook_is_run_by_a_stage",
+    "every_file_of_settings_is_read_by_one_stage",
+    "verdicts_are_no_dependency_of_the_stages_that_make_items",
+    "no_benchmark_is_named_in_the_stages",
+]
+
 
 def notebook(code: str) -> str:
     """The notebook of which the document shows the code cells."""
@@ -91,7 +123,9 @@ def test_nothing_central_is_edited(lab):
 
 
 @pytest.mark.parametrize("stage", CHAIN)
-def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
+def test_stage_finds_what_it_depends_on_writes_what_it_promises_and_reports_no_fault(stage, lab):
+    needed = [dep.def_path for dep in lab.stages[stage].deps]
+    assert [path for path in needed if not (lab.root / path).exists()] == []
     assert [path for path in lab.written(stage) if not path.exists()] == []
     outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
     assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
@@ -138,10 +172,10 @@ def test_run_stands_beside_the_published_numbers(lab):
 
 def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):
     house = ("test_house.py", "asking/test_protocol.py", "pipeline/test_dvc_stages.py")
-    named = "doors or knows_another or has_its_paper or imports_itself"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-k", named),
+            *(sys.executable, "-m", "pytest", "-vv", "-p", "no:cacheprovider"),
+            *("-k", " or ".join(["doors", *FOR_ALL])),
             *(f"tests/{path}" for path in house),
         ],
         cwd=lab.root,
@@ -151,5 +185,8 @@ def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    passed = int(re.search(r"(\d+) passed", done.stdout)[1])
-    assert passed > 30, done.stdout
+    passed = re.findall(r"::test_(\S+) PASSED", done.stdout)
+    of_stages = {f"{name}[{stage}]" for name in FOR_A_STAGE for stage in CHAIN}
+    of_example = {f"{name}[doors]" for name in FOR_A_BENCHMARK}
+    assert of_stages | of_example <= {*passed}, done.stdout
+    assert [name for name in FOR_ALL if name not in {each.split("[")[0] for each in passed}] == []

@@ -52,6 +52,8 @@ def as_nobody():
 def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    # The first run can't give up its claims on a full disk, and the next one waits until they end.
+    monkeypatch.setattr(stores, "HELD", 2.0)
     spec = toy("openai", faulty_server.url, max_concurrency=4)
     faulty_server.default = Act(text="In the attic. " * 500)
     with Store(store):

@@ -1,19 +1,23 @@
 """The book: chapters as they are shown, the same bytes in two builds, and its pages in a browser."""
 
+import re
 import shutil
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import v4
 
-from small_run import PNG, display, image, notebook, publish, write
+from small_run import COPIES, PNG, display, image, notebook, publish, write
 from tomlab.paths import ROOT
 from tomlab.pipeline.book import chapter
 
 _SPEC = spec_from_file_location("book_check", ROOT / "checks" / "book.py")
 script = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(script)
+CHAPTERS = [name for names in COPIES.values() for name in names]
+FRONT = ("00_index.ipynb", "01_drawn.ipynb")
 in_a_browser = pytest.mark.skipif(script.CHROMIUM is None, reason="no Chromium is installed")
 
 # Chapters
@@ -65,6 +69,29 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def files(folder: Path) -> dict[str, bytes]:
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_what_the_run_names_is_published_with_links_that_lead_somewhere(book):
+    docs, pages = book.parents[1] / "docs", book
+    assert {path.relative_to(docs).as_posix() for path in docs.rglob("*") if path.is_file()} == {
+        "data.md",
+        *(f"notebooks/{name}" for name in (*FRONT, *CHAPTERS)),
+        "figures/bigtom/figure3.png",
+        "tables/bigtom/table7.csv",
+    }
+    names = ("01_drawn", "index", "bigtom", "data", "gallery", "search", "browse/bigtom")
+    names = {*names, *(name.removesuffix(".ipynb") for name in CHAPTERS)}
+    found = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
+    assert {name for name in found if name[0] != "_"} == {f"{name}.html" for name in names}
+
+    index = nbformat.read(docs / "notebooks/00_index.ipynb", as_version=4)
+    assert index.cells[-1].outputs[0].text == "['bigtom'] ['smol', 'random'] docs\n"
+    for name in (*FRONT, *CHAPTERS):
+        path = docs / "notebooks" / name
+        links = re.findall(r"\]\((.*?)\)", nbformat.read(path, as_version=4).cells[0].source)
+        assert links
+        for link in links:
+            assert (path.parent / link).is_file(), link
 
 
 def test_two_builds_are_the_same_to_the_byte(book, tmp_path):

@@ -75,7 +75,8 @@ def test_name_that_no_section_has_is_told():
 
 # Which stages a change concerns
 
-ALL = list(read_by_stages(RIGHT))
+READ = read_by_stages(RIGHT)
+ALL = list(READ)
 
 
 def concerned(before: dict, after: dict) -> set[str]:
@@ -147,13 +148,13 @@ def test_change_concerns_what_reads_it_and_nothing_else(change, case):
     for each in sections:
         part = part[each]
     part[name] = value
-    assert concerned(read_by_stages(RIGHT), read_by_stages(content)) == expected
+    assert concerned(READ, read_by_stages(content)) == expected
 
 
 def test_change_of_a_model_concerns_all_that_ask_it():
     content = deepcopy(RIGHT)
     content["models"]["smollm2-135m"]["context"] = 2048
-    asked = concerned(read_by_stages(RIGHT), read_by_stages(content))
+    asked = concerned(READ, read_by_stages(content))
     assert {name for name in asked if "-" not in name.split("/")[1]} == of(
         "1_generation/",
         "2_filtering/bigtom",
@@ -229,7 +230,7 @@ def test_wrong_parameters_write_nothing_and_are_told(tmp_path, monkeypatch, caps
 
 
 def test_defaults_of_notebooks_are_those_of_the_pipeline():
-    for name, read in read_by_stages(RIGHT).items():
+    for name, read in READ.items():
         stage, copy = name.split("/")
         benchmark, _, model = copy.partition("-")
         if model in ("", RIGHT["run"]["models"][0]):

@@ -1,10 +1,12 @@
-"""ToMBench's questions on OmniToM's stories, from its files to the figures, by both baselines."""
+"""OmniToM from its stories to the figures, by both baselines, with ToMBench's questions."""
 
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from chapters import check_figures_and_tables, check_judges, check_stage
 from laboratory import Laboratory, laboratory
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_records
 from tomlab.paths import DATA
@@ -42,9 +44,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
 
     def with_tombench(content: dict) -> None:
         content["run"]["models"] = MODELS
-        content["omnitom"]["generation"]["writers"] = ["authored"]
         content["omnitom"]["filtering"]["tombench"] = str(tombench)
-        content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3"]
+        content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3", "stage2-L3"]
 
     made = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
     for stage in STAGES:
@@ -61,6 +62,28 @@ def stories(lab) -> int:
 def shown(lab: Laboratory, stage: str) -> str:
     outputs = [o for cell in lab.executed(stage).cells for o in cell.get("outputs", [])]
     return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
+    check_stage(lab, stage)
+
+
+def test_figures_can_be_seen_and_tables_read(lab):
+    # A baseline of tables has no other order or wording.
+    check_figures_and_tables(lab, "omnitom", empty={"variants"})
+
+
+def test_stories_are_scored_by_the_best_judge_and_people_have_a_form(lab):
+    check_judges(lab, "omnitom")
+    folder = lab.root / "results/judges/omnitom"
+    scores = tidy.read("scores", folder / "scores.parquet")
+    winner = json.loads((folder / "winner.json").read_text(encoding="utf-8"))
+    assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
+    form = pd.read_csv(folder / "to_label.csv", dtype=str)
+    assert len(form) and form["match_count"].isna().all()
+    headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"
+    assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 
 
 def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab, stories):
@@ -88,9 +111,9 @@ def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
     said = shown(lab, "evaluation@omnitom-omniscient")
     assert "omniscient is left out of linked: no omniscient answer to it is known" in said
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/omniscient.parquet")
-    assert set(metrics["method"]) == {"stage1-L3"}
+    assert set(metrics["method"]) == {"stage1-L3", "stage2-L3"}
 
 
 def test_judged_scores_keep_the_linked_questions(lab):
     scores = tidy.read("scores", lab.root / "results/judges/omnitom/scores.parquet")
-    assert set(scores["method"]) == {"linked", "stage1-L3"}
+    assert set(scores["method"]) == {"linked", "stage1-L3", "stage2-L3"}

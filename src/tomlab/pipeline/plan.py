@@ -114,9 +114,8 @@ def requests(
         for q, request, key in zip(questions, made, keys, strict=True):
             row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
             row |= {"is_varied": request.purpose != q.method, "request_key": key, "error": None}
-            row |= {"characters": len(canonical([*request.messages]))}
-            row |= {"limit": request.max_tokens or UNLIMITED}
-            reply = found.get(key, _UNKNOWN)
+            limit, reply = request.max_tokens or UNLIMITED, found.get(key, _UNKNOWN)
+            row |= {"characters": len(canonical([*request.messages])), "limit": limit}
             row |= {"is_kept": key in found, "response": reply.text}
             rows.append(row | {column: getattr(reply, column) for column in _SAID})
         return pd.DataFrame(rows)

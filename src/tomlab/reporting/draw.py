@@ -5,7 +5,6 @@ one meaning in all figures: see `COLOURS`. Shape repeats what colour says.
 """
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -53,8 +52,8 @@ OUTCOMES = {
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
 PRINT, SCREEN = 200, 784  # dots per inch of a picture, and how wide a notebook shows it
-# seaborn's grids choose a layout of their own, which `save` replaces.
-warnings.filterwarnings("ignore", "The figure layout has changed")
+# seaborn's grids look for a layout at each step, which takes long; `_picture` finds another one.
+sns.FacetGrid.tight_layout = lambda grid, *_, **__: grid
 # A date or a version would make two files of one figure differ.
 _NO_DATES = {"CreationDate": None, "Creator": None, "Producer": None}
 # How letters are joined and set apart: no PDF needs it of its fonts, and it takes long to read.
@@ -244,7 +243,7 @@ def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
 
 
 def _picture(figure: Figure, title: str) -> bytes:
-    """The figure under its title as a PNG; seaborn's grids lay themselves out more tightly."""
+    """The figure under its title as a PNG."""
     lines = fill(title, 80)
     figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")

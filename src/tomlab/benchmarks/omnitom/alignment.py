@@ -170,8 +170,8 @@ def _extended(
     """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
     partners, taken, added = dict(pairs), {other for _, other in pairs}, []
     for row, own in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if other not in taken]
-        if not own or not free:
+        free = [other for other in range(len(other_parts)) if own and other not in taken]
+        if not free:
             continue
         block = alike[own.start : own.stop]
         wanted = np.ones(len(own), dtype=bool)

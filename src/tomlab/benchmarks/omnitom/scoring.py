@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from tomlab.scoring.choices import judged
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.options import read_answer
 
+_read = cache(parse)  # each judge of a calibration scores the same answers
 _Aligned = tuple[Alignment, str] | None  # an extracted table's matches, and who judged them
 
 
@@ -155,7 +157,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
 
 def parsed(response: Mapping) -> Parsed:
     """What can be read of a response's table; no rows for a failed request."""
-    return Parsed([], [], "failed") if failed(response) else parse(visible(response["response"])[0])
+    return Parsed([], [], "failed") if failed(response) else _read(visible(response["response"])[0])
 
 
 def key_of(response: Mapping) -> tuple:
