@@ -110,8 +110,10 @@ def code_behind(stage: PipelineStage) -> set[str]:
     """The package's files that a stage's notebook works with, relative to the package."""
     read = [nbformat.read(ROOT / name, as_version=4) for name in notebooks(stage)]
     code = "\n".join(c.source for each in read for c in each.cells if c.cell_type == "code")
-    command = shlex.split(stage.cmd)[2]
-    first = {path for name in (command, *imported(code)) for path in files_of(name)}
+    command = re.search(r"tomlab\.pipeline\.(?:start )?(\w+)", stage.cmd)[1]
+    first = {
+        path for name in (f"tomlab.pipeline.{command}", *imported(code)) for path in files_of(name)
+    }
     files = {path for start in first for path in all_behind(start) if holds_code(path)}
     return {path.relative_to(PACKAGE).as_posix() for path in files}
 
@@ -154,7 +156,7 @@ def test_every_notebook_is_run_by_a_stage():
 def test_stage_takes_its_parameters_from_its_own_file_and_depends_on_it(stage):
     if stage.name == "documents":
         return
-    source, copy, settings = shlex.split(stage.cmd)[3:]
+    source, copy, settings = shlex.split(stage.cmd)[4:]
     assert Path(copy).relative_to("results/notebooks").parent.name == Path(source).parent.name
     own = Path("results/settings") / Path(copy).relative_to("results/notebooks")
     assert settings == own.with_suffix(".json").as_posix()
