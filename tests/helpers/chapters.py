@@ -8,15 +8,16 @@ from matplotlib.image import imread
 from laboratory import Laboratory
 
 
-def check_stage(lab: Laboratory, stage: str) -> None:
-    """A stage wrote what the pipeline says, all its cells ran, and no fault was reported."""
-    for path in lab.written(stage):
-        assert path.exists(), path.relative_to(lab.root)
-    cells = [cell for cell in lab.executed(stage).cells if cell.cell_type == "code"]
-    assert all(cell.execution_count for cell in cells if cell.source)
-    outputs = [output for cell in cells for output in cell.outputs]
-    assert outputs
-    assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+def check_stages(lab: Laboratory, *stages: str) -> None:
+    """Each wrote what the pipeline says, all its cells ran, and no fault was reported."""
+    for stage in stages:
+        assert [path for path in lab.written(stage) if not path.exists()] == []
+        cells = [cell for cell in lab.executed(stage).cells if cell.cell_type == "code"]
+        assert all(cell.execution_count for cell in cells if cell.source)
+        outputs = [output for cell in cells for output in cell.outputs]
+        assert outputs
+        faults = [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+        assert faults == [], stage
 
 
 def check_figures_and_tables(lab: Laboratory, benchmark: str, empty: set[str]) -> None:

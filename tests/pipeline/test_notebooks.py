@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from chapters import check_figures_and_tables, check_judges, check_stage
+from chapters import check_figures_and_tables, check_judges, check_stages
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory, laboratory
 from tomlab.paths import ROOT
@@ -92,7 +92,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
-    check_stage(lab, stage)
+    check_stages(lab, stage)
 
 
 def test_stages_write_nothing_into_their_inputs(lab):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from chapters import check_figures_and_tables, check_judges, check_stage
+from chapters import check_figures_and_tables, check_judges, check_stages
 from laboratory import Laboratory, laboratory
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_records
 from tomlab.paths import DATA
@@ -64,12 +64,8 @@ def shown(lab: Laboratory, stage: str) -> str:
     return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_stage_writes_what_the_pipeline_says_and_reports_no_fault(stage, lab):
-    check_stage(lab, stage)
-
-
-def test_figures_can_be_seen_and_tables_read(lab):
+def test_stages_draw_and_write_what_the_pipeline_says_and_report_no_fault(lab):
+    check_stages(lab, *STAGES)
     # A baseline of tables has no other order or wording.
     check_figures_and_tables(lab, "omnitom", empty={"variants"})
 
