@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 UV ?= 0.13.9
 READY := $(VENV)/.ready
 # How many benchmarks run side by side.
-CHAINS ?= 2
+CHAINS ?= 4
 # The system's certificates: a company's own is not among those that uv brings along.
 HERE := --quiet --no-deps --no-build-isolation -e .
 BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
