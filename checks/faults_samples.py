@@ -21,6 +21,7 @@ from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
 from tomlab.benchmarks.simpletom.items import stories, writing
 from tomlab.paths import DATA
 from tomlab.records import published
+from tomlab.records.files import read_form
 
 Read = Callable[[Path], Any]
 
@@ -180,7 +181,7 @@ def samples() -> dict[str, Sample]:
         ),
         "flags.csv": one(
             "flags.csv",
-            lambda path: fantom_filtering.read_flags(path, {"1-0-0", "1-0-1"}),
+            lambda path: read_form(path, fantom_filtering.flags_form({"1-0-0", "1-0-1"})),
             table(flag, flag | {"set_id": "1-0-1"}),
             wrong={
                 "set_id": ["", "9-9-9", "NaN"],
@@ -227,7 +228,7 @@ def samples() -> dict[str, Sample]:
         ),
         "annotations.csv (SimpleToM)": one(
             "annotations.csv",
-            lambda path: simpletom_filtering.read_annotations(path, {"s1", "s2"}),
+            lambda path: read_form(path, simpletom_filtering.annotations_form({"s1", "s2"})),
             table(answer, answer | {"story_id": "s2"}),
             wrong={
                 "story_id": ["", "s9"],

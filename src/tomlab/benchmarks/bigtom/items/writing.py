@@ -3,12 +3,11 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request, stacked
+from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request
 from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
@@ -54,9 +53,6 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
         row = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}", **outcome}
         rows.append({**row, **parsed, "agent": causal.agent_name(parsed)} if parsed else row)
     return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
-
-
-raw_table = partial(stacked, "template")
 
 
 def label_requests(

@@ -6,13 +6,12 @@ a set table has one row a set, `SET_COLUMNS` and `OUTCOME`), and a model makes t
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
 from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.stories import (
@@ -183,14 +182,6 @@ def _stories(found: Answer) -> list[dict] | Unparsed:
     if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
         return stories
     return Unparsed("the last line: cut off")
-
-
-raw_table = partial(stacked, "story")
-
-
-def stories_of(raw: pd.DataFrame) -> pd.DataFrame:
-    """The story table of what parsed."""
-    return story_table(raw[raw["status"] == "story"].to_dict("records"))
 
 
 def annotations(
