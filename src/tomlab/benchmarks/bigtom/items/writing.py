@@ -55,13 +55,12 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
-def label_requests(
-    templates: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
-) -> list[Request]:
-    """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
-    options = {"max_tokens": 40, "seed": seed}
+def label_requests(templates: pd.DataFrame, **options) -> list[Request]:
+    """One request a template for its kinds of state and of mechanism (App. G), temperature 0.
+    options: of `attempts.request`.
+    """
     shown = ({"story": story} for story in causal.stories(templates))
-    return [request("bigtom/labels", values, replaced, **options) for values in shown]
+    return [request("bigtom/labels", values, max_tokens=40, **options) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:
