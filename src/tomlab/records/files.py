@@ -6,15 +6,17 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from tomlab.errors import InputError, refuse
+from tomlab.params import complaint
 
 # A check of a table yields row, field and what was expected there.
 Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
@@ -203,6 +205,25 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: not JSON ({error})")
     return found, problems
+
+
+def unfit(
+    records: Iterable[tuple[int, Any]], model: type[BaseModel], key: str, what: str
+) -> Iterator[str]:
+    """What is wrong with numbered records: every field that does not fit the model, and every id,
+    in field `key`, that stands twice. what: what the numbers count, such as "line".
+    """
+    first = {}
+    for number, record in records:
+        name = record.get(key) if isinstance(record, dict) else None
+        where = f"{what} {number}" + ("" if name is None else f", {key} {shown(name)}")
+        try:
+            model.model_validate(record)
+        except ValidationError as error:
+            for case in error.errors(include_url=False):
+                yield f"{where}, {complaint(case, shown)}"
+        if isinstance(name, (str, int)) and first.setdefault(name, number) != number:
+            yield f"{where}: stands in {what} {first[name]} too, expected once"
 
 
 def shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from tomlab.errors import InputError, refuse
-from tomlab.params import complaint, matches
+from tomlab.params import matches
 from tomlab.records import files
 
 RELEASED_SOURCE = "released:fantom_v1"
@@ -126,18 +126,8 @@ def read_sets(path: Path | str) -> list[dict]:
         raise InputError(f"{path}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
         raise InputError(f"{path}: found {files.shown(records)}, expected a list of question sets")
-    first, problems = {}, []
-    for number, record in enumerate(records, start=1):
-        set_id = record.get("set_id") if isinstance(record, dict) else None
-        where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
-        try:
-            QuestionSet.model_validate(record)
-        except pydantic.ValidationError as error:
-            for case in error.errors():
-                problems.append(f"{where}, {complaint(case, files.shown)}")
-        if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
-            problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
-    refuse(problems, str(path))
+    problems = files.unfit(enumerate(records, start=1), QuestionSet, "set_id", "record")
+    refuse(list(problems), str(path))
     return records
 
 

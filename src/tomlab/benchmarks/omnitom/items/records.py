@@ -13,17 +13,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, create_model
 
 from tomlab.errors import InputError, refuse
-from tomlab.params import complaint, matches
+from tomlab.params import matches
 from tomlab.paths import there
-from tomlab.records.files import (
-    json_lines,
-    read_text,
-    shown,
-    yaml_beside,
-)
+from tomlab.records.files import json_lines, read_text, shown, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
@@ -73,7 +68,7 @@ def read_records(path: Path | str) -> list[dict]:
     is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
     """
     found, problems = _json_lines(path, nan=False)
-    refuse([*problems, *_problems(found)], str(path))
+    refuse([*problems, *unfit(found, _Record, "story_id", "line")], str(path))
     if not found:
         raise InputError(f"{path}: no record in it")
     return [{**record, "source": record.get("source", RELEASED)} for _, record in found]
@@ -81,7 +76,8 @@ def read_records(path: Path | str) -> list[dict]:
 
 def write_records(records: Sequence[dict], path: Path | str) -> None:
     """Write records as JSONL, one line a story. Errors: `InputError` as in `read_records`."""
-    refuse(list(_problems(enumerate(records, start=1))), f"{path}: not written")
+    problems = unfit(enumerate(records, start=1), _Record, "story_id", "line")
+    refuse(list(problems), f"{path}: not written")
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
@@ -92,20 +88,6 @@ def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]],
     odd = [(line, value) for line, value in found if not isinstance(value, dict)]
     problems += [f"line {line}: found {shown(value)}, expected an object" for line, value in odd]
     return [line for line in found if isinstance(line[1], dict)], problems
-
-
-def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
-    first = {}
-    for number, record in records:
-        story_id = record.get("story_id")
-        where = f"line {number}, story_id {shown(story_id)}"
-        try:
-            _Record.model_validate(record)
-        except ValidationError as error:
-            for one in error.errors(include_url=False):
-                yield f"{where}, {complaint(one, shown)}"
-        if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
-            yield f"{where}: stands in line {first[story_id]} too, expected once"
 
 
 def rows(record: Mapping) -> list[Row]:
