@@ -17,8 +17,6 @@ from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.similarity import plain
 from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 
-FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
-
 _DATA = files.yaml_beside(__file__)
 RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
@@ -51,7 +49,8 @@ def faults(
         (records[i]["story_id"], records[i]["source"], rule, reason, _drops(rule, records[i]))
         for i, rule, reason in found
     ]
-    return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
+    columns = ["story_id", "source", "filter", "reason", "dropped"]
+    return pd.DataFrame(rows, columns=columns).astype({"dropped": bool})
 
 
 def _drops(rule: str, record: Mapping) -> bool:
