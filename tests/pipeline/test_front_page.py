@@ -4,14 +4,17 @@ not name is `tests/test_adding`.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pandas as pd
+import pytest
 
 from tomlab.paths import ROOT
+from tomlab.pipeline.book import relink
 
 HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
 
@@ -54,3 +57,17 @@ def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(tmp_path):
     assert found == ""
     assert [text for text in told if "only baselines" in text]
     assert [text for text in told if "The papers' models" in text]
+
+
+@pytest.mark.parametrize("name", ["00_index", "02_coverage"])
+def test_links_that_a_cell_writes_lead_to_the_books_pages(name):
+    """A cell's links start where executed notebooks lie."""
+    cells = nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells
+    source = "".join(cell.source for cell in cells if cell.cell_type == "code")
+    links = re.findall(r"\]\((\S+?)\)\"", source.replace("{path}", "notebooks/5_figures/b.ipynb"))
+    pages = {"notebooks/5_figures/b.ipynb": "results/book/5_figures/b.html"}
+    assert links
+    for link in links:
+        text = f"[it]({link.replace('{benchmark}', 'b')})"
+        here, there = f"results/notebooks/{name}.ipynb", f"results/book/{name}.ipynb"
+        assert relink(text, here, there, pages) == "[it](5_figures/b.html)"
