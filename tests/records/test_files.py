@@ -118,7 +118,7 @@ def test_text_that_a_spreadsheet_takes_for_a_formula_is_escaped_and_read_as_it_w
     assert files.read_form(path, pa.DataFrameSchema())["who"].tolist() == [text, "ann"]
 
 
-@pytest.mark.parametrize("cell", ["#NAME?", "#REF!", "#VALUE!", "#N/A", "Err:509"])
+@pytest.mark.parametrize("cell", ["#NAME?", "#REF!", "#VALUE!", "#N/A", "#BEZUG!", "Err:509"])
 def test_what_a_spreadsheet_made_of_a_formula_is_named_with_row_and_field(form, cell):
     found = complaint(form("u1,ann,human,taste,good", f"u2,{cell},human,{cell},bad", "u2,b"))
     assert f"form.csv: 2 problems\n  row 3, field who: found '{cell}'" in found

@@ -21,10 +21,9 @@ Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
-# What a spreadsheet takes for a formula, with the apostrophes that keep it from doing so, and what
-# it makes of one that it can't work out.
+# The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
 _FORMULA = "('*[=+\\-−@#])"
-_SPOILT = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!|N/A|ERROR!|SPILL!|CALC!)|Err:5\d\d")
+_SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # what it says where one fails
 
 
 def yaml_beside(module: str, name: str = "") -> Any:

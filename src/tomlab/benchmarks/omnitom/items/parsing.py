@@ -51,6 +51,8 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
     names; otherwise whatever is there. A row's `labels` are those of the columns asked for, or of
     its own cells, "" where there is no legal one. They stay empty if Order is the only one.
     """
+    if not text.strip():
+        return Parsed([], [], "empty answer")
     as_json = parse_json(text, columns)
     if as_json.rows:
         return as_json
@@ -78,8 +80,6 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
       table without any label where another has labels: it repeats the table given.
     """
     wanted = tuple(map(column, columns or ()))
-    if not text.strip():
-        return Parsed([], [], "empty answer")
     parts = [
         (layout, lines) if layout.keys else _without_header(lines, wanted)
         for layout, lines in _parts(re.split(r"\r\n|\r|\n", text))
@@ -312,8 +312,6 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
     that is cut off or broken, whole objects are read, and the others lost.
     """
     wanted = tuple(map(column, columns or ()))
-    if not text.strip():
-        return Parsed([], [], "empty answer")
     rows, lost, found, start = [], [], False, text.find("{")
     while start >= 0:
         end = start + 1
