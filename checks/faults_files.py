@@ -286,7 +286,7 @@ def _json(sample: Sample, content: bytes) -> Iterator[tuple]:
         if not isinstance(there, str):
             big = written(*values[:-1], _replaced(last, path, "x" * BIG))
             yield f"{name} gigantic", big, told
-        if isinstance(path[-1], str) and told not in _OPTIONAL:
+        if isinstance(path[-1], str) and told not in (*_OPTIONAL, *sample.unread):
             yield f"{name} missing", written(*values[:-1], _without(last, path)), told
             misspelt = _without(last, path, misspelt=True)
             yield f"{name} misspelt", written(*values[:-1], misspelt), told
