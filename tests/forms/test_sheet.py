@@ -214,11 +214,22 @@ HOSTILE = 'O"Neil, <b>Ana</b> $x$; =1+1'
 
 
 def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
-    texts = ["a,b", 'say "no"', "=1+1", "<script>alert(1)</script>", "é\u2028x", "t'); --"]
+    texts = [
+        "a,b",
+        'say "no"',
+        "=1+1",
+        "'=1",
+        "-2",
+        "#REF!",
+        "<script>alert(1)</script>",
+        "é\u2028x",
+        "t'); --",
+    ]
     path = file(RATINGS)
     sheet = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE, RATE)
     while sheet.at is not None:
         sheet.answer(sheet.choices()[-1])
+    assert not [line for line in lines(sheet) if line.startswith(("=", "-", "#"))]
     table = read_ratings(path, set(texts))
     assert table["template_id"].tolist() == texts
     assert set(table["rater"]) == {HOSTILE}

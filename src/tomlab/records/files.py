@@ -23,6 +23,9 @@ Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
+# The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
+_FORMULA = "('*[=+\\-−@#])"
+_SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # what it says where one fails
 
 
 def yaml_beside(module: str, name: str = "") -> Any:
@@ -53,18 +56,34 @@ def read_text(path: Path | str) -> str:
 
 
 def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV that are not empty, without spaces around cells, by line number. Errors:
-    `InputError` with the row that is not CSV.
+    """The rows of a CSV that are not empty, by line number; cells without spaces around them and
+    without what `write_form` put before them. Errors: `InputError` with the row that is not CSV,
+    and with all cells that a spreadsheet spoilt.
     """
     lines = csv.reader(io.StringIO(read_text(path)), delimiter=delimiter, strict=True)
-    begins = 1
+    begins, header, spoilt = 1, [], []
     try:
         for line in lines:
-            if line:
-                yield lines.line_num, [cell.strip() for cell in line]
+            cells = [cell.strip() for cell in line]
+            header = header or cells
+            for name, cell in zip(header, cells, strict=False):
+                if _SPOILT.fullmatch(cell):
+                    found = f"row {lines.line_num}, field {name[:40]}: found {cell!r}"
+                    spoilt.append(f"{found} by a spreadsheet, expected the text it was made of")
+            if cells:
+                yield lines.line_num, [re.sub(f"^'{_FORMULA}", r"\1", cell) for cell in cells]
             begins = lines.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: row {begins}: cannot be read as CSV ({error})") from None
+    refuse(spoilt, str(path))
+
+
+def write_form(table: pd.DataFrame, path: Path) -> None:
+    """Write a CSV that people fill in. Texts that a spreadsheet would take for a formula get an
+    apostrophe before them, which `csv_rows` takes away.
+    """
+    safe = table.replace(f"^{_FORMULA}", r"'\1", regex=True)
+    safe.to_csv(path, index=False, lineterminator="\n")
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
