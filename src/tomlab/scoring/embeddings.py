@@ -112,27 +112,26 @@ def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray
 
     from tomlab.models.embedded import start_server
     from tomlab.models.openai import URL
-    from tomlab.models.remote import NO_KEY, api_key
+    from tomlab.models.remote import NO_KEY, api_key, client
 
     match model:
         case EmbeddedModel():
             options = {"context": model.context, "threads": model.threads}
             server = start_server(model.model, embedding=True, **options)
-            client = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
+            asked = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
         case OpenAIModel():
-            key = api_key(model, "OPENAI_API_KEY") or NO_KEY
-            patience = {"max_retries": model.max_retries, "timeout": model.timeout}
-            client = openai.OpenAI(base_url=model.base_url or URL, api_key=key, **patience)
+            key = api_key(model, "OPENAI_API_KEY")
+            asked = client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL)
         case _:
             what = f"provider {model.provider!r} gives no embeddings"
             raise InputError(f"models.{model.name}: {what}; expected embedded or openai")
     options, vectors = {"model": model.model, "encoding_format": "float"}, []
     try:
-        with client:
+        with asked:
             for start in range(0, len(texts), _BATCH):
                 batch = {"input": texts[start : start + _BATCH], **options}
                 # Raw: the client's own objects take half a second for a batch's numbers.
-                found = client.embeddings.with_raw_response.create(**batch)
+                found = asked.embeddings.with_raw_response.create(**batch)
                 vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error
