@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from tomlab.errors import InputError
+from tomlab.errors import InputError, extra
 from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
 from tomlab.paths import DATA, RESPONSE_STORE
 
@@ -17,8 +17,15 @@ _BATCH = 64
 KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
-_WEIGHTS = str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf")
-MINILM = EmbeddedModel(name="minilm", provider="embedded", model=_WEIGHTS, context=512)
+_WEIGHTS = DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"
+MINILM = EmbeddedModel(name="minilm", provider="embedded", model=str(_WEIGHTS), context=512)
+_NO_WEIGHTS = f"""\
+some of these answers are compared with the right ones by a sentence encoder, and the default one,
+{_WEIGHTS.name}, comes with the repository alone (there is no {_WEIGHTS}). Either
+- name another: install tomlab's extra `embedded`, and give `score` an encoder of
+  tomlab.models.specs, such as
+  embedder=EmbeddedModel(name="mine", provider="embedded", model="mine.gguf", context=512)
+- or leave these answers out: embedder=None"""
 
 
 def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
@@ -54,7 +61,11 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     unique = list(dict.fromkeys(texts))
     if not unique:
         raise InputError(f"models.{model.name}: there are no texts to embed")
-    vectors = _kept(unique, model) if isinstance(model, EmbeddedModel) else _asked(unique, model)
+    if model == MINILM and not _WEIGHTS.exists():
+        raise InputError(_NO_WEIGHTS)
+    with extra("embedded"):
+        found = _kept if isinstance(model, EmbeddedModel) else _asked
+        vectors = found(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
     found = np.array([by_text[text] for text in texts], dtype=np.float64)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
