@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError, extra, refuse
 from tomlab.params import complaint, fits
 from tomlab.records import files
 from tomlab.records.tidy import check
@@ -79,8 +79,8 @@ def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list
     """The rows of a config by their number, and what is wrong with lines that are none."""
     if Path(source).is_dir():
         return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
-    import datasets  # takes seconds
-
+    with extra("compendium"):
+        import datasets  # takes seconds
     try:
         rows = datasets.load_dataset(str(source), config, split="test")
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
