@@ -79,7 +79,7 @@ lint: $(READY)
 	ruff format --check .
 
 lab: data
-	jupyter lab notebooks
+	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 data: $(READY)
 	@python -m tomlab.pipeline.fetch
