@@ -16,13 +16,13 @@ from dvc.repo import Repo
 from tomlab.errors import InputError
 from tomlab.paths import ROOT
 
+_CONFLICT = """data.dvc: found git's conflict marks, expected one version: \
+git checkout --ours data.dvc (or --theirs) and make data; docs/sharing.md says how to have both"""
 _HELP = """
 - Files of data/ were edited or added: make keep makes them the project's, and dvc checkout --force
   data.dvc undoes the changes. Keep files that are yours alone outside data/, see params.yaml.
 - A file is missing or was changed where DVC fetches it. From .dvcstore: git checkout -- .dvcstore
   (git fsck tells whether the clone is whole). If data.dvc is new, its author runs make keep."""
-_CONFLICT = """found git's conflict marks, expected one version: \
-git checkout --ours data.dvc (or --theirs) and make data; docs/sharing.md says how to have both"""
 
 
 def fetch(root: Path = ROOT) -> None:
@@ -30,22 +30,20 @@ def fetch(root: Path = ROOT) -> None:
     missing or changed, or where a user has edited or added any in `data/`, which DVC leaves alone.
     """
     pin = root / "data.dvc"
+    if pin.is_file() and b"\n=======\n" in pin.read_bytes():
+        raise InputError(_CONFLICT)
     try:
-        if b"\n=======\n" in pin.read_bytes():
-            raise InputError(f"data.dvc: {_CONFLICT}")
         with Repo(root) as repo:
             repo.fetch([str(pin)])
             pinned = str(repo.find_outs_by_path(str(root / "data"))[0].hash_info.value)
             listing = Path(repo.cache.local.oid_to_path(pinned))
             text = listing.read_bytes() if listing.is_file() else b""
             if md5(text).hexdigest() != pinned.removesuffix(".dir"):
-                raise InputError(f"data.dvc: its list of files is missing or was changed{_HELP}")
+                raise InputError("its list of files is missing or was changed")
             for name in (PurePosixPath(entry["relpath"]) for entry in json.loads(text)):
                 if name.is_absolute() or ".." in name.parts:
-                    raise InputError(f"data.dvc: found the path '{name}', expected one in data/")
+                    raise InputError(f"found the path '{name}', expected one in data/")
             repo.checkout([str(pin)])
-    except InputError:
-        raise
     except Exception as error:  # noqa: BLE001 - each kind of remote has errors of its own
         raise InputError(f"data.dvc: {error}{_HELP}") from None
 

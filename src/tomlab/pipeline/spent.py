@@ -21,8 +21,7 @@ def told(began: float) -> str:
         if path.is_file():
             there |= {*pq.read_table(path, **options)["request_key"].to_pylist()}
     kept, prices = len(there - {key for key, *_ in asked}), [c for *_, c in asked if c is not None]
-    cost = f", ${sum(prices):,.2f}" if prices else ""
-    cost += f" for the {len(prices):,} with a price" if 0 < len(prices) < len(asked) else ""
+    cost = f", ${sum(prices):,.2f} by their prices" if prices else ""
     new = f"{len(asked):,} answers ({sum(tokens for _, tokens, _ in asked):,} tokens{cost})"
     line = f"Asked in this run: {new}. Kept before, in results/responses: {kept:,} answers."
     return line + (f" Spent in all runs so far: ${in_all:,.2f}." if in_all else "")
