@@ -1,6 +1,8 @@
 """One set of versions: pyproject.toml asks, requirements.lock pins, environment.yml repeats."""
 
+import os
 import re
+import subprocess
 import tomllib
 from itertools import chain, product
 
@@ -107,3 +109,14 @@ def test_conda_users_are_told_how_to_leave_the_engines_out():
     """`pip:` lists know no --no-deps, so the package must not stand in one."""
     assert f"python -m pip install --no-deps {WITHOUT_ENGINES}==" in CONDA
     assert WITHOUT_ENGINES not in str(yaml.safe_load(CONDA))
+
+
+@pytest.mark.parametrize(("user", "is_allowed"), [(0, True), (1000, False)])
+def test_lab_starts_for_root_whom_jupyter_refuses(tmp_path, user, is_allowed):
+    whoami = tmp_path / "id"
+    whoami.write_text(f"#!/bin/sh\necho {user}\n")
+    whoami.chmod(0o755)
+    own = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["make", "--dry-run", "--directory", str(ROOT), "lab"]
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    assert ("--allow-root" in done.stdout) == is_allowed
