@@ -13,7 +13,7 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -24,7 +24,7 @@ from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
 VERSION = 3  # of the schema
-HELD = 30.0  # seconds for which claims and reservations are ours unless we `hold` them
+HELD = 30.0  # seconds for which claims, reservations and places are ours unless we `hold` them
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
@@ -44,6 +44,11 @@ _TABLES = {
     "spent": "one INTEGER PRIMARY KEY, usd REAL NOT NULL",
     # What requests under way may cost, by who asks; lost when its time is over.
     "reserved": "owner TEXT PRIMARY KEY, usd REAL NOT NULL, until REAL NOT NULL",
+    # How many requests each run has or may have under way to a model, and would have.
+    "places": "owner TEXT PRIMARY KEY, model TEXT NOT NULL, held INTEGER NOT NULL, "
+    "wanted INTEGER NOT NULL, until REAL NOT NULL",
+    # When the last request went out that a rate limits, and for how many seconds no other may.
+    "turns": "rate TEXT PRIMARY KEY, at REAL NOT NULL, seconds REAL NOT NULL",
 }
 
 
@@ -80,8 +85,9 @@ class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays; a power
     cut may lose the last moments, as commits are not flushed to disk.
 
-    Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all, even after it was killed.
+    Several processes may ask at one store: what one has claimed, no other asks meanwhile; what each
+    may still spend counts for all, even after it was killed; and they share a model's rates and
+    concurrency.
     """
 
     def __init__(self, path: Path | str):
@@ -117,6 +123,7 @@ class Store:
     def __exit__(self, *_) -> None:
         with suppress(StoreError):
             self.let_go()
+            self.all("DELETE FROM places WHERE owner = ?", self._owner)
             # Nobody waits for what is under way now.
             self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
@@ -229,10 +236,45 @@ class Store:
         self.all("DELETE FROM claims WHERE owner = ?", self._owner)
 
     def hold(self) -> None:
-        """Keep all our claims and our reservation."""
-        for table in ("claims", "reserved"):
+        """Keep all our claims, our reservation and our places."""
+        for table in ("claims", "reserved", "places"):
             command = f"UPDATE {table} SET until = ? WHERE owner = ?"
             self.all(command, time.time() + HELD, self._owner)
+
+    def share(self, model: str, busy: int, wanted: int, most: int) -> int:
+        """How many requests we may have under way to a model, of `most` for all who ask it here:
+        an even share, and what others leave of theirs. Those that are `busy` count until they end.
+        """
+        now = time.time()
+        with self.changing() as db:
+            # Who died, or whose clock was wrong, gives its places back.
+            db.execute("DELETE FROM places WHERE until NOT BETWEEN ? AND ?", [now, now + HELD])
+            query = "SELECT owner, held, wanted FROM places WHERE model = ? AND owner <> ?"
+            others = db.execute(query, [model, self._owner]).fetchall()
+            names = sorted([self._owner, *(owner for owner, _, _ in others)])
+            # Whole places that add up to `most`, whoever works them out.
+            ends = [most * n // len(names) for n in range(len(names) + 1)]
+            even = {
+                name: end - start for name, (start, end) in zip(names, pairwise(ends), strict=True)
+            }
+            left = sum(max(0, even[owner] - wants) for owner, _, wants in others)
+            free = most - sum(held for _, held, _ in others)
+            ours = max(0, min(wanted, even[self._owner] + left, free))
+            row = [self._owner, model, max(busy, ours), wanted, now + HELD]
+            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
+        return ours
+
+    def turn(self, rate: str, seconds: float) -> float:
+        """How many seconds from now a request may go by a rate that all who ask here share. 0: ours
+        goes now, and the next one `seconds` later.
+        """
+        now = time.time()
+        with self.changing() as db:
+            for at, gap in db.execute("SELECT at, seconds FROM turns WHERE rate = ?", [rate]):
+                if at <= now < at + gap:  # a time to come is that of a wrong clock
+                    return at + gap - now
+            db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", [rate, now, seconds])
+        return 0.0
 
     def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
         """How many of these requests, the first ones, may be asked: the most that they may cost,
