@@ -105,6 +105,25 @@ def test_slow_reply_is_given_up_after_the_timeout(client, faulty_server, store):
 
 
 @CLIENTS
+@pytest.mark.parametrize("mark", [b"\r\n\r\n", b"\r\n"], ids=["body", "headers"])
+def test_reply_that_drips_is_given_up_after_the_timeout(client, mark, faulty_server, store):
+    faulty_server.drips_after = mark
+    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=1, listed=False)
+    [response] = answers([question("Who?")], spec, store)
+    assert "Timeout" in response.error
+    first, second = faulty_server.asked
+    assert 0.5 <= second.at - first.at < 3  # with the client's pause before it asks again
+
+
+@CLIENTS
+def test_list_of_models_that_drips_stops_the_run(client, faulty_server, store):
+    faulty_server.drips_after = b"\r\n\r\n"
+    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=0)
+    with pytest.raises(InputError, match="cannot reach base_url .*Timeout"):
+        answers([question("Who?")], spec, store)
+
+
+@CLIENTS
 def test_run_gives_up_after_so_many_failures_in_a_row(client, faulty_server, store):
     faulty_server.script = [BROKEN, GOOD, BROKEN, BROKEN, BROKEN]
     spec = toy(client, faulty_server.url, max_retries=0, max_concurrency=1)

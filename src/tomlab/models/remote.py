@@ -1,7 +1,10 @@
 """What the adapters of remote providers share: the key, the check before anything is spent."""
 
+import asyncio
 import os
 from typing import Any
+
+import httpx2
 
 from tomlab.errors import InputError
 from tomlab.models.replies import FilteredError, from_json, redacted, without_key
@@ -9,6 +12,7 @@ from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel
 
 Payload = dict[str, Any]
 _FILTERED = "blocked by content filtering policy"  # Anthropic's words, in an error without a code
+SLOWEST = 20_000  # bytes a second at which a request, such as a batch of 200 MB, may go out
 NO_KEY = "none"  # for a server that wants none: the clients insist on one
 
 
@@ -32,6 +36,23 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
     if request.max_tokens is None:
         found = f"found no limit of answers in tokens, which {spec.provider} demands"
         raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
+
+
+def http_client(sdk: Any, timeout: float) -> httpx2.AsyncClient:
+    """What a vendor's client asks by: over aiohttp, which is faster than its default, and no other
+    server than the one named. `timeout` is for a whole request, not only for a pause in its reply.
+    """
+
+    class Bounded(sdk.DefaultAioHttpClient):
+        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            most = timeout + int(request.headers.get("content-length", 0)) / SLOWEST
+            try:
+                async with asyncio.timeout(most):
+                    return await super().send(request, **options)
+            except TimeoutError:  # of this kind the client asks again
+                raise httpx2.ReadTimeout(f"Timeout: no whole reply in {most:.3g} s") from None
+
+    return Bounded(follow_redirects=False)
 
 
 class Remote:
@@ -101,8 +122,7 @@ class Remote:
             api_key=self.secret or NO_KEY,
             max_retries=spec.max_retries,
             timeout=spec.timeout,
-            # Faster than the default; no other server gets the questions or the key.
-            http_client=sdk.DefaultAioHttpClient(follow_redirects=False),
+            http_client=http_client(sdk, spec.timeout),
         )
         if not spec.listed:
             return
