@@ -119,7 +119,7 @@ def test_reply_that_drips_is_given_up_after_the_timeout(client, mark, faulty_ser
 def test_list_of_models_that_drips_stops_the_run(client, faulty_server, store):
     faulty_server.drips_after = b"\r\n\r\n"
     spec = toy(client, faulty_server.url, timeout=0.5, max_retries=0)
-    with pytest.raises(InputError, match="cannot reach base_url .*Timeout"):
+    with pytest.raises(InputError, match=r"cannot reach base_url .*Timeout"):
         answers([question("Who?")], spec, store)
 
 

@@ -24,6 +24,7 @@ from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, 
 from tomlab.paths import RESPONSE_STORE, stage
 
 LOOK = 0.5  # seconds between looks at what other requests under way have brought
+QUIET = 5.0  # seconds without an answer after which a run says for whom it waits
 
 
 async def ask(
@@ -100,6 +101,8 @@ class _Run:
     workers: int = 0
     places: int = 0
     busy: int = 0
+    bar: tqdm | None = None
+    last_sign: float = field(default_factory=time.monotonic)  # of life
     queue: asyncio.Lock = field(default_factory=asyncio.Lock)  # for the next turn
 
     async def ask(self, missing: Mapping[str, Request], progress: bool) -> None:
@@ -113,8 +116,8 @@ class _Run:
             await self.adapter.check()
             shown = {"file": stream, "disable": not progress, "desc": self.model.name}
             shown |= {"mininterval": 0.5 if stream.isatty() else 15}
-            with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
-                await (batches.ask if batch else _one_by_one)(self, missing, bar)
+            with tqdm(total=self.total, initial=len(self.done), **shown) as self.bar:
+                await (batches.ask if batch else _one_by_one)(self, missing)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
             self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
             print(f"\n{self._end()}", file=stream, flush=True)
@@ -135,6 +138,14 @@ class _Run:
         self.places, most = self.workers, self.model.max_concurrency
         if self.model.provider != "embedded":
             self.places = self.store.share(self.model.name, self.busy, self.workers, most)
+
+    async def wait(self) -> None:
+        """Wait a moment for others at the store; when it gets long, say who they are."""
+        now = time.monotonic()
+        if now - self.last_sign > QUIET and (others := self.store.others()):
+            self.bar.set_postfix_str(f"waits for {others}")
+            self.last_sign = now
+        await asyncio.sleep(LOOK)
 
     def no_more(self, cost: float, found: Spending) -> str:
         """Why the cost limit admits no other request."""
@@ -178,7 +189,7 @@ class _Run:
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
-async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
+async def _one_by_one(run: _Run, missing: Mapping[str, Request]) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
     model, store = run.model, run.store
     tasks = _every(HELD / 3, store.hold), _every(LOOK, run.share)
@@ -188,7 +199,7 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
             ours = store.claim(missing)
             for key, reply in store.replies(missing).items():  # by other processes
                 run.done[key] = Response(key, reply, cached=True)
-                bar.update()
+                run.bar.update()
             missing = {key: request for key, request in missing.items() if key not in run.done}
             asked = {key: request for key, request in missing.items() if key in ours}
             # What shares a prefix goes to one worker where that has the prefix worked out once.
@@ -200,11 +211,11 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
             run.share()
             async with asyncio.TaskGroup() as group:
                 for _ in range(run.workers):
-                    group.create_task(_work(run, handed, bar))
+                    group.create_task(_work(run, handed))
             missing = {key: request for key, request in missing.items() if key not in ours}
             if missing and not run.stopped:
                 store.let_go()  # what failed here may be asked by others
-                await asyncio.sleep(LOOK)
+                await run.wait()
     finally:
         for task in running:
             task.cancel()
@@ -218,7 +229,7 @@ async def _every(seconds: float, do: Callable[[], None]) -> None:
             do()
 
 
-async def _work(run: _Run, handed: Iterator, bar: tqdm) -> None:
+async def _work(run: _Run, handed: Iterator) -> None:
     """Ask what is handed out, until there is nothing left or the run stops."""
     try:
         for key, request in chain.from_iterable(handed):
@@ -229,8 +240,9 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm) -> None:
             run.busy -= 1
             if run.stopped:
                 return
-            bar.set_postfix_str(run.spent_so_far(), refresh=False)
-            bar.update()
+            run.last_sign = time.monotonic()
+            run.bar.set_postfix_str(run.spent_so_far(), refresh=False)
+            run.bar.update()
     except StoreError as error:
         run.stopped = run.stopped or str(error)
     run.workers -= 1
@@ -239,7 +251,7 @@ async def _work(run: _Run, handed: Iterator, bar: tqdm) -> None:
 async def _turn(run: _Run, request: Request) -> None:
     """Wait for a place among the requests under way, then for the rates to admit one more."""
     while run.busy >= run.places and not run.stopped:
-        await asyncio.sleep(LOOK)
+        await run.wait()
     run.busy += 1
     for option, count in {"requests": 1, "tokens": request.most_tokens}.items():
         if rate := getattr(run.model, f"{option}_per_minute", None):
@@ -255,7 +267,7 @@ async def _affords(run: _Run, cost: float) -> bool:
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
         if found.under_way:
-            await asyncio.sleep(LOOK)
+            await run.wait()
         else:
             run.stopped = run.no_more(cost, found)
     return not run.stopped
