@@ -356,6 +356,21 @@ def test_temperature_is_the_protocols_unless_declared(client, declared, sent, fa
     assert faulty_server.asked[0].body["temperature"] == sent
 
 
+@CLIENTS
+def test_refused_option_stops_the_run_and_names_what_to_declare(client, faulty_server, store):
+    said = "Unsupported value: 'temperature' does not support 0.0 with this model."
+    refusal = json.dumps({"error": {"message": said, "param": "temperature"}})
+    faulty_server.default = Act(status=400, body=refusal)
+    with pytest.raises(InputError, match=r"models\.toy: .*`temperature: null`.*0 of 40"):
+        answers(questions(40), toy(client, faulty_server.url, max_concurrency=2), store)
+    assert len(faulty_server.asked) == 2
+    spec = toy(client, faulty_server.url, temperature=None)
+    faulty_server.script = [GOOD]
+    good, refused = answers(questions(2), spec.model_copy(update={"max_concurrency": 1}), store)
+    assert good.reply
+    assert "400" in refused.error  # after an answer it is the request's own fault
+
+
 # Order, repeats, pace and cost
 
 

@@ -281,7 +281,9 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
-        if run.failures_in_a_row >= run.limits.give_up_after:
+        if isinstance(error, InputError):  # which all others would meet as well
+            run.stopped = str(error)
+        elif run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
             run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:

@@ -13,6 +13,12 @@ from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel
 Payload = dict[str, Any]
 _FILTERED = "blocked by content filtering policy"  # Anthropic's words, in an error without a code
 SLOWEST = 20_000  # bytes a second at which a request, such as a batch of 200 MB, may go out
+# What of an entry cures a refusal of all that we send, by the words that servers use.
+_CURES = {
+    "'temperature'": "temperature: null",
+    "'max_completion_tokens' instead": "max_tokens_field: max_completion_tokens",
+    "'reasoning_effort'": "reasoning_effort: null",
+}
 NO_KEY = "none"  # for a server that wants none: the clients insist on one
 
 
@@ -63,6 +69,7 @@ class Remote:
     """
 
     secret: str | None = None
+    answered = False
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
         self.spec, self.client = spec, None
@@ -82,15 +89,25 @@ class Remote:
         return sent | sent.pop("extra_body")
 
     async def send(self, request: Request) -> Reply:
-        """One answer. Errors: those of `read` and of the client."""
+        """One answer. Errors: those of `read` and of the client; `InputError` where the server
+        refuses, before any answer, an option that all requests have.
+        """
         sdk = self.sdk
         try:
             # The client's typed methods would take as long again to check all types.
             text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
+            self.answered = True
             return self.reply(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
+            said = str(error).replace("`", "'").replace('"', "'")
+            cures = [cure for words, cure in _CURES.items() if words in said]
+            if cures and not self.answered:
+                told = redacted(said[:300], self.secret)
+                raise InputError(
+                    f"the server refuses an option; try `{cures[0]}` ({told})"
+                ) from None
             raise
         except sdk.APITimeoutError as error:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.

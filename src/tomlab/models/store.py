@@ -13,7 +13,7 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from socket import gethostname
 from typing import Any, NamedTuple, Self
@@ -264,11 +264,8 @@ class Store:
             query = "SELECT owner, held, wanted FROM places WHERE model = ? AND owner <> ?"
             others = db.execute(query, [model, self._owner]).fetchall()
             names = sorted([self._owner, *(owner for owner, _, _ in others)])
-            # Whole places that add up to `most`, whoever works them out.
-            ends = [most * n // len(names) for n in range(len(names) + 1)]
-            even = {
-                name: end - start for name, (start, end) in zip(names, pairwise(ends), strict=True)
-            }
+            count = len(names)  # whole places that add up to `most`, whoever works them out
+            even = {o: most * (n + 1) // count - most * n // count for n, o in enumerate(names)}
             left = sum(max(0, even[owner] - wants) for owner, _, wants in others)
             free = most - sum(held for _, held, _ in others)
             ours = max(0, min(wanted, even[self._owner] + left, free))
