@@ -143,7 +143,9 @@ def main() -> None:
         print(f"{name:22}{clock:9.3f}{processor:11.3f}{REQUESTS / clock:13.0f}")
     plain, asked, stored = taken.values()
     clock, processor = (ratio(asked, plain, which) for which in (0, 1))
-    print(f"{'ask / bare client':22}{clock:9.2f}{processor:11.2f}   of the clock, of processor time")
+    print(
+        f"{'ask / bare client':22}{clock:9.2f}{processor:11.2f}   of the clock, of processor time"
+    )
     least, speed_up = ratio(asked, plain, 0), ratio(asked, stored, 0)
     for what, value, goal, met in (
         ("ask / bare client", least, f"at most {MOST}", least <= MOST),
