@@ -472,15 +472,16 @@ def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("name", "content", "told"),
     [
-        (b"PK not a model", "could not load"),
-        (b"GGUF and no more", "could not load"),
-        (None, "no file"),
+        ("weights.gguf", b"PK not a model", "could not load"),
+        ("weights.gguf", b"GGUF and no more", "could not load"),
+        ("weights.gguf", None, "no file"),
+        ("w" * 300, None, "no file .*www"),
     ],
 )
-def test_embedded_file_that_is_none_is_told(content, told, tmp_path, store):
-    path = tmp_path / "weights.gguf"
+def test_embedded_file_that_is_none_is_told(name, content, told, tmp_path, store):
+    path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     spec = model_spec("mine", {"mine": {"provider": "embedded", "model": str(path)}})
