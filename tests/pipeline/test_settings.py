@@ -169,6 +169,19 @@ def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_pa
     assert re.search(told, str(caught.value), re.DOTALL), str(caught.value)
 
 
+def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_asked(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    path = changed(tmp_path, "run/judge", "bare")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content["models"]["bare"] = {"provider": "openai", "model": "x"}
+    assert settings.unready(RIGHT, settings.read_by_stages(RIGHT)) == []
+    price, key = settings.unready(content, settings.read_by_stages(content))
+    assert re.match(r"models\.bare: .*max_cost_usd.* no price", price)
+    assert re.match(r"models\.bare: .*OPENAI_API_KEY is not set", key)
+
+
 def test_all_that_is_wrong_is_told_at_once(tmp_path):
     path = changed(tmp_path, "run/judge", "")
     path.write_text(path.read_text().replace("duplicate_cosine: 0.95", "duplicate_cosine: 95"))

@@ -257,6 +257,15 @@ class Limits(params.Section):
     answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
 
 
+def lacking_price(spec: ModelSpec, limits: Limits) -> str:
+    """What a vendor's model lacks to be asked within a limit of cost, in words; "" for nothing."""
+    is_vendors = isinstance(spec, _RemoteModel) and spec.base_url is None
+    if limits.max_cost_usd is None or not is_vendors or spec.price is not None:
+        return ""
+    expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
+    return f"limits.max_cost_usd is set, but no price; {expected}"
+
+
 def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
     """The checked registry entry `models.<name>` of a file of parameters."""
     return model_spec(name, params.load(path).get("models") or {})
