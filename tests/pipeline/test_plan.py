@@ -137,7 +137,7 @@ def test_plan_before_the_first_run_makes_the_items_unless_a_server_is_asked(writ
     done = subprocess.run(command, check=False, **options)
     if writer == "toy":
         assert done.returncode == 1
-        assert "bigtom: toy may be asked to make its items" in done.stdout
+        assert "Without bigtom: no items yet; `dvc repro filtering@bigtom`" in done.stdout
         assert not (tmp_path / "results" / "items").exists()
     else:
         assert done.returncode == 0, done.stdout + done.stderr

@@ -86,11 +86,11 @@ def _planned(run: "_Run", missing: Collection[Request]) -> str:
     model, prompts = run.model, sum(request.prompt_tokens for request in missing)
     answers = sum(request.most_tokens for request in missing) - prompts
     answers += len(missing) * getattr(model, "thinking_tokens", 0)
-    worst = sum(map(model.worst_case, missing))
-    cost = "no price declared" if model.price is None else f"at most ${worst:,.2f}"
+    cost = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
     asks = f"{run.total:,} requests, {len(run.done):,} kept; {len(missing):,} are asked now"
     tokens = f"about {prompts:,.0f} tokens of prompts, at most {answers:,.0f} of answers"
-    return f"{stage()} {model.name}: {asks}: {tokens}; {cost}".lstrip()
+    told = f"{stage()} {model.name}: {asks}: {tokens}".lstrip()
+    return f"{told}; {cost if model.price else 'no price declared'}"
 
 
 @dataclass

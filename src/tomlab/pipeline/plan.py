@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,6 @@ from tomlab.records import tidy
 _SAID = ["finish_reason", "prompt_tokens", "completion_tokens"]
 _UNKNOWN = Reply(None, None)
 _TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
-_COLUMNS = ["benchmark", "model", "method", "requests", "varied", "kept", "prompt"]
-_COLUMNS += ["answer", "answer_high", "by", "usd", "usd_high"]
 LEGEND = """
 requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
 The other columns are of the requests that are left. prompt, answer: tokens, estimated by the
@@ -78,18 +75,18 @@ def plan(
                 built[alike] = requests(benchmark, items, spec, values, others, find)
             for method, asked in built[alike].groupby("method", sort=False):
                 thinking = getattr(spec, "thinking_tokens", 0)
-                each, *answers_of, by = _expected(asked, others, thinking)
+                each, *of_one, by = _expected(asked, others, thinking)
                 missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
                 prompt = each * missing["characters"].sum()
+                low, high = (tokens * len(missing) for tokens in of_one)
+                usd, usd_high = math.nan, math.nan
+                if price := spec.price:
+                    usd, usd_high = (price.usd(prompt, n, batched=batched) for n in (low, high))
                 row = {"benchmark": benchmark, "model": name, "method": method}
                 row |= {"requests": len(asked), "varied": asked["is_varied"].sum()}
-                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "by": by}
-                for end, tokens in zip(("", "_high"), answers_of, strict=True):
-                    row[f"answer{end}"] = answer = tokens * len(missing)
-                    usd = spec.price and spec.price.usd(prompt, answer, batched=batched)
-                    row[f"usd{end}"] = math.nan if usd is None else usd
-                rows.append(row)
-    return pd.DataFrame(rows, columns=_COLUMNS)
+                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "answer": low}
+                rows.append(row | {"answer_high": high, "by": by, "usd": usd, "usd_high": usd_high})
+    return pd.DataFrame(rows)
 
 
 def with_items(content: Mapping[str, Any]) -> list[str]:
@@ -182,12 +179,8 @@ def make_items(content: Mapping[str, Any]) -> None:
     """Run the stages that make the items which are not there, where no server is asked for them."""
     read, stages = read_by_stages(content), []
     for name in content["run"]["benchmarks"].keys() - {*with_items(content)}:
-        before = [read[f"{stage}/{name}"]["models"] for stage in ("1_generation", "2_filtering")]
-        entries = chain.from_iterable(each.items() for each in before)
-        asked = {m for m, entry in entries if entry["provider"] not in ("embedded", "baseline")}
-        if asked:
-            print(f"{name}: {', '.join(sorted(asked))} may be asked to make its items.")
-        else:
+        named = read[f"1_generation/{name}"]["models"] | read[f"2_filtering/{name}"]["models"]
+        if all(entry["provider"] in ("embedded", "baseline") for entry in named.values()):
             stages.append(f"filtering@{name}")
     if stages:
         command = [sys.executable, "-m", "dvc", "repro", *sorted(stages)]
@@ -210,7 +203,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if lost := sorted({*content["run"]["benchmarks"]} - {*with_items(content)}):
         stages = " ".join(f"filtering@{name}" for name in lost)
-        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them.")
+        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them,", end=" ")
+        print("and asks the models that `run.benchmarks` names for that.")
     if table.empty:
         print("There is nothing to plan: no model here is asked.")
         return int(bool(lost))
