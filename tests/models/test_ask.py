@@ -1,5 +1,6 @@
 """Asking models over real HTTP: what is sent, retried, refused, kept and asked again."""
 
+import asyncio
 import json
 import logging
 import signal
@@ -26,6 +27,7 @@ from faulty_server import (
     good_answer,
 )
 from tomlab.errors import InputError
+from tomlab.models.ask import ask
 from tomlab.models.embedded import SMOLLM2
 from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store
@@ -179,6 +181,25 @@ def test_unknown_model_is_told_with_those_there_are(client, faulty_server, store
     with pytest.raises(InputError, match=r"no model 'toy'.*it has: toy-large, toy-small"):
         answers(questions(2), toy(client, faulty_server.url), store)
     assert faulty_server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"),
+    [(None, "no price declared"), ({"input": 1000, "output": 3000}, "at most $3.03")],
+)
+def test_what_is_asked_and_costs_is_said_before_anything_is_asked(price, cost, store, capfd):
+    with FaultyServer() as server:
+        spec = toy("openai", server.url, thinking_tokens=1000, price=price)
+        asked = [question("Who?"), question("Why?")]
+        answers(asked[:1], spec, store)
+        n = len(server.asked)
+        server.key = "another"  # so that the check fails, which comes before the first request
+        with pytest.raises(InputError, match="does not accept the key"):
+            asyncio.run(ask(asked, spec, store=store))
+        assert len(server.asked) == n
+    said = capfd.readouterr().err
+    assert "toy: 2 requests, 1 kept; 1 are asked now: " in said
+    assert cost in said
 
 
 @CLIENTS
@@ -558,15 +579,16 @@ def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("name", "content", "told"),
     [
-        (b"PK not a model", "could not load"),
-        (b"GGUF and no more", "could not load"),
-        (None, "no file"),
+        ("weights.gguf", b"PK not a model", "could not load"),
+        ("weights.gguf", b"GGUF and no more", "could not load"),
+        ("weights.gguf", None, "no file"),
+        ("w" * 300, None, "no file .*www"),
     ],
 )
-def test_embedded_file_that_is_none_is_told(content, told, tmp_path, store):
-    path = tmp_path / "weights.gguf"
+def test_embedded_file_that_is_none_is_told(name, content, told, tmp_path, store):
+    path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     spec = model_spec("mine", {"mine": {"provider": "embedded", "model": str(path)}})

@@ -19,7 +19,7 @@ from tomlab.errors import InputError
 from tomlab.models import answers, batches
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, lacking_price
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
@@ -61,6 +61,8 @@ async def ask(
         if missing := {key: request for key, request in asked.items() if key not in done}:
             _check(run, missing.values())
             kept.check_writable()
+            if progress:
+                print(_planned(run, missing.values()), file=sys.__stderr__ or sys.stderr)
             await run.ask(missing, progress)
         purposes = zip(keys, (request.purpose for request in requests), strict=True)
         kept.used(purposes, stage())
@@ -75,10 +77,20 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    is_vendors = model.provider != "embedded" and model.base_url is None
-    if run.limits.max_cost_usd is not None and is_vendors and model.price is None:
-        expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
-        raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
+    if lacks := lacking_price(model, run.limits):
+        raise InputError(f"{where}: {lacks}")
+
+
+def _planned(run: "_Run", missing: Collection[Request]) -> str:
+    """What is about to be asked, and what it costs at most."""
+    model, prompts = run.model, sum(request.prompt_tokens for request in missing)
+    answers = sum(request.most_tokens for request in missing) - prompts
+    answers += len(missing) * getattr(model, "thinking_tokens", 0)
+    cost = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
+    asks = f"{run.total:,} requests, {len(run.done):,} kept; {len(missing):,} are asked now"
+    tokens = f"about {prompts:,.0f} tokens of prompts, at most {answers:,.0f} of answers"
+    told = f"{stage()} {model.name}: {asks}: {tokens}".lstrip()
+    return f"{told}; {cost if model.price else 'no price declared'}"
 
 
 @dataclass
