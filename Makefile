@@ -112,7 +112,8 @@ $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--extra dev --no-annotate --no-header --quiet -o requirements.lock
+		--extra compendium --extra dev --group weights \
+		--no-annotate --no-header --quiet -o requirements.lock
 
 # Everything that can be made again. Answers that were paid for stay: see .responses/.
 clean:

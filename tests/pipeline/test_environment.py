@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import tomllib
-from itertools import product
+from itertools import chain, product
 
 import pytest
 import yaml
@@ -13,7 +13,8 @@ from packaging.utils import canonicalize_name
 
 from tomlab.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 CONDA = (ROOT / "environment.yml").read_text(encoding="utf-8")
 # Installed by hand after the others, as the comment of environment.yml says.
@@ -47,8 +48,9 @@ def locked(machine: dict[str, str]) -> dict[str, list[str]]:
 
 def direct() -> set[str]:
     """The packages that pyproject.toml asks for, to run and to develop."""
-    asked = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
-    return {canonicalize_name(Requirement(entry).name) for entry in asked}
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    asked = chain(*groups, PYPROJECT["dependency-groups"]["weights"])
+    return {canonicalize_name(Requirement(entry).name) for entry in asked} - {PROJECT["name"]}
 
 
 def conda_pins() -> dict[str, str]:
@@ -95,6 +97,12 @@ def test_conda_users_get_the_locked_versions():
     for machine in alike:
         versions = locked(machine)
         assert conda_pins() == {name: versions[name][0] for name in direct()}
+
+
+def test_what_pip_can_install_never_asks_for_the_engines():
+    """Nobody who runs `pip install` with any extra may have to build llama-cpp-python."""
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    assert WITHOUT_ENGINES not in {Requirement(entry).name for entry in chain(*groups)}
 
 
 def test_conda_users_are_told_how_to_leave_the_engines_out():

@@ -132,7 +132,7 @@ def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
 
 
 def score(
-    items: pd.DataFrame, responses: pd.DataFrame, *, embedder: ModelSpec = MINILM
+    items: pd.DataFrame, responses: pd.DataFrame, *, embedder: ModelSpec | None = MINILM
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
@@ -145,9 +145,12 @@ def score(
 
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
-    BeliefQ[Dist.]; the release's, all-roberta-large-v1, reads 128 tokens. Errors: of `pairs`.
+    BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
+    Errors: of `pairs`.
     """
     scored = pairs(items, responses, METHODS)
+    if embedder is None:
+        scored = [one for one in scored if one[0]["question_type"] != "belief_dist"]
     read = [(item, response, _said(response)) for item, response in scored]
     beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
     nearer, cut = _nearer(beliefs, embedder)
@@ -206,8 +209,8 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
     if not asked:
         return found, set()
     texts = list(chain(*asked.values()))
-    long = beginnings(texts, embedder)
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
+    long = beginnings(texts, embedder)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
     return found | set(compress(asked, right > wrong)), cut
