@@ -48,6 +48,12 @@ class LabelledTable:
     truth: str
     made_by: tuple[Sequence[str], Sequence[str]] = ((), ())
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The story and what is predicted of it, by which a table is known again."""
+        said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in self.predicted)
+        return self.group, *sorted(said)
+
 
 def calibration_set(
     records: Sequence[Mapping], tables: int, seed: int, vectors: Vectors = None
