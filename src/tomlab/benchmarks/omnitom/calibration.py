@@ -205,13 +205,9 @@ class _Story:
         return replace(row, belief=text)
 
     def _nearest(self, text: str, actor: str, but: int | None = None) -> float:
-        found = [
-            similarity.shared(text, wording)
-            for number, row in enumerate(self.rows)
-            if row.actor == actor and number != but
-            for wording in self.wordings[number]
-        ]
-        return max(found, default=0.0)
+        others = [i for i, row in enumerate(self.rows) if row.actor == actor and i != but]
+        said = [wording for i in others for wording in self.wordings[i]]
+        return max((similarity.shared(text, wording) for wording in said), default=0.0)
 
 
 _IN_FILE = ("prediction", "gold")  # the sides, as the form calls them

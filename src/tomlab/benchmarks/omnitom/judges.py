@@ -2,8 +2,6 @@
 people's labels of a run's own tables correct F1.
 """
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -47,12 +45,11 @@ def requests(
     return made
 
 
-def _csv(table: Sequence[Row]) -> str:
+def _csv(beliefs: Sequence[Row]) -> str:
     # One line a row: a judge that copies them gives them back on one line.
-    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
-    return lines.getvalue().rstrip("\n")
+    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in beliefs]
+    table = pd.DataFrame(cells, columns=["Actor", "Belief"])
+    return table.to_csv(index=False, lineterminator="\n").rstrip("\n")
 
 
 def read(
