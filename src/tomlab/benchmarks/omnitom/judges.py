@@ -79,26 +79,20 @@ def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, Label
     return found
 
 
-def f1_by_people(
-    tables: Mapping[tuple, LabelledTable], human: Sequence[LabelledTable]
-) -> dict[tuple, float]:
-    """F1 of a run's tables by people's MatchCounts, averaged over those who labelled one."""
-    said = defaultdict(list)
-    for one in human:
-        f1 = precision_recall_f1(one.known)[2]
-        if not np.isnan(f1):
-            said[one.content].append(f1)
-    found = {key: said.get(table.content) for key, table in tables.items()}
-    return {key: float(np.mean(f1)) for key, f1 in found.items() if f1}
-
-
-def corrected(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
+def corrected(
+    scores: pd.DataFrame, tables: Mapping[tuple, LabelledTable], human: Sequence[LabelledTable]
+) -> pd.DataFrame:
     """F1 of each model and method, the mean over stories, corrected by people's labels where enough
     stories have some (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (stories
-    labelled), `n_groups`. scores: of extraction, by one judge; by_people: of `f1_by_people`.
+    labelled), `n_groups`. scores: of extraction, by one judge; tables: of `tables_of`; human: those
+    with people's MatchCounts, of which F1 is averaged over the people who labelled one table.
     """
+    by_people = defaultdict(list)
+    for one in human:
+        by_people[one.content].append(precision_recall_f1(one.known)[2])
+    f1 = {key: pd.Series(by_people[one.content], dtype=float).mean() for key, one in tables.items()}
     usable = scores["n_predicted"] > 0
-    said = [by_people.get(key_of(row), np.nan) for row in scores.to_dict("records")]
+    said = [f1.get(key_of(row), np.nan) for row in scores.to_dict("records")]
     said = pd.Series(said, scores.index, dtype=float).where(usable, 0.0)
     keys = ["model", "method"]
     by_story = scores.assign(said=said, usable=usable).groupby([*keys, "group_id"], sort=False)
