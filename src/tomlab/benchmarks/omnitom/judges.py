@@ -56,12 +56,12 @@ def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    found, reasons = [], []
-    for response, table in zip(responses, tables, strict=True):
-        text = response.reply and response.reply.text
-        said = "failed" if text is None else parse_judgement(text, table.predicted, table.gold)
-        found.append(None if isinstance(said, str) else said)
-        reasons.append(said if isinstance(said, str) else "read")
+    said = [
+        parse_judgement(one.reply.text, table.predicted, table.gold) if one.reply else "failed"
+        for one, table in zip(responses, tables, strict=True)
+    ]
+    reasons = [one if isinstance(one, str) else "read" for one in said]
+    found = [None if isinstance(one, str) else one for one in said]
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 

@@ -6,7 +6,7 @@ model's reading, and their source says so.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -25,14 +25,6 @@ ATTEMPT_COLUMNS = ["step", "story_id", *OUTCOME]  # one row an answer, see `atte
 OUT_COLUMNS = ["story_id", "belief", "actor", "text", "reason"]
 
 
-def drafts(stories: Iterable[Mapping]) -> list[dict]:
-    """Records to make candidate gold for, without beliefs yet, numbered from `FIRST_ID`. stories:
-    records, whose gold is left behind, or rows of `records.read_tombench`.
-    """
-    kept = [{name: story[name] for name in ("story_category", "story")} for story in stories]
-    return [{"story_id": n, **story, "beliefs": []} for n, story in enumerate(kept, FIRST_ID)]
-
-
 def requests(
     method: str,
     records: Sequence[Mapping],
@@ -44,7 +36,7 @@ def requests(
 ) -> list[Request]:
     """One request a record, at TELeR level L4 (App. C.2, C.3).
 
-    method: `EXTRACT`, for the beliefs of `drafts`, or `LABEL`, for the labels of the beliefs of
+    method: `EXTRACT`, for the beliefs of stories, or `LABEL`, for the labels of the beliefs of
     `extracted`. examples: records, of which the prompt shows another story of the category;
     options: of `Request`.
     Errors: `InputError` for stories without such an example.
