@@ -92,7 +92,7 @@ def test_a_request_changed_by_hand_is_found(tmp_path):
     changed = answer(2) | {"request": canonical({"model": "toy", "messages": []})}
     answers.write([answer(1), changed], path)
     with pytest.raises(
-        InputError, match=r"toy.parquet: .*\n  answer \d: found key [0-9a-f]{64}, expected"
+        InputError, match=r"toy.parquet: .*\n  field \d: found key [0-9a-f]{64}, expected"
     ):
         list(answers.read(path))
 
@@ -122,7 +122,7 @@ def test_a_value_that_no_answer_has_is_told_with_file_and_row(column, value, tmp
     table = table.set_column(table.column_names.index(column), column, pa.array(values))
     pq.write_table(table, path)
     for read in (take, lambda paths, _: pipeline.describe(paths[0].parents[1], {})):
-        with pytest.raises(InputError, match=rf"(?s)toy.parquet: .*answer 3: .*{column}"):
+        with pytest.raises(InputError, match=rf"(?s)(?=.*{column}).*toy.parquet: .*field 3"):
             read([path], store)
     with Store(store) as kept:
         assert kept.all("SELECT * FROM responses") == []
@@ -135,7 +135,7 @@ def test_a_wrong_answer_is_found_where_it_would_be_used(changed, tmp_path):
     wrong = answer(2) | changed
     pq.write_table(pa.Table.from_pylist([answer(0), wrong]), path)
     assert len(answers.look_up([tmp_path / "kept"], [answer(0)["key"]])) == 1
-    with pytest.raises(InputError, match=r"toy.parquet: (?s:.*)answer 2"):
+    with pytest.raises(InputError, match=r"toy.parquet: (?s:.*)field 2"):
         answers.look_up([tmp_path / "kept"], [wrong["key"]])
 
 
@@ -147,7 +147,7 @@ def test_overwritten_pages_are_told(seed, tmp_path):
     place = lots.randrange(4, len(content) // 2)
     content[place : place + 60] = lots.randbytes(60)
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"toy.parquet: (cannot be read|.*\n  answer)"):
+    with pytest.raises(InputError, match=r"toy.parquet: (cannot be read|.*\n  field)"):
         take([path], tmp_path / "store.sqlite")
 
 

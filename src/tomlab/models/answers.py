@@ -4,20 +4,19 @@ In `<folder>/<benchmark>/<model>.parquet` a row is an answer as the store has it
 what it was asked for, in the order of requests: like ones lie together and pack well.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Annotated, Literal, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, Field, Json, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, Field, Json, TypeAdapter, model_validator
 from pydantic_core import from_json
 
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Reply
 from tomlab.models.store import key_of, reply_of
-from tomlab.params import Count, Name, complaint, fits
+from tomlab.params import Count, Name, checked, fits
 
 _TYPES = dict.fromkeys(
     ("key", "uses", "model", "request", "text", "finish_reason", "origin"), pa.string()
@@ -29,34 +28,30 @@ AT_ONCE = 5000  # rows in memory
 _USES = "a line for each stage and what it asked for, with a space between the two"
 
 
-class _Asked(BaseModel, strict=True, allow_inf_nan=False):
-    """What was asked for and what came back, as it may stand in a file."""
+class _Answer(BaseModel, strict=True, allow_inf_nan=False):
+    """What may stand in a row of a file."""
 
     key: str
-    request: str
+    uses: Annotated[str, fits(lambda text: all(" " in use for use in text.splitlines()), _USES)]
+    model: Name
+    request: Annotated[str, fits(lambda text: isinstance(from_json(text), dict), "a JSON object")]
     text: str
     finish_reason: Literal["stop", "length", "refusal", "other"]
+    origin: Json[dict[str, str]]
     prompt_tokens: Count
     completion_tokens: Count
+    cost: Annotated[float, Field(ge=0)] | None
+    seconds: Annotated[float, Field(ge=0)]
+    created: Annotated[float, Field(ge=0, le=4e9)]  # seconds since 1970, until 2096
 
     @model_validator(mode="after")
     def _has_its_key(self) -> Self:
         if self.key != (key := key_of(self.request)):
-            found = f"found key {self.key[:64]}, expected {key}, that of its request"
-            raise ValueError(f"{found}; the file was changed by hand")
+            raise ValueError(f"found key {self.key[:64]}, expected {key}, that of its request")
         return self
 
 
-class _Answer(_Asked):
-    """A whole row of a file."""
-
-    request: Annotated[str, fits(lambda text: isinstance(from_json(text), dict), "a JSON object")]
-    uses: Annotated[str, fits(lambda text: all(" " in use for use in text.splitlines()), _USES)]
-    model: Name
-    origin: Json[dict[str, str]]
-    cost: Annotated[float, Field(ge=0)] | None
-    seconds: Annotated[float, Field(ge=0)]
-    created: Annotated[float, Field(ge=0, le=4e9)]  # seconds since 1970, until 2096
+_KEYS, _ROWS = TypeAdapter(dict[int, str]), TypeAdapter(dict[int, _Answer])
 
 
 def files(folders: Iterable[Path]) -> list[Path]:
@@ -71,7 +66,7 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
     found: dict[str, tuple[Reply, Path]] = {}
     problems = []
     for path in files(folders) if keys else []:
-        for rows in read(path, {*keys}, _Asked):
+        for rows in read(path, {*keys}):
             for row in rows:
                 reply, before = found.setdefault(row["key"], (reply_of(row), path))
                 if reply != reply_of(row):
@@ -80,42 +75,29 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
     return {key: reply for key, (reply, _) in found.items()}
 
 
-def read(
-    path: Path, keys: set[str] | None = None, form: type[_Asked] = _Answer
-) -> Iterator[list[dict]]:
-    """The answers of a file, some thousand at a time. keys: of those that are wanted, if not all;
-    form: what of them is read.
+def read(path: Path, keys: set[str] | None = None) -> Iterator[list[dict]]:
+    """The answers of a file, some thousand at a time. keys: of those that are wanted, if not all.
     Errors: `InputError` where the file can't be read, and for values that no answer has, such as a
     key that is not its request's.
     """
-    before = 0
+    before, where = 0, f"{path}: answers by number"
     try:
         file = pq.ParquetFile(path)
         if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
             raise InputError(f"{path}: columns {', '.join(missing)} are missing")
         named = file.read(["key"])["key"].to_pylist()
-        faults = [n for n, key in enumerate(named, 1) if not isinstance(key, str)]
-        refuse([f"answer {n}: key: expected text" for n in faults], str(path))
+        checked(_KEYS.validate_python, dict(enumerate(named, 1)), f"{path}: keys by number")
         if keys is not None and keys.isdisjoint(named):
             return
-        for batch in file.iter_batches(AT_ONCE, columns=[*form.model_fields]):
+        for batch in file.iter_batches(AT_ONCE, columns=SCHEMA.names):
             of = [n for n in range(len(batch)) if keys is None or named[before + n] in keys]
             rows = batch.take(pa.array(of, pa.int64())).to_pylist()
-            refuse(_faults(rows, form, [before + n + 1 for n in of]), str(path))
+            numbers = [before + n + 1 for n in of]
+            checked(_ROWS.validate_python, dict(zip(numbers, rows, strict=True)), where)
             yield rows
             before += len(batch)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a whole Parquet file ({error})") from None
-
-
-def _faults(rows: list[dict], form: type[_Asked], numbers: Sequence[int]) -> list[str]:
-    """What is wrong with answers. numbers: theirs in the file."""
-    try:
-        TypeAdapter(list[form]).validate_python(rows)
-    except ValidationError as errors:
-        told = [(case["loc"][0], case | {"loc": case["loc"][1:]}) for case in errors.errors()]
-        return [f"answer {numbers[row]}: {complaint(case, shortened)}" for row, case in told]
-    return []
 
 
 def write(rows: Iterable[Mapping], path: Path) -> None:
