@@ -264,7 +264,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
                 before, there = came.setdefault(key, (said, where))
                 if isinstance(said, Reply) and said != before:
                     doubled.append(f"{where}: another answer to {key} than in {there}")
-            elif said and (key in missing if key else not of_others):
+            elif said and (key in missing and key not in came if key else not of_others):
                 failed.append(f"{where}: {run.describe(said)}")
     refuse(doubled, f"{folder}: two answers to one request; take out one of them")
     for key, (said, _) in came.items():
