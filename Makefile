@@ -3,6 +3,7 @@
 #   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
 #   make test      set up, run all tests
 #   make book      build results/book anew from what the stages wrote
+#   make keep      pin what is in data/ and push it, see docs/sharing.md
 #   make exports   write the run in the formats of others, see docs/exports.md
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
@@ -26,7 +27,7 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures chains plan book test exports test-exports params verify lint lab data lock clean
+.PHONY: figures chains plan book test exports test-exports params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
@@ -78,10 +79,16 @@ lint: $(READY)
 	ruff format --check .
 
 lab: data
-	jupyter lab notebooks
+	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 data: $(READY)
 	@python -m tomlab.pipeline.fetch
+
+# Pin what is in data/ now, and push it to DVC's default remote: .dvcstore, which git holds, or another.
+keep: $(READY)
+	@dvc add data > /dev/null
+	@dvc push data.dvc
+	@echo 'To share it: git add data.dvc .dvc .dvcstore docs/answers && git commit'
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -105,7 +112,8 @@ $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--extra dev --no-annotate --no-header --quiet -o requirements.lock
+		--extra compendium --extra dev --group weights \
+		--no-annotate --no-header --quiet -o requirements.lock
 
 # Everything that can be made again. Answers that were paid for stay: see .responses/.
 clean:

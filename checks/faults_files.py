@@ -164,6 +164,9 @@ def _csv(sample: Sample, content: bytes) -> Iterator[tuple]:
         yield f"{column} misspelt", text.replace(column, f"{column}x", 1).encode(), column
         yield f"{column} in capitals", text.replace(column, column.upper(), 1).encode(), column
         yield f"{column} gigantic", table(rows[0] | {column: "x" * BIG}, *rows[1:])
+        for spoilt in ("#NAME?", "#REF!", "#VALUE!"):
+            cells = [*rows[:-1], rows[-1] | {column: spoilt}]
+            yield f"{column} = {spoilt}", table(*cells), f"row {_last(text)}", column
         for wrong in sample.wrong.get(column, ()):
             spoilt = [*rows[:-1], rows[-1] | {column: wrong}]
             yield f"{column} = {wrong!r}", table(*spoilt), f"row {_last(text)}", column
@@ -274,13 +277,16 @@ def _json(sample: Sample, content: bytes) -> Iterator[tuple]:
         # called a belief.
         told = next(str(key) for key in reversed(path) if isinstance(key, str)).split("\n")[-1]
         told = told.removesuffix("s" if told == "beliefs" else "")
-        for odd in [odd for odd in _ODD if not _fitting(there, odd)]:
+        for odd in [odd for odd in _ODD if not _fitting(there, odd) and told not in sample.unread]:
             if not (told in sample.spare and str(odd) == "nan"):
-                yield f"{name} = {odd!r}", written(*values[:-1], _replaced(last, path, odd)), told
+                # Of our own records a number that is not finite is no JSON, which has its line.
+                finite = whole or "ABILITY" in text or str(odd) not in ("nan", "inf")
+                named = told if finite else "line"
+                yield f"{name} = {odd!r}", written(*values[:-1], _replaced(last, path, odd)), named
         if not isinstance(there, str):
             big = written(*values[:-1], _replaced(last, path, "x" * BIG))
             yield f"{name} gigantic", big, told
-        if isinstance(path[-1], str) and told not in _OPTIONAL:
+        if isinstance(path[-1], str) and told not in (*_OPTIONAL, *sample.unread):
             yield f"{name} missing", written(*values[:-1], _without(last, path)), told
             misspelt = _without(last, path, misspelt=True)
             yield f"{name} misspelt", written(*values[:-1], misspelt), told

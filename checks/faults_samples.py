@@ -20,17 +20,21 @@ from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
 from tomlab.benchmarks.simpletom.items import stories, writing
 from tomlab.paths import DATA
-from tomlab.records import published
+from tomlab.records.files import read_form
 
 Read = Callable[[Path], Any]
 
 
 class Case(NamedTuple):
-    """One broken input; named: what the refusal has to hold beside a word."""
+    """One input; named: what the refusal has to hold beside a word. taken: it is right, and must
+    not be refused; harmless: it may be taken or refused.
+    """
 
     name: str
     try_it: Callable[[], Any]
     named: tuple[str, ...] = (" ",)
+    taken: bool = False
+    harmless: bool = False
 
 
 class Sample(NamedTuple):
@@ -39,7 +43,8 @@ class Sample(NamedTuple):
     path: of the file that is broken, within the folder that holds the sample; given: what the
     reader is handed, the file itself or a folder; files: all that is in the folder.
     wrong: for a column of a CSV, what must not stand in it; needs_rows: its header alone is refused; once: as is a row that stands twice.
-    spare: columns that may be missing, and fields of JSON that may be NaN.
+    spare: columns that may be missing, and fields of JSON that may be NaN; unread: fields of JSON
+    in which anything may stand.
     """
 
     path: str
@@ -50,6 +55,7 @@ class Sample(NamedTuple):
     needs_rows: bool = True
     once: bool = True
     spare: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def table(*rows: dict[str, str]) -> bytes:
@@ -180,7 +186,7 @@ def samples() -> dict[str, Sample]:
         ),
         "flags.csv": one(
             "flags.csv",
-            lambda path: fantom_filtering.read_flags(path, {"1-0-0", "1-0-1"}),
+            lambda path: read_form(path, fantom_filtering.flags_form({"1-0-0", "1-0-1"})),
             table(flag, flag | {"set_id": "1-0-1"}),
             wrong={
                 "set_id": ["", "9-9-9", "NaN"],
@@ -227,7 +233,7 @@ def samples() -> dict[str, Sample]:
         ),
         "annotations.csv (SimpleToM)": one(
             "annotations.csv",
-            lambda path: simpletom_filtering.read_annotations(path, {"s1", "s2"}),
+            lambda path: read_form(path, simpletom_filtering.annotations_form({"s1", "s2"})),
             table(answer, answer | {"story_id": "s2"}),
             wrong={
                 "story_id": ["", "s9"],
@@ -238,22 +244,11 @@ def samples() -> dict[str, Sample]:
             },
             needs_rows=False,
         ),
-        "published table": Sample(
-            "bigtom/table9_percept_to_belief.csv",
-            lambda folder: published.Paper("bigtom", "BigToM", "", {}).read(
-                "table9_percept_to_belief", folder
-            ),
-            {
-                "bigtom/table9_percept_to_belief.csv": _head(
-                    "published/bigtom/table9_percept_to_belief.csv", 3
-                )
-            },
-            "",
-        ),
         "fantom_v1.json": one(
             "fantom_v1.json",
             sets.read_sets,
             json.dumps(question_sets, ensure_ascii=False).encode(),
+            unread=("question_type",),
         ),
         "stories.jsonl": one(
             "stories.jsonl", omnitom.read_released, "".join(f"{one}\n" for one in lines).encode()
@@ -267,6 +262,7 @@ def samples() -> dict[str, Sample]:
             _tombench(),
             "",
             spare=("OPTION-C", "OPTION-D"),
+            unread=("ABILITY",),
         ),
         "topics.yaml": one(
             "topics.yaml", cast.read_topics, (DATA / "fantom/topics.yaml").read_bytes()

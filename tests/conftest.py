@@ -12,6 +12,7 @@ from tomlab.models.embedded import SMOLLM2, start_server
 LONG = (
     *("tests/pipeline/test_notebooks.py", "tests/pipeline/test_server_run.py"),
     *("tests/pipeline/test_tombench.py", "tests/test_adding.py", "tests/pipeline/"),
+    "tests/test_wheel.py",
     *("tests/models/", "tests/asking/test_cluster.py", "tests/forms/", "tests/checks/"),
 )
 

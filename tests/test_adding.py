@@ -25,21 +25,35 @@ FILES = dict(BLOCK.findall((ROOT / "docs" / "adding.md").read_text(encoding="utf
 PARAMS = yaml.safe_load(FILES.pop("params.yaml"))
 CHAIN = ["generation", "filtering", "evaluation", "judge_calibration", "figures"]
 CHAIN = [f"{s}@doors-omniscient" if s == "evaluation" else f"{s}@doors" for s in CHAIN]
+CHAPTERS = [Path(name) for name in FILES if name.endswith(".ipynb")]
 CENTRAL = ("src", "notebooks", "tests")
-RUBBISH = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info")
+# Somebody who has followed the document has doors in the repository, too.
+OURS = ("doors", "doors.ipynb")
+RUBBISH = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-info", *OURS)
 
 # Tests of the house that look at all benchmarks at once, and what a benchmark's own ones are about.
 FOR_ALL = ["is_of_a_module_that_is_there", "imports_upwards", "knows_another", "imports_itself"]
 FOR_ALL += ["too_long", "verdicts_are_no_dependency", "run_by_a_stage", "read_by_one_stage"]
 FOR_EACH = ["has_the_files", "every_function_is_there", "prompts_that_are_there", "face_exports"]
-FOR_EACH += ["source_notebook", "takes_its_parameters", "runs_again_when_code", "names_no_folder"]
+FOR_EACH += [
+    "source_notebook",
+    "one_title",
+    "every_link",
+    "takes_its_parameters",
+    "runs_again_when_code",
+    "names_no_folder",
+]
 
 
 def notebook(code: str) -> str:
-    """The notebook of which the document shows the code cells."""
-    _, *cells = re.split(r"^# %%\n", code, flags=re.MULTILINE)
-    made = v4.new_notebook(cells=[v4.new_code_cell(cell.strip()) for cell in cells])
-    made.cells[0].metadata["tags"] = ["parameters"]
+    """The notebook of which the document shows the cells."""
+    _, *parts = re.split(r"^# %%( \[markdown\])?\n", code, flags=re.MULTILINE)
+    made = v4.new_notebook()
+    for is_text, part in zip(parts[::2], parts[1::2], strict=True):
+        text = re.sub(r"^# ", "", part, flags=re.MULTILINE) if is_text else part
+        made.cells.append((v4.new_markdown_cell if is_text else v4.new_code_cell)(text.strip()))
+    parameters = next(cell for cell in made.cells if cell.cell_type == "code")
+    parameters.metadata["tags"] = ["parameters"]
     return nbformat.writes(made)
 
 
@@ -47,15 +61,16 @@ def notebook(code: str) -> str:
 def lab(tmp_path_factory) -> Laboratory:
     """The repository with the example in it, its five stages run for the omniscient baseline."""
     root = tmp_path_factory.mktemp("adding")
-    for name in CENTRAL:
+    for name in (*CENTRAL, "book", "docs"):
         shutil.copytree(ROOT / name, root / name, ignore=RUBBISH)
+    shutil.copyfile(ROOT / "README.md", root / "README.md")
     (root / "data" / "published").mkdir(parents=True)
     for name in (*(f"data/{p.name}" for p in (ROOT / "data").iterdir()), "pyproject.toml"):
-        if name != "data/published":
+        if name not in ("data/published", "data/doors"):
             (root / name).symlink_to(ROOT / name)
     for folder in ("data/published", "forms"):
         (root / folder).mkdir(exist_ok=True)
-        for path in (ROOT / folder).iterdir():
+        for path in (path for path in (ROOT / folder).iterdir() if path.name not in OURS):
             (root / folder / path.name).symlink_to(path)
     for name, text in FILES.items():
         path = root / name
@@ -72,6 +87,19 @@ def lab(tmp_path_factory) -> Laboratory:
     return made
 
 
+@pytest.fixture(scope="module")
+def book(lab) -> Path:
+    """The book of a run of doors alone."""
+    path = lab.root / "params.yaml"
+    before = path.read_text(encoding="utf-8")
+    alone = yaml.safe_load(before)
+    alone["run"]["benchmarks"] = PARAMS["run"]["benchmarks"]
+    path.write_text(yaml.safe_dump(alone), encoding="utf-8")
+    lab.run("documents")
+    path.write_text(before, encoding="utf-8")
+    return lab.root / "results/book"
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of a folder that are the repository's own, by their path."""
     paths = [
@@ -83,12 +111,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_nothing_central_is_edited(lab):
     for name in CENTRAL:
-        there = contents(lab.root / name)
+        there, before = contents(lab.root / name), contents(ROOT / name)
         added = {path.removeprefix(f"{name}/") for path in FILES if path.startswith(f"{name}/")}
-        assert {path: held for path, held in there.items() if path not in added} == contents(
-            ROOT / name
-        )
-        assert added <= set(there)
+        assert there == before | {path: there[path] for path in added}
     assert (lab.root / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
     own = re.compile(
         r"(src/tomlab/(benchmarks|papers)|data|data/published|forms)/doors/.+|notebooks/\w+/doors\.ipynb"
@@ -144,8 +169,26 @@ def test_run_stands_beside_the_published_numbers(lab):
     assert json.loads(headline.read_text(encoding="utf-8"))["value"] == 0
 
 
+def test_book_has_its_chapters_its_answers_and_a_front_page_that_leads_to_them(book):
+    front = (book / "index.html").read_text(encoding="utf-8")
+    assert "nothing is concluded" in front  # as only a baseline was asked
+    pages = ["doors", "browse/doors", *(f"{path.parent.name}/doors" for path in CHAPTERS)]
+    pages[pages.index("3_evaluation/doors")] += "-omniscient"
+    assert [page for page in pages if not (book / f"{page}.html").is_file()] == []
+    assert [page for page in pages if f'href="{page}.html"' not in front] == []
+
+
+def test_browser_takes_its_facets_from_the_benchmarks_own_folder(book):
+    told = (book / "browse/doors.js").read_text(encoding="ascii")
+    found = json.loads(told.removeprefix("browse(").removesuffix(");\n"))
+    facets = {facet["name"]: facet["labels"] for facet in found["facets"]}
+    assert facets["condition"] == ["true belief", "false belief"]
+    assert len(found["items"]["item_id"]["values"]) == 6
+
+
 def test_what_holds_a_benchmark_to_the_house_holds_for_the_example(lab):
-    house = ("test_house.py", "asking/test_protocol.py", "pipeline/test_dvc_stages.py")
+    house = ["test_house.py", "asking/test_protocol.py"]
+    house += ["pipeline/test_dvc_stages.py", "pipeline/test_notebooks.py"]
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-vv", "-p", "no:cacheprovider"),

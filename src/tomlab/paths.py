@@ -12,8 +12,10 @@ from tomlab.errors import InputError
 # DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
 _COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
 _here = _COPY.match(str(Path.cwd()))
-ROOT = os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or Path(__file__).resolve().parents[2]
-ROOT = Path(ROOT).resolve()
+_checkout = Path(__file__).resolve().parents[2]
+# Installed without a checkout, the package looks where it was started.
+_home = _checkout if (_checkout / "pyproject.toml").exists() else Path.cwd()
+ROOT = Path(os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or _home).resolve()
 _copy = _COPY.match(str(ROOT))
 WORKSPACE = Path(_copy["workspace"]) if _copy else ROOT
 PARAMS = ROOT / "params.yaml"

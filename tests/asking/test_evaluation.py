@@ -118,6 +118,8 @@ def test_unknown_method_in_groups_is_named_with_those_there_are(items):
         InputError, match=r"models\.mine\.groups\.bigtom: no method '2-shot'; .*0-s"
     ):
         plan(bigtom, items, spec, ["0-shot"])
+    with pytest.raises(InputError, match=r"bigtom\.evaluation\.methods: no method '2-shot'"):
+        plan(bigtom, items, baseline(), ["2-shot"])
 
 
 # Asking

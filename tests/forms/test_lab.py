@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from lab import browser, jupyter_lab
+from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items import filtering, templates
-from tomlab.benchmarks.bigtom.items.writing import raw_table
 from tomlab.paths import DATA, ROOT
 
 SOURCE = DATA / "bigtom" / "templates.csv"
@@ -24,7 +24,7 @@ def lab(tmp_path_factory):
     shutil.copytree(ROOT / "forms", root / "forms")
     (root / "data").symlink_to(DATA)
     (root / "results/raw/bigtom").mkdir(parents=True)
-    raw = raw_table(templates.read_templates(SOURCE).head(3))
+    raw = stacked("template", templates.read_templates(SOURCE).head(3))
     raw.to_parquet(root / "results/raw/bigtom/templates.parquet", index=False)
     (root / "notebooks").mkdir()
     shutil.copy(ROOT / "notebooks/forms.ipynb", root / "notebooks/forms.ipynb")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
-from tomlab.benchmarks.fantom.items.filtering import flags_form, read_flags
+from tomlab.benchmarks.fantom.items.filtering import flags_form
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
 from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
 from tomlab.benchmarks.simpletom.items import filtering as simpletom
@@ -14,6 +14,7 @@ from tomlab.errors import InputError
 from tomlab.forms import asked_of, tasks
 from tomlab.forms.sheet import Sheet
 from tomlab.judging import people
+from tomlab.records.files import read_form
 
 RATINGS = "template_id,rater,rater_kind,follows_structure,tests_behavior"
 FLAGS = "set_id,annotator,kind,verdict,annotator_type"
@@ -166,7 +167,7 @@ def test_rows_of_models_and_of_former_templates_stay(file):
 def test_flags_and_labels_are_read_by_filtering(file):
     flags = Sheet(file(FLAGS), flags_form(), pd.DataFrame({"set_id": ["0-0-0"]}), "Ana", FLAG)
     flags.answer("no"), flags.answer("yes")
-    table = read_flags(flags.path, {"0-0-0"})
+    table = read_form(flags.path, flags_form({"0-0-0"}))
     assert dict(zip(table["kind"], table["verdict"], strict=True)) == {
         "coherence": "no",
         "safety": "yes",
@@ -213,11 +214,22 @@ HOSTILE = 'O"Neil, <b>Ana</b> $x$; =1+1'
 
 
 def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
-    texts = ["a,b", 'say "no"', "=1+1", "<script>alert(1)</script>", "é\u2028x", "t'); --"]
+    texts = [
+        "a,b",
+        'say "no"',
+        "=1+1",
+        "'=1",
+        "-2",
+        "#REF!",
+        "<script>alert(1)</script>",
+        "é\u2028x",
+        "t'); --",
+    ]
     path = file(RATINGS)
     sheet = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE, RATE)
     while sheet.at is not None:
         sheet.answer(sheet.choices()[-1])
+    assert not [line for line in lines(sheet) if line.startswith(("=", "-", "#"))]
     table = read_ratings(path, set(texts))
     assert table["template_id"].tolist() == texts
     assert set(table["rater"]) == {HOSTILE}

@@ -76,7 +76,8 @@ class FaultyServer:
     one it lets in; others are turned away with a message that repeats theirs, as some servers do.
     asked: the questions so far; most_at_once: the most that were open at the same time.
     headers: of everything that came in, questions or not; names in lower case.
-    listing: what is done in place of the list of models.
+    listing: what is done in place of the list of models. moved: the URL of another server, to which
+    everything is redirected.
     """
 
     def __init__(self, default: Act = GOOD):
@@ -85,6 +86,7 @@ class FaultyServer:
         self.models, self.aliases = ["toy"], []
         self.key: str | None = None
         self.listing: Act | None = None
+        self.moved = ""
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
@@ -125,6 +127,8 @@ class FaultyServer:
     async def _answer(self, method: str, path: str, headers: Mapping, body: bytes) -> bytes | None:
         """The bytes to send back; None closes the connection."""
         self.headers.append(headers)
+        if self.moved:
+            return _http(307, "", {"Location": f"{self.moved}{path}"})
         if self.key and self.key not in (given := headers.get("authorization", "")):
             return _http(401, _error(f"Wrong key: {given}"))
         if method == "GET" and self.listing:

@@ -284,7 +284,7 @@ def test_own_prompt_file_replaces_the_graders(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("{question} A {option_a} B {option_b}: {answer}?", encoding="utf-8")
     table = rewordings.constructed(ITEMS, 3, seed=0)
-    [first, *_] = grading.grade_requests(table, {"judges/grade": str(path)})
+    [first, *_] = grading.grade_requests(table, replaced={"judges/grade": str(path)})
     assert first.messages[0]["content"].endswith(f": {table['text'].iloc[0]}?")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tomlab.errors import InputError
 from tomlab.judging import people
+from tomlab.records import files
 from tomlab.scoring.stats import cluster_interval
 
 ITEMS = pd.DataFrame(
@@ -37,7 +38,7 @@ SOME = {"t0_0": 0.0, "t0_1": 1.0, "t1_0": 0.0, "t2_0": 1.0}
 def filled(tmp_path, table: pd.DataFrame, groups=("t0", "t1", "t2"), **columns) -> str:
     form = people.to_label(table, ITEMS, groups).assign(**columns)
     path = tmp_path / "labels.csv"
-    form.to_csv(path, index=False)
+    files.write_form(form, path)
     return path
 
 
@@ -80,9 +81,17 @@ def test_labels_of_another_answer_are_left_out(tmp_path):
     assert said["unit"].tolist() == ["t0-1/m", "t1-0/m", "t2-0/m"]
 
 
+def test_answers_that_begin_as_formulas_do_are_those_of_the_run_when_they_come_back(tmp_path):
+    table = answers(**SOME).assign(text="=HYPERLINK(1) or\n- sugar")
+    path = filled(tmp_path, table, annotator="p1", meaning="b")
+    assert "'=HYPERLINK" in path.read_text()
+    assert len(people.of_run(people.read(path, ITEMS), table, ITEMS)) == 4
+
+
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
+        ({"answer": "#NAME?"}, "row 2, field answer: found '#NAME\\?'"),
         ({"meaning": "c"}, "row 2, field meaning: found 'c', expected a, b, none or"),
         ({"meaning": "a"}, "row 2, field annotator: found nothing, expected who says so"),
         ({"item_id": "t9-0"}, "row 2, field item_id: found 't9-0', expected the id of a question"),
@@ -91,8 +100,10 @@ def test_labels_of_another_answer_are_left_out(tmp_path):
     ],
 )
 def test_a_wrong_row_is_named_with_its_field(columns, told, tmp_path):
+    path = filled(tmp_path, answers(**SOME), **columns)
+    path.write_text(path.read_text().replace("'#NAME", "#NAME"))
     with pytest.raises(InputError, match=r"labels\.csv: .*(?s:.)*" + told):
-        people.read(filled(tmp_path, answers(**SOME), **columns), ITEMS)
+        people.read(path, ITEMS)
 
 
 def test_an_answer_that_one_annotator_labelled_twice_is_named(tmp_path):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tomlab.benchmarks import bigtom
+from tomlab.errors import InputError
 from tomlab.paths import ROOT
 from tomlab.pipeline import browser
 from tomlab.pipeline.browser import data
@@ -106,6 +107,22 @@ def test_values_have_names_and_methods_stand_in_the_order_of_the_names():
     }
     assert named["condition"] == {"false_belief": "false belief", "true_belief": "true belief"}
     assert list(named["method"].items()) == [*METHODS.items()]
+
+
+def test_benchmark_without_words_of_its_own_has_those_that_hold_for_all():
+    one = item(1) | {"question_type": "belief"}
+    table, responses = pd.DataFrame([one]), pd.DataFrame([answered(one, "a)")])
+    benchmark = SimpleNamespace(NAME="doors", rule=lambda item, answer: "the key")
+    of = data(benchmark, WORDING, table, responses, bigtom.score(table, responses))
+    assert [facet["name"] for facet in of["facets"][4:]] == ["question_type", "source"]
+    assert (of["gold"], of["judge"], row(of, 0)["question_type"]) == ("text", "", "belief")
+
+
+def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
+    table, responses = pd.DataFrame([item(1)]), pd.DataFrame([answered(item(1), "a)")])
+    scores = bigtom.score(table, responses)
+    with pytest.raises(InputError, match=r"bigtom/browser\.yaml: found \['variable'\]"):
+        data(bigtom, WORDING, table.drop(columns="variable"), responses, scores)
 
 
 def test_a_failed_request_has_its_error_in_the_place_of_an_answer():

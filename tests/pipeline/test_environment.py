@@ -1,8 +1,10 @@
 """One set of versions: pyproject.toml asks, requirements.lock pins, environment.yml repeats."""
 
+import os
 import re
+import subprocess
 import tomllib
-from itertools import product
+from itertools import chain, product
 
 import pytest
 import yaml
@@ -11,7 +13,8 @@ from packaging.utils import canonicalize_name
 
 from tomlab.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 CONDA = (ROOT / "environment.yml").read_text(encoding="utf-8")
 # Installed by hand after the others, as the comment of environment.yml says.
@@ -45,8 +48,9 @@ def locked(machine: dict[str, str]) -> dict[str, list[str]]:
 
 def direct() -> set[str]:
     """The packages that pyproject.toml asks for, to run and to develop."""
-    asked = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
-    return {canonicalize_name(Requirement(entry).name) for entry in asked}
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    asked = chain(*groups, PYPROJECT["dependency-groups"]["weights"])
+    return {canonicalize_name(Requirement(entry).name) for entry in asked} - {PROJECT["name"]}
 
 
 def conda_pins() -> dict[str, str]:
@@ -95,7 +99,24 @@ def test_conda_users_get_the_locked_versions():
         assert conda_pins() == {name: versions[name][0] for name in direct()}
 
 
+def test_what_pip_can_install_never_asks_for_the_engines():
+    """Nobody who runs `pip install` with any extra may have to build llama-cpp-python."""
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    assert WITHOUT_ENGINES not in {Requirement(entry).name for entry in chain(*groups)}
+
+
 def test_conda_users_are_told_how_to_leave_the_engines_out():
     """`pip:` lists know no --no-deps, so the package must not stand in one."""
     assert f"python -m pip install --no-deps {WITHOUT_ENGINES}==" in CONDA
     assert WITHOUT_ENGINES not in str(yaml.safe_load(CONDA))
+
+
+@pytest.mark.parametrize(("user", "is_allowed"), [(0, True), (1000, False)])
+def test_lab_starts_for_root_whom_jupyter_refuses(tmp_path, user, is_allowed):
+    whoami = tmp_path / "id"
+    whoami.write_text(f"#!/bin/sh\necho {user}\n")
+    whoami.chmod(0o755)
+    own = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["make", "--dry-run", "--directory", str(ROOT), "lab"]
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    assert ("--allow-root" in done.stdout) == is_allowed

@@ -65,12 +65,11 @@ def test_every_link_between_files_leads_somewhere(path):
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
 
 
-def test_index_links_to_every_notebook():
-    links = re.findall(
-        r"\]\((\S+\.ipynb)\)", "\n".join(markdown(ROOT / "notebooks/00_index.ipynb"))
-    )
-    found = {(ROOT / "notebooks" / link).resolve() for link in links}
-    assert found == {path.resolve() for path in SOURCES if path.stem != "00_index"}
+def test_index_links_to_every_notebook_that_is_no_chapter():
+    """It lists the chapters of the run's benchmarks when it runs, see `test_adding`."""
+    folder = ROOT / "notebooks"
+    links = re.findall(r"\]\((\S+\.ipynb)\)", "\n".join(markdown(folder / "00_index.ipynb")))
+    assert {*links} == {path.name for path in folder.glob("*.ipynb")} - {"00_index.ipynb"}
 
 
 # The stages

@@ -1,6 +1,6 @@
 """Kept answers on S3: pushed and pulled by DVC to and from a server that speaks the protocol.
 
-No code of ours is in between; what is shown is what docs/sharing.md says.
+The commands are those of `make keep` and `make data`, as docs/sharing.md says.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import request_key, row
+from tomlab.pipeline import fetch
 
 pytest.importorskip("dvc_s3", reason="the extra s3 is not installed")
 moto = pytest.importorskip("moto.server", reason="moto, a server that speaks S3, is not installed")
@@ -74,10 +75,10 @@ def test_answers_pushed_to_s3_are_found_by_whoever_pulls_them(s3, tmp_path, monk
     mine = repository(tmp_path / "mine", s3)
     kept(mine / "data" / "answers" / "bigtom")
     dvc(mine, "add", "data", "--quiet")
-    dvc(mine, "push", "--quiet")
+    dvc(mine, "push", "data.dvc", "--quiet")
     theirs = repository(tmp_path / "theirs", s3)
     (theirs / "data.dvc").write_bytes((mine / "data.dvc").read_bytes())
-    dvc(theirs, "pull", "--quiet")
+    fetch.fetch(theirs)
     limits = Limits(ask="never", answers=(theirs / "data" / "answers",))
     spec = model_spec("toy", {"toy": ENTRY})
     [found] = asyncio.run(ask([REQUEST], spec, store=tmp_path / "store.sqlite", limits=limits))

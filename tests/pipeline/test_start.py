@@ -9,8 +9,13 @@ import time
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
+import yaml
 from nbformat import v4
+
+from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, Act, FaultyServer
+from tomlab.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are made on Linux alone")
 START = [sys.executable, "-m", "tomlab.pipeline.start"]
@@ -26,6 +31,21 @@ import os, time
 from pathlib import Path
 Path(place).write_text(str(os.getpid()))
 time.sleep(60)
+"""
+
+# One table with all answers, as an evaluation writes it.
+ASKS = """\
+import asyncio, sys
+import pandas as pd
+from tomlab import paths
+from tomlab.models import specs
+from tomlab.models.ask import ask
+requests = [specs.Request(({"role": "user", "content": text},), 8) for text in sys.argv[1:]]
+found = asyncio.run(ask(requests, specs.model("toy"), limits=specs.limits(), progress=False))
+rows = [{"request_key": r.request_key, "prompt_tokens": r.reply.prompt_tokens} for r in found]
+path = paths.result("responses", "bigtom", "toy")
+path.parent.mkdir(parents=True)
+pd.DataFrame(rows).to_parquet(path)
 """
 
 
@@ -100,3 +120,36 @@ def test_stage_ends_when_its_client_is_killed(tmp_path):
     os.kill(int(client.read_text()), signal.SIGKILL)
     assert head.wait(10)
     assert ended(int(place.read_text()))
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_run_ends_with_what_it_asked_and_spent(tmp_path, monkeypatch, is_stopped):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("TOMLAB_ROOT", str(tmp_path))
+    content = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    content["run"] |= {"models": ["toy"], "answers": []}
+    answering = [sys.executable, "-c", ASKS]
+    with FaultyServer() as server:
+        entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
+        content["models"]["toy"] = entry | {"price": {"input": 1e5, "output": 1e5}}
+        content["models"]["toy"]["max_concurrency"] = 1
+        (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+        subprocess.run([*answering, "old"], check=True)
+        kept = tmp_path / "results" / "responses" / "bigtom" / "toy.parquet"
+        before = pd.read_parquet(kept)
+        kept.unlink()
+        kept.parent.rmdir()
+        server.script = [Act(), Act(), Act(wait=60 * is_stopped)]
+        head = [*START, "--for", *answering, "old", "new", "newer", "last"]
+        head = subprocess.Popen(head, stdout=subprocess.PIPE, text=True)
+        if is_stopped:
+            while len(server.asked) < 4:
+                assert head.poll() is None
+                time.sleep(0.1)
+            kept.parent.mkdir(parents=True)
+            before.to_parquet(kept)
+            head.send_signal(signal.SIGINT)
+        [line] = head.communicate(timeout=60)[0].splitlines()
+    asked, each = 2 if is_stopped else 3, PROMPT_TOKENS + COMPLETION_TOKENS
+    assert f"{asked} answers ({asked * each} tokens, ${asked * each / 10:.2f})" in line
+    assert "Kept before, in results/responses: 1 answers" in line

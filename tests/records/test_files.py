@@ -1,5 +1,6 @@
 """Forms that people fill in, JSON by the line, and what is said of a fault."""
 
+import pandas as pd
 import pandera.pandas as pa
 import pytest
 
@@ -89,6 +90,39 @@ def test_misspelt_column_is_told_with_those_there_are(form):
 def test_row_that_is_no_csv_is_named_where_it_begins(form, cell):
     found = complaint(form("u1,ann,human,taste,good", f"u2,{cell},human,taste,good", "u2,b"))
     assert "form.csv: row 3: cannot be read as CSV" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+31",
+        "-1",
+        "− a",
+        "@ann",
+        "'=1",
+        "''=1",
+        "'tis",
+        "#NAME?",
+        "#1",
+        "a=b",
+        "=a\nb",
+        '="x"',
+    ],
+)
+def test_text_that_a_spreadsheet_takes_for_a_formula_is_escaped_and_read_as_it_was(text, tmp_path):
+    path = tmp_path / "form.csv"
+    files.write_form(pd.DataFrame({"who": [text, "ann"], "n": [-1, 2]}), path)
+    cell = path.read_text(encoding="utf-8").splitlines()[1].removeprefix('"')
+    assert cell[0] not in "=+-−@#"
+    assert files.read_form(path, pa.DataFrameSchema())["who"].tolist() == [text, "ann"]
+
+
+@pytest.mark.parametrize("cell", ["#NAME?", "#REF!", "#VALUE!", "#N/A", "#BEZUG!", "Err:509"])
+def test_what_a_spreadsheet_made_of_a_formula_is_named_with_row_and_field(form, cell):
+    found = complaint(form("u1,ann,human,taste,good", f"u2,{cell},human,{cell},bad", "u2,b"))
+    assert f"form.csv: 2 problems\n  row 3, field who: found '{cell}'" in found
+    assert f"row 3, field aspect: found '{cell}'" in found
 
 
 def test_all_faults_come_at_once_by_row(form):

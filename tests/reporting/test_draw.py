@@ -59,6 +59,14 @@ def test_dots_stand_at_their_values_hollow_without_interval_and_grey_of_few_grou
     assert labels == ["GPT-4", "mine"]
 
 
+def test_each_of_many_models_has_its_dot():
+    names = [f"model {number}" for number in range(12)]
+    shares = pd.DataFrame({"model": names, "value": 0.5, "row": "all", "source": "paper"})
+    panels = draw.grid(shares, 1, lines=12)
+    panels.map_dataframe(draw.dots, rows="row", hue="model", palette=dict.fromkeys(names, "red"))
+    assert len(dots(panels.axes[0, 0])) == 12
+
+
 def test_intervals_are_lines_from_end_to_end():
     panels = draw.grid(numbers(), 2, col="panel")
     panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS)

@@ -1,14 +1,17 @@
 """Sentence embeddings by the real model: likeness of meaning, near-duplicates, clear refusals."""
 
+import asyncio
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from diskcache import Cache
 
+from faulty_server import FaultyServer
 from tomlab.errors import InputError
+from tomlab.models.ask import ask
 from tomlab.models.embedded import start_server
-from tomlab.models.specs import ModelSpec, model_spec
+from tomlab.models.specs import ModelSpec, Request, model_spec
 from tomlab.scoring import embeddings
 from tomlab.scoring.embeddings import beginnings, embed, near_duplicates, nearest_cosines
 
@@ -140,6 +143,19 @@ def test_server_without_embeddings_is_named(faulty_server):
     remote = spec(provider="openai", model="toy", base_url=f"{faulty_server.url}/v1")
     with pytest.raises(InputError, match=r"models\.mine: no embeddings .*Nothing at"):
         embed([WALLET], remote)
+
+
+def test_no_other_server_gets_the_texts(faulty_server, tmp_path):
+    """By a redirect that keeps the method and the body, of `embed` and of `ask`."""
+    with FaultyServer() as other:
+        faulty_server.moved = other.url
+        remote = spec(provider="openai", model="toy", base_url=f"{faulty_server.url}/v1")
+        with pytest.raises(InputError, match=r"models\.mine: no embeddings .*307"):
+            embed([WALLET], remote)
+        request = Request(({"role": "user", "content": WALLET},), 5)
+        [answer] = asyncio.run(ask([request], remote, store=tmp_path / "s", progress=False))
+        assert "307" in answer.error
+        assert (len(faulty_server.headers) > 1, other.headers) == (True, [])
 
 
 def test_missing_key_is_named(monkeypatch):

@@ -25,6 +25,10 @@ def test_share_is_by_source_in_the_order_of_first_sight():
     table = share_kept(UNITS, left, by="source", group="group", names=("units", "groups"))
     assert table["source"].tolist() == ["b", "a"]
     assert table[["units", "groups", "kept", "share"]].values.tolist() == [[2, 2, 1, 0.5]] * 2
+    assert table["ci_low"].lt(0.5).all() and table["ci_high"].gt(0.5).all()
+    whole = share_kept(UNITS, left | True, by="source", group="group", names=("units", "groups"))
+    assert whole["share"].eq(1).all() and whole["ci_method"].eq("all groups alike").all()
+    assert share_kept(UNITS[:0], left[:0], by="source", group="group", names=("units",)).empty
     one = share_kept(UNITS, left, by="source", group="group", names=("units",))
     assert one.columns.tolist() == [
         *("source", "units", "kept", "share", "ci_low", "ci_high", "ci_method")

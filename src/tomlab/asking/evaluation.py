@@ -60,7 +60,8 @@ def plan(
     ways += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
     groups, varied = (each.get(benchmark.NAME, {}) for each in (model.groups, model.variants))
     named = {"groups": groups, "variants": varied}
-    named = {f"models.{model.name}.{o}.{benchmark.NAME}": methods for o, methods in named.items()}
+    named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in named.items()}
+    named[f"{benchmark.NAME}.evaluation.methods"] = methods
     refuse(strange_methods(benchmark, named), "params.yaml")
     order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
     questions = []

@@ -112,7 +112,7 @@ class Sheet:
             mine = new[said].reindex(columns=self.others.columns, fill_value="")
             part = self.path.with_name(f".{self.path.name}.part")
             try:
-                pd.concat([self.others, mine]).to_csv(part, index=False, lineterminator="\n")
+                files.write_form(pd.concat([self.others, mine]), part)
                 part.replace(self.path)
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None

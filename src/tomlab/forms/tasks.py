@@ -45,7 +45,7 @@ def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
 def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
     """The rows of a table that a stage wrote, under the headings that the form gives columns."""
     is_csv = path.suffix == ".csv"
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False) if is_csv else pd.read_parquet(path)
+    rows = files.read_form(path, pa.DataFrameSchema()) if is_csv else pd.read_parquet(path)
     if "status" in form:
         if "status" not in rows:
             raise InputError(f"{path}: found released items, expected a {form['status']} a row")

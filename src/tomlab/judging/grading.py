@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking.attempts import request
 from tomlab.errors import InputError
 from tomlab.judging.rewordings import NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
@@ -66,16 +66,13 @@ def grades(
     return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
 
 
-def grade_requests(
-    table: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
-) -> list[Request]:
-    """One request an answer to a language model as the grader. replaced: as in `prompts.load`."""
+def grade_requests(table: pd.DataFrame, **options) -> list[Request]:
+    """One request an answer to a language model as the grader. options: of `attempts.request`."""
     asked = []
     for row in table.itertuples():
         fields = dict(zip(("option_a", "option_b"), row.choices, strict=True))
         fields |= {"question": row.question, "answer": " ".join(row.text.split())}
-        content = prompts.filled("judges/grade", replaced, **fields)
-        asked.append(Request(({"role": "user", "content": content},), GRADE_TOKENS, seed=seed))
+        asked.append(request("judges/grade", fields, max_tokens=GRADE_TOKENS, **options))
     return asked
 
 
@@ -90,15 +87,12 @@ def parse_grade(text: str) -> str | None:
 
 
 async def by_language_model(
-    table: pd.DataFrame,
-    model: ModelSpec,
-    limits: Limits,
-    replaced: Mapping[str, str] | None = None,
-    *,
-    seed: int = 0,
+    table: pd.DataFrame, model: ModelSpec, limits: Limits, **options
 ) -> pd.DataFrame:
-    """`table` with a language model's `said` as it came (None: it failed) and `grade`."""
-    replies = await ask(grade_requests(table, replaced, seed=seed), model, limits=limits)
+    """`table` with a language model's `said` as it came (None: it failed) and `grade`. options: of
+    `attempts.request`.
+    """
+    replies = await ask(grade_requests(table, **options), model, limits=limits)
     said = [response.reply and response.reply.text for response in replies]
     read = [None if text is None else parse_grade(text) for text in said]
     said, read = (pd.Series(column, table.index, dtype=object) for column in (said, read))

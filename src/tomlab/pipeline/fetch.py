@@ -2,45 +2,50 @@
 
     python -m tomlab.pipeline.fetch
 
-DVC takes the list of a folder's files as it stands in the store. A list that somebody changed could
-write anywhere, so its hash is checked first, and no path in it may leave `data/`.
+DVC takes the list of a folder's files as the remote has it. A list that somebody changed could
+write anywhere, so its hash is checked before that, and no path in it may leave `data/`.
 """
 
 import json
-import subprocess
 import sys
 from hashlib import md5
 from pathlib import Path, PurePosixPath
 
-import yaml
+from dvc.repo import Repo
 
 from tomlab.errors import InputError
 from tomlab.paths import ROOT
 
-_MEND = "fetch it again: git checkout -- .dvcstore (git fsck tells whether the clone is whole)"
-_HELP = f"""
-- A file of .dvcstore is missing or was changed: {_MEND}.
-- Files of data/ were edited or added. To run on files of your own: keep them outside data/ and name
-  them in params.yaml. To make these the project's: dvc add data. To undo: dvc checkout --force
-"""
+_CONFLICT = """data.dvc: found git's conflict marks, expected one version: \
+git checkout --ours data.dvc (or --theirs) and make data; docs/sharing.md says how to have both"""
+_HELP = """
+- Files of data/ were edited or added: make keep makes them the project's, and dvc checkout --force
+  data.dvc undoes the changes. Keep files that are yours alone outside data/, see params.yaml.
+- A file is missing or was changed where DVC fetches it. From .dvcstore: git checkout -- .dvcstore
+  (git fsck tells whether the clone is whole). If data.dvc is new, its author runs make keep."""
 
 
 def fetch(root: Path = ROOT) -> None:
-    """Bring `data/` to what `data.dvc` pins. Errors: `InputError` where files of the store are
+    """Bring `data/` to what `data.dvc` pins. Errors: `InputError` where files of the remote are
     missing or changed, or where a user has edited or added any in `data/`, which DVC leaves alone.
     """
-    pinned = yaml.safe_load((root / "data.dvc").read_text(encoding="utf-8"))["outs"][0]["md5"]
-    listing = root / ".dvcstore" / "files" / "md5" / pinned[:2] / pinned[2:]
-    text = listing.read_bytes() if listing.is_file() else b""
-    if md5(text).hexdigest() != pinned.removesuffix(".dir"):
-        raise InputError(f"{listing}: the list of files is missing or was changed; {_MEND}")
-    for name in (PurePosixPath(entry["relpath"]) for entry in json.loads(text)):
-        if name.is_absolute() or ".." in name.parts:
-            raise InputError(f"data.dvc: found the path '{name}', expected one within data/")
-    command = ["dvc", "pull", "data.dvc"]
-    pulled = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    if pulled.returncode:
-        raise InputError(f"dvc pull data.dvc: {pulled.stderr.strip()}\n{_HELP}")
+    pin = root / "data.dvc"
+    if pin.is_file() and b"\n=======\n" in pin.read_bytes():
+        raise InputError(_CONFLICT)
+    try:
+        with Repo(root) as repo:
+            repo.fetch([str(pin)])
+            pinned = str(repo.find_outs_by_path(str(root / "data"))[0].hash_info.value)
+            listing = Path(repo.cache.local.oid_to_path(pinned))
+            text = listing.read_bytes() if listing.is_file() else b""
+            if md5(text).hexdigest() != pinned.removesuffix(".dir"):
+                raise InputError("its list of files is missing or was changed")
+            for name in (PurePosixPath(entry["relpath"]) for entry in json.loads(text)):
+                if name.is_absolute() or ".." in name.parts:
+                    raise InputError(f"found the path '{name}', expected one in data/")
+            repo.checkout([str(pin)])
+    except Exception as error:  # noqa: BLE001 - each kind of remote has errors of its own
+        raise InputError(f"data.dvc: {error}{_HELP}") from None
 
 
 if __name__ == "__main__":

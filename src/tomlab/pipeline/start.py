@@ -16,11 +16,15 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
+
+from tomlab.errors import InputError
 
 PLACE = "TOMLAB_STARTER"  # the environment's name for the path of the server's socket
 PIPELINE = ("run_notebook", "publish")
@@ -121,7 +125,7 @@ def run_with_server(command: list[str]) -> int:
     the command and every stage, as Ctrl-C does.
     """
     with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as at:
-        env, started = dict(os.environ), []
+        env, started, began = dict(os.environ), [], time.time()
         if sys.platform == "linux":
             at.bind(place := f"{folder}/socket")
             at.listen(64)
@@ -136,12 +140,18 @@ def run_with_server(command: list[str]) -> int:
 
         def end(*_: object) -> None:
             for process in started:
-                os.killpg(process.pid, signal.SIGINT)
+                with suppress(ProcessLookupError):  # it has ended
+                    os.killpg(process.pid, signal.SIGINT)
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, end)
         code = started[-1].wait()
         started[0].terminate()
+        from tomlab.pipeline import spent
+
+        # Stages tell of a store that can't be read, and the terminal may be gone.
+        with suppress(InputError, OSError):
+            print(spent.told(began), flush=True)
         return code
 
 

@@ -6,21 +6,26 @@ import json
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from tomlab.errors import InputError, refuse
+from tomlab.params import complaint
 
 # A check of a table yields row, field and what was expected there.
 Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
+# The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
+_FORMULA = "('*[=+\\-−@#])"
+_SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # what it says where one fails
 
 
 def yaml_beside(module: str, name: str = "") -> Any:
@@ -51,18 +56,34 @@ def read_text(path: Path | str) -> str:
 
 
 def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV that are not empty, without spaces around cells, by line number. Errors:
-    `InputError` with the row that is not CSV.
+    """The rows of a CSV that are not empty, by line number; cells without spaces around them and
+    without what `write_form` put before them. Errors: `InputError` with the row that is not CSV,
+    and with all cells that a spreadsheet spoilt.
     """
     lines = csv.reader(io.StringIO(read_text(path)), delimiter=delimiter, strict=True)
-    begins = 1
+    begins, header, spoilt = 1, [], []
     try:
         for line in lines:
-            if line:
-                yield lines.line_num, [cell.strip() for cell in line]
+            cells = [cell.strip() for cell in line]
+            header = header or cells
+            for name, cell in zip(header, cells, strict=False):
+                if _SPOILT.fullmatch(cell):
+                    found = f"row {lines.line_num}, field {name[:40]}: found {cell!r}"
+                    spoilt.append(f"{found} by a spreadsheet, expected the text it was made of")
+            if cells:
+                yield lines.line_num, [re.sub(f"^'{_FORMULA}", r"\1", cell) for cell in cells]
             begins = lines.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: row {begins}: cannot be read as CSV ({error})") from None
+    refuse(spoilt, str(path))
+
+
+def write_form(table: pd.DataFrame, path: Path) -> None:
+    """Write a CSV that people fill in. Texts that a spreadsheet would take for a formula get an
+    apostrophe before them, which `csv_rows` takes away.
+    """
+    safe = table.replace(f"^{_FORMULA}", r"'\1", regex=True)
+    safe.to_csv(path, index=False, lineterminator="\n")
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
@@ -203,6 +224,25 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: not JSON ({error})")
     return found, problems
+
+
+def unfit(
+    records: Iterable[tuple[int, Any]], model: type[BaseModel], key: str, what: str
+) -> Iterator[str]:
+    """What is wrong with numbered records: every field that does not fit the model, and every id,
+    in field `key`, that stands twice. what: what the numbers count, such as "line".
+    """
+    first = {}
+    for number, record in records:
+        name = record.get(key) if isinstance(record, dict) else None
+        where = f"{what} {number}" + ("" if name is None else f", {key} {shown(name)}")
+        try:
+            model.model_validate(record)
+        except ValidationError as error:
+            for case in error.errors(include_url=False):
+                yield f"{where}, {complaint(case, shown)}"
+        if isinstance(name, (str, int)) and first.setdefault(name, number) != number:
+            yield f"{where}: stands in {what} {first[name]} too, expected once"
 
 
 def shown(value: Any) -> str:

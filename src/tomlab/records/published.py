@@ -13,9 +13,7 @@ from tomlab.errors import InputError
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
-FRACTION = "fraction"
-PERCENT = "percent"
-COUNT = "count"
+PERCENT = "percent"  # the other units of tables are fraction and count
 
 
 class Origin(NamedTuple):

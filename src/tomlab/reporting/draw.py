@@ -111,7 +111,7 @@ def dots(
     data = data[data["value"].notna() & data[rows].isin(places)]
     data = data.assign(is_few=few(data))
     gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
-    for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS, strict=False):
+    for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS * 9, strict=False):
         own = data[data[hue] == level] if hue else data
         for row, row_name in zip(own.itertuples(), own[rows], strict=True):
             ink, height = COLOURS["grey"] if row.is_few else colour, places[row_name] + gap

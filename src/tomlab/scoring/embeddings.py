@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from tomlab.errors import InputError
+from tomlab.errors import InputError, extra
 from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
 from tomlab.paths import DATA, RESPONSE_STORE
 
@@ -17,8 +17,13 @@ _BATCH = 64
 KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
-_WEIGHTS = str(DATA / "models" / "all-minilm-l6-v2.q8_0.gguf")
-MINILM = EmbeddedModel(name="minilm", provider="embedded", model=_WEIGHTS, context=512)
+_WEIGHTS = DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"
+MINILM = EmbeddedModel(name="minilm", provider="embedded", model=str(_WEIGHTS), context=512)
+_NO_WEIGHTS = f"""\
+some answers are compared by a sentence encoder, and the default one comes with the repository alone
+(there is no {_WEIGHTS}). With tomlab's extra `embedded`, name another, of tomlab.models.specs:
+  score(…, embedder=EmbeddedModel(name="mine", provider="embedded", model="mine.gguf", context=512))
+or leave these answers out: score(…, embedder=None)"""
 
 
 def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
@@ -54,7 +59,10 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
     unique = list(dict.fromkeys(texts))
     if not unique:
         raise InputError(f"models.{model.name}: there are no texts to embed")
-    vectors = _kept(unique, model) if isinstance(model, EmbeddedModel) else _asked(unique, model)
+    if model == MINILM and not _WEIGHTS.exists():
+        raise InputError(_NO_WEIGHTS)
+    with extra("embedded"):
+        vectors = (_kept if isinstance(model, EmbeddedModel) else _asked)(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
     found = np.array([by_text[text] for text in texts], dtype=np.float64)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
@@ -112,27 +120,26 @@ def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray
 
     from tomlab.models.embedded import start_server
     from tomlab.models.openai import URL
-    from tomlab.models.remote import NO_KEY, api_key
+    from tomlab.models.remote import NO_KEY, api_key, client
 
     match model:
         case EmbeddedModel():
             options = {"context": model.context, "threads": model.threads}
             server = start_server(model.model, embedding=True, **options)
-            client = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
+            asked = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
         case OpenAIModel():
-            key = api_key(model, "OPENAI_API_KEY") or NO_KEY
-            patience = {"max_retries": model.max_retries, "timeout": model.timeout}
-            client = openai.OpenAI(base_url=model.base_url or URL, api_key=key, **patience)
+            key = api_key(model, "OPENAI_API_KEY")
+            asked = client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL)
         case _:
             what = f"provider {model.provider!r} gives no embeddings"
             raise InputError(f"models.{model.name}: {what}; expected embedded or openai")
     options, vectors = {"model": model.model, "encoding_format": "float"}, []
     try:
-        with client:
+        with asked:
             for start in range(0, len(texts), _BATCH):
                 batch = {"input": texts[start : start + _BATCH], **options}
                 # Raw: the client's own objects take half a second for a batch's numbers.
-                found = client.embeddings.with_raw_response.create(**batch)
+                found = asked.embeddings.with_raw_response.create(**batch)
                 vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error

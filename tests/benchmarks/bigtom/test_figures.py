@@ -6,9 +6,9 @@ import pytest
 import figures
 from bigtom_templates import MEI
 from tomlab import paths
+from tomlab.asking.attempts import stacked
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.templates import template_table
-from tomlab.benchmarks.bigtom.items.writing import raw_table
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def run(tmp_path, monkeypatch):
         answers = {m: figures.by_baseline(bigtom, items, *how) for m, how in asked.items()}
         figures.write(tmp_path, monkeypatch, bigtom, items, answers)
         (tmp_path / "raw/bigtom").mkdir(parents=True)
-        raw_table(template_table(rows)).to_parquet(paths.raw("bigtom", "templates.parquet"))
+        stacked("template", template_table(rows)).to_parquet(
+            paths.raw("bigtom", "templates.parquet")
+        )
         figures.draw("bigtom", list(asked))
         return tmp_path
 

@@ -447,11 +447,6 @@ def test_method_is_asked_of_all_conditions_or_of_the_twelve_of_table_7(mei, meth
         assert set(asked["variable"]) == {"forward_belief", "forward_action", "backward_belief"}
 
 
-def test_unknown_method_is_named_with_those_there_are(items):
-    with pytest.raises(InputError, match="no method '2-shot'; there are: 0-shot, 0-shot-cot"):
-        bigtom.asked(items, "2-shot")
-
-
 # What the baselines must come to
 
 

@@ -308,7 +308,8 @@ def test_people_are_asked_of_answers_in_words_other_than_either_belief():
     run[2]["sample"] = 1
     table = pd.concat(run, ignore_index=True)
     said = distance.answers(ITEMS, table)
-    judged = distance.judged_answers(said, fantom.score(ITEMS, table), both)
+    judged = said.merge(fantom.score(ITEMS, table)[[*people.KEY, "score"]], on=people.KEY)
+    judged = judged.rename(columns={"score": "judged"})
     # The omniscient belief, word for word: nobody need say that it is wrong.
     assert judged["read"].tolist() == [False, True, True]
     assert judged["judged"][1:].tolist() == [0, 0]

@@ -18,7 +18,9 @@ from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import scoring
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
+from tomlab.errors import InputError
 from tomlab.records.tidy import SCORED
+from tomlab.scoring import embeddings
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -356,6 +358,27 @@ def test_omniscient_misses_every_belief_that_somebody_missed_and_has_all_others(
     table = fantom.metrics(fantom.score(ITEMS, of_baseline(ITEMS, "omniscient")))
     choice = table[table["metric"] == "belief_choice"].set_index("condition")["value"]
     assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
+
+
+def test_without_an_encoder_everything_else_is_scored_and_counted():
+    """What BeliefQ[Dist.] is a part of is left out with it, and nothing is embedded."""
+    free = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
+    scores = fantom.score(ITEMS, free, embedder=None)
+    every = fantom.score(ITEMS, free)
+    is_other = every["question_type"] != "belief_dist"
+    pd.testing.assert_frame_equal(scores, every[is_other].reset_index(drop=True))
+    wanted, found = (fantom.metrics(t).set_index(["metric", "condition"]) for t in (every, scores))
+    lost = {"all_star", "all_characters", "belief_dist", "belief_order", "belief_f1"}
+    assert set(found.index.unique("metric")) == set(wanted.index.unique("metric")) - lost
+    of_beliefs = found.index.get_level_values("metric").isin(["outcome_rate", "completion_tokens"])
+    assert found["value"][~of_beliefs].equals(wanted["value"].reindex(found.index)[~of_beliefs])
+
+
+def test_a_default_encoder_that_is_not_there_is_named_with_the_ways_out(monkeypatch, tmp_path):
+    monkeypatch.setattr(embeddings, "_WEIGHTS", tmp_path / "none.gguf")
+    free = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
+    with pytest.raises(InputError, match=r"(?s)embedder=EmbeddedModel\(.*embedder=None"):
+        fantom.score(ITEMS, free)
 
 
 # The released protocol

@@ -50,6 +50,26 @@ def released_accuracy(text: str, gold: list[Row]) -> float:
     return float(np.mean(right))
 
 
+# Headings of models' own, which name no column.
+RENAMED = {
+    "Actor": ["Name", "Subject"],
+    "Order": ["Nesting", "ToM Order"],
+    "Truth-Status": ["Truth Value", "Veracity"],
+    "Knowledge-Access": ["Accessibility", "Visibility"],
+    "Representation": ["Representation Type", "Form"],
+    "Content Type": ["Category", "Content Category"],
+    "Mental-Source": ["Mental State", "Origin"],
+    "Context": ["Framing", "Notes"],
+}
+
+
+def renamed(head: str, draw: random.Random) -> str:
+    """The headings, up to four of them as a model may call them, perhaps with one too many."""
+    for name in draw.sample([*RENAMED], draw.randrange(5)):
+        head = head.replace(name, draw.choice(RENAMED[name]))
+    return f"{head} | Why" if draw.random() < 0.1 else head
+
+
 def corrupted(gold: list[Row], draw: random.Random) -> str:
     """A labelled table with some rows reworded, misplaced, dropped, repeated, short or too long."""
     actors, kept = [row.actor for row in gold], []
@@ -74,7 +94,7 @@ def corrupted(gold: list[Row], draw: random.Random) -> str:
     if draw.random() < 0.3:
         draw.shuffle(kept)
     head, *lines = table_text(kept, 2).splitlines()
-    head = head.replace("-", draw.choice("-\u2011\u2212"))
+    head = renamed(head, draw).replace("-", draw.choice("-\u2011\u2212"))
     for i, line in enumerate(lines):
         match draw.randrange(8):
             case 0:

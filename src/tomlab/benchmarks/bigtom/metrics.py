@@ -71,9 +71,3 @@ def circularity(scores: pd.DataFrame) -> pd.DataFrame | str:
     p = 2 * stdtr(n_groups - 1, -fit.tvalues.abs())
     found = pd.DataFrame({"b": fit.params, "se": fit.bse, "p": p, "n": len(data)})
     return found.assign(n_groups=n_groups).rename_axis("term").reset_index()
-
-
-def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as variable, contingency and initial_belief; missing where a metric has none."""
-    levels = r"^(?P<variable>\w+)/(?P<contingency>\w+)/(?P<initial_belief>[01])$"
-    return conditions.str.extract(levels)

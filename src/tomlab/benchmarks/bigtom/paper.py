@@ -4,12 +4,7 @@ from tomlab.records.files import yaml_beside
 from tomlab.records.published import Paper, Wording, origins
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper(
-    folder="bigtom",
-    name="BigToM",
-    authors_year="Gandhi et al., 2023",
-    tables=origins(_DATA["tables"]),
-)
+PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", origins(_DATA["tables"]))
 
 WORDING = Wording("BigToM", _DATA["methods"], groups="templates")
 

@@ -10,10 +10,9 @@ import pandas as pd
 
 from tomlab.benchmarks.fantom.items.compose import METHODS
 from tomlab.benchmarks.fantom.scoring import answer_text, token_f1
+from tomlab.judging.people import KEY
 from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
-
-_ANSWER = ("item_id", "model", "method", "sample")
 
 
 def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
@@ -73,30 +72,19 @@ def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: in
 
 def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """A run's answers to BeliefQ[Dist.]: `unit, group` (conversation), `item_id, model, method,
-    sample, scenario, text` ("" where there is none). Errors: as of `scoring.answers.pairs`.
+    sample, scenario, text` ("" where there is none) and `read`, as in `judging.people`: the verdict
+    is known of an empty answer and of one that is either belief word for word, while the distance
+    decides the others. Errors: as of `scoring.answers.pairs`.
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
         if item["question_type"] == "belief_dist":
-            key = [response[name] for name in _ANSWER]
+            key = [response[name] for name in KEY]
             text = "" if failed(response) else answer_text(response["response"])[0]
-            unit = "/".join(map(str, key))
-            rows.append((unit, item["conversation_id"], *key, item["scenario"], text))
-    return pd.DataFrame(rows, columns=["unit", "group", *_ANSWER, "scenario", "text"])
-
-
-def judged_answers(said: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """A run's `answers` with the verdict of its `scores`, as in `judging.people`. It is known of an
-    empty answer and of one that is either belief word for word; of others the distance decides.
-    items: of `with_options`.
-    """
-    found = said.merge(scores[[*_ANSWER, "score"]], on=list(_ANSWER))
-    both = dict(zip(items["item_id"], items["choices"], strict=True))
-    told = [
-        text in ("", *both[item_id])
-        for text, item_id in zip(found["text"], found["item_id"], strict=True)
-    ]
-    return found.rename(columns={"score": "judged"}).assign(read=np.array(told, dtype=bool))
+            of = "/".join(map(str, key)), item["conversation_id"], *key, item["scenario"]
+            rows.append((*of, text, text in ("", item["answer"], item["wrong_answer"])))
+    columns = ["unit", "group", *KEY, "scenario", "text", "read"]
+    return pd.DataFrame(rows, columns=columns).astype({"read": bool})
 
 
 def with_options(items: pd.DataFrame) -> pd.DataFrame:

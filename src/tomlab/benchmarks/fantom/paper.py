@@ -9,12 +9,7 @@ from tomlab.records.published import Paper, Wording, origins
 from tomlab.reporting import numbers
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper(
-    folder="fantom",
-    name="FANToM",
-    authors_year="Kim et al., 2023",
-    tables=origins(_DATA["tables"]),
-)
+PUBLICATION = Paper("fantom", "FANToM", "Kim et al., 2023", origins(_DATA["tables"]))
 
 METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}
 METHOD_NAMES |= {"full": "full", "full-cot": "full + chain of thought"}

@@ -136,7 +136,7 @@ def score(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     *,
-    embedder: ModelSpec = MINILM,
+    embedder: ModelSpec | None = MINILM,
     by_text: bool = False,
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
@@ -150,10 +150,13 @@ def score(
 
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
-    BeliefQ[Dist.]; the release's, all-roberta-large-v1, reads 128 tokens. by_text: an option's text
-    without its letter counts, too (see `choices.or_by_text`). Errors: of `pairs`.
+    BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
+    by_text: an option's text without its letter counts, too (see `choices.or_by_text`).
+    Errors: of `pairs`.
     """
     both = pairs(items, responses, METHODS)
+    if embedder is None:
+        both = [one for one in both if one[0]["question_type"] != "belief_dist"]
     read = [(item, response, _said(item, response, by_text)) for item, response in both]
     beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
     nearer, cut = _nearer(beliefs, embedder)
@@ -216,8 +219,8 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
     if not asked:
         return found, set()
     texts = list(chain(*asked.values()))
-    long = beginnings(texts, embedder)
     vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
+    long = beginnings(texts, embedder)
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
     return found | set(compress(asked, right > wrong)), cut

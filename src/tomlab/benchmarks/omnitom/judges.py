@@ -10,12 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.asking import prompts
-from tomlab.benchmarks.omnitom.alignment import (
-    Alignment,
-    parse_judgement,
-    precision_recall_f1,
-)
+from tomlab.asking.attempts import request
+from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import LabelledTable, undecided
 from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
@@ -38,21 +34,16 @@ async def asked(
 
 
 def requests(
-    tables: Sequence[LabelledTable],
-    level: str,
-    *,
-    seed: int = 0,
-    max_tokens: int = MAX_TOKENS,
-    replaced: Mapping[str, str] | None = None,
+    tables: Sequence[LabelledTable], level: str, *, max_tokens: int = MAX_TOKENS, **options
 ) -> list[Request]:
-    """One request a table. level: of detail of the prompt, L1 to L4 with examples (App. C.4)."""
+    """One request a table. level: of detail of the prompt, L1 to L4 with examples (App. C.4);
+    options: of `attempts.request`.
+    """
     made = []
     for table in tables:
-        sides = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
-        story = table.story or "(not given)"
-        text = prompts.filled(f"judges/align-{level}", replaced, story=story, **sides)
-        message = {"role": "user", "content": text}
-        made.append(Request((message,), max_tokens=max_tokens, seed=seed))
+        values = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
+        values["story"] = table.story or "(not given)"
+        made.append(request(f"judges/align-{level}", values, max_tokens=max_tokens, **options))
     return made
 
 

@@ -252,13 +252,3 @@ def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
     gold, said = table.sum(axis=-1), table[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(gold > 0, score(gold, right, said), np.nan).mean(axis=-1)
-
-
-def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as subject (all, categories, a category, a dimension or an order of beliefs),
-    within (the category or order in which a dimension is scored, or "") and is_usable (unusable
-    outputs left out).
-    """
-    levels = r"^(?P<subject>[^/]+)(?:/(?!usable)(?P<within>[^/]+))?(?P<is_usable>/usable)?$"
-    split = conditions.str.extract(levels)
-    return split.assign(is_usable=split["is_usable"].notna()).fillna({"within": ""})

@@ -124,7 +124,7 @@ def score(
     *,
     judge: Judge | None = None,
     judged: Mapping[tuple, Alignment] | None = None,
-    embedder: ModelSpec = MINILM,
+    embedder: ModelSpec | None = MINILM,
     by_text: bool = False,
 ) -> pd.DataFrame:
     """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
@@ -132,7 +132,8 @@ def score(
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments by a
     language model, by (item_id, model, method, sample), which come first unless they leave all rows
-    of a table undefined; by_text: a linked option's text without its letter counts, too.
+    of a table undefined; embedder: None leaves extraction out where embeddings would judge it;
+    by_text: a linked option's text without its letter counts, too.
     Details: `n_predicted`, `n_gold`, `rows_lost`, `cells_dropped` (behind the last heading),
     `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
@@ -145,8 +146,11 @@ def score(
         if not method.startswith(_STAGES[kind]):
             found = f"{item['item_id']} is a question of {kind}, found method {method!r}"
             raise InputError(f"responses: {found}, expected {_STAGES[kind]}…")
+    judge = judge or Judge()
+    if embedder is None and judge.kind == "embedding":
+        both = [one for one in both if one[0]["question_type"] != "extraction"]
     read = [(item, response, parsed(response)) for item, response in both]
-    aligned = _aligned(read, judge or Judge(), judged or {}, embedder)
+    aligned = _aligned(read, judge, judged or {}, embedder)
     rows = [_row(*one, verdict(*one, own, by_text)) for one, own in zip(read, aligned, strict=True)]
     return table_of(rows, both, KEYS, "omnitom scores")
 

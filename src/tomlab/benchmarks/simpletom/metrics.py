@@ -78,12 +78,3 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
     for kind, cell in both.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
         yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)
-
-
-def split_condition(conditions: pd.Series) -> pd.DataFrame:
-    """Conditions as question_type (or another metric's level), variant and part, "" where none.
-
-    variant: a wording of App. F; part: a scenario or "severity 1" and so on.
-    """
-    levels = r"^(?P<question_type>\w+)(?::(?P<variant>[^/]+))?(?:/(?P<part>.+))?$"
-    return conditions.str.extract(levels).fillna("")

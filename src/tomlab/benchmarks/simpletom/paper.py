@@ -7,12 +7,7 @@ from tomlab.records.files import yaml_beside
 from tomlab.records.published import Paper, Wording, origins
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper(
-    folder="simpletom",
-    name="SimpleToM",
-    authors_year="Gu et al., 2024",
-    tables=origins(_DATA["tables"]),
-)
+PUBLICATION = Paper("simpletom", "SimpleToM", "Gu et al., 2024", origins(_DATA["tables"]))
 
 METHOD_NAMES = _DATA["methods"] | {name: name for name in TECHNIQUES}
 WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")

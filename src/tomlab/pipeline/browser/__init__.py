@@ -15,17 +15,18 @@ from string import Template
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from tomlab import paths
 from tomlab.asking.protocol import Benchmark
+from tomlab.errors import InputError
 from tomlab.records import tidy
-from tomlab.records.files import yaml_beside
 from tomlab.records.published import Wording
 from tomlab.reporting import draw, tables
 from tomlab.scoring.answers import as_shown
 
 SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
-WORDS = yaml_beside(__file__, "words.yaml")
+WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 KEY = ["item_id", "model", "method", "sample"]
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 _SHORTEST = 20  # characters of an item's text that is looked for in prompts
@@ -42,9 +43,8 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
         items = tidy.read("items", paths.result("items", name))
         responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
         # The verdicts of a chosen judge come before those of the evaluation.
-        files = [paths.RESULTS / "judges" / name / "scores.parquet"]
-        files = [path for path in files if path.exists()]
-        files += [paths.result("scores", name, model) for model in models]
+        judged = (paths.RESULTS / "judges" / name).glob("scores.parquet")
+        files = [*judged, *(paths.result("scores", name, model) for model in models)]
         scores = tidy.read("scores", *files).drop_duplicates(KEY)
         benchmark = import_module(f"tomlab.benchmarks.{name}")
         write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
@@ -78,15 +78,17 @@ def data(
     `facets` are the columns by which answers are filtered, with the shown `labels` of their values.
     In `messages` the item's own texts are marked, see `_marked`.
     """
-    words = WORDS["default"] | WORDS.get(benchmark.NAME, {})
+    path = paths.PACKAGE / "benchmarks" / benchmark.NAME / "browser.yaml"
+    words = WORDS["default"] | (yaml.safe_load(path.read_bytes()) if path.is_file() else {})
     own, facets = words["facets"], WORDS["facets"] | words["facets"]
     stories, asked = ["story", *words["stories"]], responses["item_id"].unique()
+    if unknown := [name for name in (*own, *stories) if name not in items]:
+        raise InputError(f"{path}: found {unknown}, expected columns of {[*items]}")
     items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
     added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
     answers = responses.merge(scores[added], on=KEY, how="left")
-    answers = answers.merge(items[["item_id", *own]], on="item_id")
     # A first call of two has no score.
-    answers["outcome"] = answers["outcome"].fillna("")
+    answers = answers.merge(items[["item_id", *own]], on="item_id").fillna({"outcome": ""})
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
@@ -111,8 +113,7 @@ def data(
     labels = {}
     for name in facets:
         known, values = own_names.get(name, {}), by_column[name]["values"]
-        named = (known.get(value) or tables.name(value, name, wording) for value in values)
-        labels[name] = [label or "none" for label in named]
+        labels[name] = [known.get(v) or tables.name(v, name, wording) or "none" for v in values]
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
     return {
         "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
@@ -131,9 +132,8 @@ def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict
     """
     found = {}
     for name in table:
-        values = table[name].dropna().unique().tolist()
-        ordered = [value for value in order.get(name, []) if value in values]
-        values = ordered + [value for value in values if value not in {*ordered}]
+        seen = dict.fromkeys(table[name].dropna().tolist())
+        values = [*dict.fromkeys(v for v in [*order.get(name, ()), *seen] if v in seen)]
         codes = pd.Categorical(table[name], categories=values).codes
         found[name] = {"codes": codes.tolist(), "values": values}
     return found

@@ -304,7 +304,7 @@ function browse(data) {
       part("Answer", answer),
       part("Verdict", make("p", {}, verdict(row), row.rule === null ? "" : `: ${seen(row.rule)}`),
         pairs(JSON.parse(row.details)), ...detail(row.table, item)),
-      part("Judge", make("p", {}, data.judge)));
+      data.judge ? part("Judge", make("p", {}, data.judge)) : null);
   }
 
   function others(row) {

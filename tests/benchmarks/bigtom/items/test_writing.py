@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from bigtom_templates import MEI
+from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items.templates import (
     FIELDS,
     LABELS,
@@ -17,7 +18,6 @@ from tomlab.benchmarks.bigtom.items.writing import (
     generation_requests,
     label_requests,
     parse_labels,
-    raw_table,
     templates_of,
 )
 from tomlab.models.specs import Reply, Response
@@ -136,7 +136,8 @@ def test_nothing_is_dropped_and_ids_count_attempts():
 @pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
 def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, stored):
     zora = answer(written_out(MEI).replace("Mei", "Zora"))
-    raw = raw_table(divers, attempts([answer("no"), zora], "smol"), attempts([], "other"))
+    attempted = attempts([answer("no"), zora], "smol"), attempts([], "other")
+    raw = stacked("template", divers, *attempted)
     if stored:
         raw.to_parquet(tmp_path / "raw.parquet", index=False)
         raw = pd.read_parquet(tmp_path / "raw.parquet")

@@ -12,11 +12,11 @@ from tomlab.benchmarks.fantom.items.filtering import (
     RULES,
     faults,
     flagged,
-    kept_share,
+    flags_form,
     overlap,
-    read_flags,
 )
 from tomlab.errors import InputError
+from tomlab.records.files import read_form
 
 FLAG_COLUMNS = ("set_id", "annotator", "kind", "verdict", "annotator_type")
 FLAG = {
@@ -48,7 +48,7 @@ def test_set_without_fault_has_no_row_and_is_kept():
     sets = [question_set(source="llm:x")]
     table = faults(sets)
     assert list(table.columns) == ["set_id", "source", "rule", "found", "dropped"]
-    assert table.empty and kept_share(sets, table)["kept"].tolist() == [1]
+    assert table.empty
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_released_set_is_reported_and_never_dropped():
 def test_rules_leave_records_as_they_are():
     sets = [question_set(source="llm:x", factQA__wrong_answer="x", short_context="Petra left.")]
     before = copy.deepcopy(sets)
-    kept_share(sets, faults(sets))
+    faults(sets)
     overlap(sets)
     assert sets == before
 
@@ -280,10 +280,10 @@ def file(tmp_path):
 
 def test_flags_are_read_as_they_stand(file):
     model = {"annotator": "gpt", "annotator_type": "llm:gpt-4o", "verdict": "yes"}
-    table = read_flags(file({}, model), {"12-0-1"})
+    table = read_form(file({}, model), flags_form({"12-0-1"}))
     assert list(table.columns) == list(FLAG_COLUMNS)
     assert table["annotator_type"].tolist() == ["human", "llm:gpt-4o"]
-    assert read_flags(file(), set()).empty
+    assert read_form(file(), flags_form(set())).empty
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_flags_are_read_as_they_stand(file):
 )
 def test_bad_row_is_told_by_line_and_field(file, row, said):
     with pytest.raises(InputError, match=f"row 3, field {said}"):
-        read_flags(file({"annotator": "w2"}, row), {"12-0-1"})
+        read_form(file({"annotator": "w2"}, row), flags_form({"12-0-1"}))
 
 
 # Votes
@@ -339,22 +339,3 @@ def test_flags_of_other_sets_and_no_flags_give_no_row():
     assert flagged([question_set("1-0-0")], votes("yyy")).empty
     assert flagged([question_set()], votes()).empty
     assert not flagged([question_set()], votes("yyy"))["dropped"].any()
-
-
-def test_share_kept_by_source_with_an_interval_over_conversations():
-    broken = {"answerabilityQAs_binary__0__correct_answer": "no"}
-    sets = [
-        question_set(f"{i}-0-{j}", source="grammar", **(broken if i == 1 else {}))
-        for i in range(4)
-        for j in range(2)
-    ]
-    sets += [question_set(f"{i}-0-0", **broken) for i in range(4, 7)]
-    table = kept_share(sets, faults(sets))
-    assert table["source"].tolist() == ["grammar", "released:fantom_v1"]
-    grammar, released = table.to_dict("records")
-    assert (grammar["sets"], grammar["conversations"], grammar["kept"]) == (8, 4, 6)
-    assert grammar["share"] == 0.75
-    assert grammar["ci_low"] < 0.75 < grammar["ci_high"]
-    assert (released["share"], released["ci_method"]) == (1.0, "all groups alike")
-    turned = kept_share(sets[::-1], faults(sets[::-1]))
-    assert turned[::-1].reset_index(drop=True).equals(table)

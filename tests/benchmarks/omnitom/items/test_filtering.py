@@ -1,22 +1,22 @@
 """OmniToM's rules for gold tables: one named example a rule, and what is kept."""
 
 import copy
+from itertools import compress
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_stories
 from tomlab.benchmarks.omnitom.items.filtering import (
-    FAULT_COLUMNS,
     RULES,
     faults,
-    kept,
-    kept_share,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records
 from tomlab.paths import DATA, ROOT
+from tomlab.scoring.kept import survives
 
 WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
 STORY = "Ada puts the key in the bowl. Ben's sister Mrs Roy is out. It starts to rain."
@@ -54,7 +54,7 @@ def found(*more, **changed):
 def test_a_sound_record_has_no_fault():
     table = faults([record()])
     assert table.empty
-    assert list(table.columns) == list(FAULT_COLUMNS)
+    assert list(table.columns) == ["story_id", "source", "filter", "reason", "dropped"]
     assert table["dropped"].dtype == bool
 
 
@@ -194,6 +194,11 @@ def test_a_dropped_story_is_nobodys_original():
 # What is kept
 
 
+def kept(records, found):
+    key = ["story_id", "source"]
+    return list(compress(records, survives(pd.DataFrame(records, columns=key), found, key)))
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_says_whether_it_drops_and_why(rule):
     assert RULES[rule]["why"]
@@ -220,19 +225,6 @@ def test_a_rule_says_whether_it_drops_and_why(rule):
     table = faults(released, vectors)
     assert table["dropped"].tolist() == [False]
     assert kept(released, table) == released
-
-
-def test_the_share_of_kept_records_by_source():
-    records = three("grammar", "grammar", "authored", "grammar", "grammar")
-    records[1]["cut_off"] = True
-    table = kept_share(records, faults(records)).set_index("source")
-    assert list(table.index) == ["grammar", "authored"]
-    grammar = table.loc["grammar"]
-    assert (grammar["stories"], grammar["kept"], grammar["share"]) == (4, 3, 0.75)
-    assert 0 <= grammar["ci_low"] <= 0.75 <= grammar["ci_high"] <= 1
-    assert table.loc["authored", "share"] == 1
-    assert kept_share([], faults([])).empty
-    assert table.loc["authored", "ci_low"] < 1
 
 
 _TEXT = st.text(min_size=1, max_size=12).filter(str.strip)
@@ -267,5 +259,3 @@ def test_any_records_are_reported_on_and_left_as_they_are(told, source):
     ]
     if source.startswith("released:"):
         assert left == records
-    shares = kept_share(records, table)
-    assert shares["kept"].sum() == len(left)

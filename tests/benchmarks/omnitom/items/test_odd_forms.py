@@ -48,6 +48,43 @@ def test_headings_have_any_dash_or_space(mark):
     assert parsed.rows[1].labels == GIFT
 
 
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("Truth-Status", "Truth Value"),
+        ("Truth-Status", "Veracity"),
+        ("Knowledge-Access", "Accessibility"),
+        ("Representation", "Representation Type"),
+        ("Content Type", "Category"),
+        ("Mental-Source", "Mental State"),
+        ("Actor", "Name"),
+        ("Representation | Content Type", "Form | Kind"),
+    ],
+)
+def test_heading_that_names_no_column_is_taken_by_its_place(asked, written):
+    parsed = parse(LABELLED.format("-").replace(asked, written))
+    assert (len(parsed.rows), parsed.lost) == (2, [])
+    assert parsed.rows[1].labels == GIFT
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("Truth-Status", "Context"),
+        ("Context", "Order"),
+        ("Truth-Status | Knowledge-Access", "Veracity | Truth-Status"),
+    ],
+)
+def test_heading_that_names_another_column_is_never_taken_by_its_place(asked, written):
+    rows = parse(LABELLED.format("-").replace(asked, written)).rows
+    assert all(not DIMENSIONS.keys() <= row.labels.keys() for row in rows)
+
+
+def test_prose_about_the_columns_is_no_header():
+    prose = "Labels: Actor, Belief, Order, Truth-Status, Access, Form, Content, Source, Context"
+    assert parse(f"{LABELLED.format('-')}\n{prose}\nInes, gone, 1, True, no").lost == []
+
+
 @pytest.mark.parametrize("mark", DASHES)
 def test_labels_and_rules_have_any_dash(mark):
     assert normal_label("order", f"first{mark}order") == "1"

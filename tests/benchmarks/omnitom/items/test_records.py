@@ -110,7 +110,7 @@ def test_all_faults_are_told_at_once(tmp_path):
     with pytest.raises(InputError, match="5 problems") as error:
         read_records(path)
     assert "line 2, story_id 1: stands in line 1 too, expected once" in str(error.value)
-    assert "line 3: found [1], expected an object" in str(error.value)
+    assert "line 3, found [1], expected an object" in str(error.value)
     assert "line 4: not JSON" in str(error.value)
 
 

@@ -13,13 +13,14 @@ from tomlab.benchmarks.simpletom.items.filtering import (
     ANNOTATION_COLUMNS,
     QUESTIONS,
     agreement_report,
+    annotations_form,
     of_kind,
-    read_annotations,
     valid,
 )
 from tomlab.errors import InputError
+from tomlab.records.files import read_form
 
-KNOWN = {"s1", "s2"}
+FORM = annotations_form({"s1", "s2"})
 ROW = {
     "story_id": "s1",
     "annotator": "w1",
@@ -70,7 +71,7 @@ def file(tmp_path):
 def complaint(file):
     def read(*rows, **options):
         with pytest.raises(InputError) as caught:
-            read_annotations(file(*rows, **options), KNOWN)
+            read_form(file(*rows, **options), FORM)
         assert "annotations.csv" in str(caught.value)
         return str(caught.value)
 
@@ -78,7 +79,7 @@ def complaint(file):
 
 
 def test_annotations_are_read_as_they_stand(file):
-    table = read_annotations(file({}, {"annotator": "gpt", "annotator_kind": "llm:gpt-4o"}), KNOWN)
+    table = read_form(file({}, {"annotator": "gpt", "annotator_kind": "llm:gpt-4o"}), FORM)
     assert list(table.columns) == list(ANNOTATION_COLUMNS)
     assert table["annotator_kind"].tolist() == ["human", "llm:gpt-4o"]
 
@@ -89,7 +90,7 @@ def test_each_question_has_its_own_answers(file, complaint, question, answer):
     row = {"question": question, "answer": answer}
     three_valued = question in ("different_from_commonsense", "unlikely_noticed")
     if answer in ("yes", "no") or (answer == "possibly" and three_valued):
-        assert len(read_annotations(file(row), KNOWN)) == 1
+        assert len(read_form(file(row), FORM)) == 1
     else:
         expected = "no, possibly, yes" if three_valued else "no, yes"
         found = repr(answer) if answer else "nothing"

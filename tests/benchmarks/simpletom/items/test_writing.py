@@ -17,7 +17,7 @@ from simpletom_texts import (
     WRITTEN,
     written_sets,
 )
-from tomlab.asking.attempts import FAILURES
+from tomlab.asking.attempts import FAILURES, stacked
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.formats import written_out
 from tomlab.benchmarks.simpletom.items.stories import COLUMNS, story_table
@@ -27,8 +27,6 @@ from tomlab.benchmarks.simpletom.items.writing import (
     attempts,
     entity_requests,
     entity_sets,
-    raw_table,
-    stories_of,
     story_requests,
     top_seeds,
 )
@@ -225,12 +223,12 @@ def test_nothing_is_dropped_and_every_story_has_its_id(sets):
 @pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
 def test_raw_table_gives_back_stories_of_file_and_models(seeds, sets, tmp_path, stored):
     written = attempts([answer(PLAIN), answer("no"), ERROR], sets, "smol")
-    raw = raw_table(seeds, written, attempts([], sets[:0], "other"))
+    raw = stacked("story", seeds, written, attempts([], sets[:0], "other"))
     if stored:
         raw.to_parquet(tmp_path / "raw.parquet", index=False)
         raw = pd.read_parquet(tmp_path / "raw.parquet")
     assert len(raw) == len(seeds) + 9
-    stories = stories_of(raw)
+    stories = story_table(raw[raw["status"] == "story"].to_dict("records"))
     assert stories[:6].equals(seeds)
     assert stories["story_id"].tolist()[6:] == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
     assert not stories.isna().any(axis=None)

@@ -3,12 +3,11 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request, stacked
+from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request
 from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
@@ -56,16 +55,12 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
-raw_table = partial(stacked, "template")
-
-
-def label_requests(
-    templates: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
-) -> list[Request]:
-    """One request a template for its kinds of state and of mechanism (App. G), temperature 0."""
-    options = {"max_tokens": 40, "seed": seed}
+def label_requests(templates: pd.DataFrame, **options) -> list[Request]:
+    """One request a template for its kinds of state and of mechanism (App. G), temperature 0.
+    options: of `attempts.request`.
+    """
     shown = ({"story": story} for story in causal.stories(templates))
-    return [request("bigtom/labels", values, replaced, **options) for values in shown]
+    return [request("bigtom/labels", values, max_tokens=40, **options) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:

@@ -168,8 +168,6 @@ def _character(kind: str, question: str) -> str:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked: with the short context, none about people not in it."""
-    if method not in METHODS:
-        raise InputError(f"fantom: no method {method!r}; there are: {', '.join(METHODS)}")
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
 

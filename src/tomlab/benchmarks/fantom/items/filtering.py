@@ -7,14 +7,13 @@ conversation and one at the answers; what people say of these sets is read from 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.benchmarks.fantom.items.sets import folded, source_of, speakers, turns
 from tomlab.records import files
-from tomlab.scoring.kept import is_released, share_kept, survives
+from tomlab.scoring.kept import is_released
 
 COLUMNS = ("set_id", "source", "rule", "found", "dropped")
 OVERLAP_COLUMNS = ("set_id", "question", "scenario", "tom_type")
@@ -140,7 +139,9 @@ def _words(text: str) -> list[str]:
 
 
 def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of a file of flags. known_set_ids: ids that may stand in it; any without."""
+    """The schema of a file of flags, a row a verdict: `yes` says that there is such a fault
+    (`KINDS`). known_set_ids: ids that may stand in it; any without.
+    """
     return pa.DataFrameSchema(
         {
             "set_id": files.known(known_set_ids, "set"),
@@ -154,13 +155,6 @@ def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSche
     )
 
 
-def read_flags(path: Path | str, known_set_ids: Collection[str]) -> pd.DataFrame:
-    """A CSV of flags, a row a verdict: `yes` says that there is such a fault (`KINDS`). Errors:
-    `InputError` with all bad rows at once, by line number.
-    """
-    return files.read_form(path, flags_form(known_set_ids))
-
-
 def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     """People's votes on every set and kind that has any: columns of `faults`, `yes` and `people`.
     More than half of those who judged it drop a set, unless it is released; models never count.
@@ -172,13 +166,3 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     table["source"], table["found"] = table["set_id"].map(sources), table["kind"].map(KINDS)
     table["dropped"] = (2 * table["yes"] > table["people"]) & ~is_released(table["source"])
     return table.rename(columns={"kind": "rule"})[[*COLUMNS, "yes", "people"]]
-
-
-def kept_share(sets: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
-    """The share of sets that no fault drops, by source: source, sets, conversations, kept, share,
-    ci_low, ci_high, ci_method. Intervals cluster on conversations, whose sets share their text.
-    """
-    rows = [(r["set_id"], source_of(r), r["set_id"].split("-")[0]) for r in sets]
-    units = pd.DataFrame(rows, columns=["set_id", "source", "conversation"])
-    left, names = survives(units, faults, ["set_id"]), ("sets", "conversations")
-    return share_kept(units, left, by="source", group="conversation", names=names)

@@ -5,7 +5,6 @@ it. `set_id` says conversation, part and set ("12-0-1").
 """
 # ruff: noqa: N815 (fields are called as in the release)
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from tomlab.errors import InputError, refuse
-from tomlab.params import complaint, fits
+from tomlab.params import matches
 from tomlab.records import files
 
 RELEASED_SOURCE = "released:fantom_v1"
@@ -32,17 +31,9 @@ _JOINT = re.compile(r",? (?:and|&) | ?& ?|, ?")
 
 Line = tuple[str, str]  # speaker, what they say
 Text = Annotated[str, pydantic.Field(pattern=r"\S")]
-SetId = Annotated[
-    str,
-    fits(re.compile(r"[^\s-]+(-[^\s-]+){2}").fullmatch, "conversation-part-set, such as 12-0-1"),
-]
-Source = Annotated[
-    str,
-    fits(
-        re.compile(r"authored|grammar|(llm|released):.+").fullmatch,
-        "authored, grammar, llm:<model> or released:<name>",
-    ),
-]
+_SET_ID, _SOURCE = r"[^\s-]+(-[^\s-]+){2}", "authored|grammar|(llm|released):.+"
+SetId = Annotated[str, matches(_SET_ID, "conversation-part-set, such as 12-0-1")]
+Source = Annotated[str, matches(_SOURCE, "authored, grammar, llm:<model> or released:<name>")]
 Scenario = Literal[SCENARIOS]
 
 
@@ -135,25 +126,9 @@ def read_sets(path: Path | str) -> list[dict]:
         raise InputError(f"{path}: not JSON ({error})") from None
     if not isinstance(records, list) or not records:
         raise InputError(f"{path}: found {files.shown(records)}, expected a list of question sets")
-    first, problems = {}, []
-    for number, record in enumerate(records, start=1):
-        set_id = record.get("set_id") if isinstance(record, dict) else None
-        where = f"record {number} ({set_id})" if isinstance(set_id, str) else f"record {number}"
-        try:
-            QuestionSet.model_validate(record)
-        except pydantic.ValidationError as error:
-            for case in error.errors():
-                problems.append(f"{where}, {complaint(case, files.shown)}")
-        if isinstance(set_id, str) and first.setdefault(set_id, number) != number:
-            problems.append(f"{where}, field set_id: stands in record {first[set_id]} too")
-    refuse(problems, str(path))
+    problems = files.unfit(enumerate(records, start=1), QuestionSet, "set_id", "record")
+    refuse(list(problems), str(path))
     return records
-
-
-def write_sets(sets: Sequence[Mapping], path: Path) -> Path:
-    """Records as a file that `read_sets` reads, the keys in the order they have. Returns `path`."""
-    path.write_text(json.dumps(list(sets), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
 
 
 def written(lines: Sequence[Line]) -> str:

@@ -2,7 +2,6 @@
 far annotators agree. Rules (`filtering.yaml`) read records and report; none changes one.
 """
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,8 @@ import pandera.pandas as pa
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
-from tomlab.scoring.kept import share_kept, survives
 from tomlab.scoring.similarity import plain
 from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
-
-FAULT_COLUMNS = ("story_id", "source", "filter", "reason", "dropped")
 
 _DATA = files.yaml_beside(__file__)
 RULES = _DATA["rules"]
@@ -53,7 +49,8 @@ def faults(
         (records[i]["story_id"], records[i]["source"], rule, reason, _drops(rule, records[i]))
         for i, rule, reason in found
     ]
-    return pd.DataFrame(rows, columns=list(FAULT_COLUMNS)).astype({"dropped": bool})
+    columns = ["story_id", "source", "filter", "reason", "dropped"]
+    return pd.DataFrame(rows, columns=columns).astype({"dropped": bool})
 
 
 def _drops(rule: str, record: Mapping) -> bool:
@@ -121,23 +118,6 @@ def _words(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = re.findall(r"[^\W_]+", re.sub(r"['’‘]s?\b", " ", folded))
     return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
-
-
-# A story's number and source: two writers may have gold for one story.
-_KEY = ["story_id", "source"]
-
-
-def kept(records: Sequence[dict], faults: pd.DataFrame) -> list[dict]:
-    """The records that no fault of the table drops."""
-    units = pd.DataFrame(records, columns=_KEY)
-    return list(itertools.compress(records, survives(units, faults, _KEY)))
-
-
-def kept_share(records: Sequence[Mapping], faults: pd.DataFrame) -> pd.DataFrame:
-    """The share of records that no fault drops, by source, see `share_kept`."""
-    units = pd.DataFrame(records, columns=_KEY)
-    left = survives(units, faults, _KEY)
-    return share_kept(units, left, by="source", group="story_id", names=("stories",))
 
 
 ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")

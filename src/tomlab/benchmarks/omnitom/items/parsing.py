@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, product
+from itertools import chain, product, zip_longest
 
 from tomlab.benchmarks.omnitom.items.labels import DASHES, column, normal_label
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
@@ -51,6 +51,8 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
     names; otherwise whatever is there. A row's `labels` are those of the columns asked for, or of
     its own cells, "" where there is no legal one. They stay empty if Order is the only one.
     """
+    if not text.strip():
+        return Parsed([], [], "empty answer")
     as_json = parse_json(text, columns)
     if as_json.rows:
         return as_json
@@ -78,8 +80,6 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
       table without any label where another has labels: it repeats the table given.
     """
     wanted = tuple(map(column, columns or ()))
-    if not text.strip():
-        return Parsed([], [], "empty answer")
     parts = [
         (layout, lines) if layout.keys else _without_header(lines, wanted)
         for layout, lines in _parts(re.split(r"\r\n|\r|\n", text))
@@ -145,7 +145,7 @@ def _header(line: str) -> _Layout | None:
     for delimiter in _FORMS:
         cells = [cell.strip() for cell in _cells(line, delimiter)]
         opened, closed = (delimiter == "|" and not cells[end] for end in (0, -1))
-        named = list(map(column, cells[opened : len(cells) - closed]))
+        named = _headings(cells[opened : len(cells) - closed], delimiter)
         # The first of two columns of one name is the one meant.
         first = {key: named.index(key) for key in {*named}}
         keys = tuple(key if first[key] == i else None for i, key in enumerate(named))
@@ -153,6 +153,19 @@ def _header(line: str) -> _Layout | None:
         if layout.complete or (len(keys) > 1 and None not in keys):
             return layout
     return None
+
+
+def _headings(cells: Sequence[str], delimiter: str) -> list[str | None]:
+    """What the columns hold. The release reads nine labelled cells by position, whatever stands
+    above them: so a heading that names no column is taken by its place, if the others stand in the
+    order asked for and name Actor and Belief or, between pipes, which prose has not, most columns.
+    """
+    named = [column(cell) for cell in cells]
+    in_order = all(key in (None, asked) for key, asked in zip_longest(named, LABELLING))
+    most = delimiter == "|" and sum(map(bool, named)) > len(LABELLING) / 2
+    if len(named) >= len(LABELLING) and in_order and (most or named[:2] == [*EXTRACTION[:2]]):
+        return [*LABELLING, *named[len(LABELLING) :]]
+    return named
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -299,8 +312,6 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
     that is cut off or broken, whole objects are read, and the others lost.
     """
     wanted = tuple(map(column, columns or ()))
-    if not text.strip():
-        return Parsed([], [], "empty answer")
     rows, lost, found, start = [], [], False, text.find("{")
     while start >= 0:
         end = start + 1

@@ -10,20 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, create_model
 
 from tomlab.errors import InputError, refuse
-from tomlab.params import complaint, matches
+from tomlab.params import matches
 from tomlab.paths import there
-from tomlab.records.files import (
-    json_lines,
-    read_text,
-    shown,
-    yaml_beside,
-)
+from tomlab.records.files import json_lines, read_text, shown, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
@@ -72,8 +67,8 @@ def read_records(path: Path | str) -> list[dict]:
     """The records of a JSONL file as they stand there, keys beyond those of App. B.5 too; `source`
     is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
     """
-    found, problems = _json_lines(path, nan=False)
-    refuse([*problems, *_problems(found)], str(path))
+    found, problems = json_lines(read_text(path))
+    refuse([*problems, *unfit(found, _Record, "story_id", "line")], str(path))
     if not found:
         raise InputError(f"{path}: no record in it")
     return [{**record, "source": record.get("source", RELEASED)} for _, record in found]
@@ -81,31 +76,10 @@ def read_records(path: Path | str) -> list[dict]:
 
 def write_records(records: Sequence[dict], path: Path | str) -> None:
     """Write records as JSONL, one line a story. Errors: `InputError` as in `read_records`."""
-    refuse(list(_problems(enumerate(records, start=1))), f"{path}: not written")
+    problems = unfit(enumerate(records, start=1), _Record, "story_id", "line")
+    refuse(list(problems), f"{path}: not written")
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
-
-
-def _json_lines(path: Path | str, *, nan: bool) -> tuple[list[tuple[int, dict]], list[str]]:
-    """The objects of a JSONL file with their line numbers, and the lines that hold none."""
-    found, problems = json_lines(read_text(path), nan=nan)
-    odd = [(line, value) for line, value in found if not isinstance(value, dict)]
-    problems += [f"line {line}: found {shown(value)}, expected an object" for line, value in odd]
-    return [line for line in found if isinstance(line[1], dict)], problems
-
-
-def _problems(records: Iterable[tuple[int, dict]]) -> Iterator[str]:
-    first = {}
-    for number, record in records:
-        story_id = record.get("story_id")
-        where = f"line {number}, story_id {shown(story_id)}"
-        try:
-            _Record.model_validate(record)
-        except ValidationError as error:
-            for one in error.errors(include_url=False):
-                yield f"{where}, {complaint(one, shown)}"
-        if isinstance(story_id, int) and first.setdefault(story_id, number) != number:
-            yield f"{where}: stands in line {first[story_id]} too, expected once"
 
 
 def rows(record: Mapping) -> list[Row]:
@@ -135,7 +109,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
         if there(path) is None:
             problems.append(f"{path.name}: no such file")
             continue
-        lines, odd = _json_lines(path, nan=True)
+        lines, odd = json_lines(read_text(path), nan=True)
         told, faults = _questions(lines)
         problems += [f"{path.name}, {fault}" for fault in (*odd, *faults)]
         stories += [(category, story, questions) for story, questions in told.items()]
@@ -143,10 +117,13 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     return pd.DataFrame(stories, columns=["story_category", "story", "questions"])
 
 
-def _questions(lines: Sequence[tuple[int, dict]]) -> tuple[dict[str, list[dict]], list[str]]:
+def _questions(lines: Sequence[tuple[int, Any]]) -> tuple[dict[str, list[dict]], list[str]]:
     """The questions on each story, and what is wrong with other lines."""
     told, first, faults = defaultdict(list), {}, [] if lines else ["no line in it"]
     for number, line in lines:
+        if not isinstance(line, dict):
+            faults.append(f"line {number}: found {shown(line)}, expected an object")
+            continue
         if (earlier := first.setdefault(str(line), number)) != number:
             faults.append(f"line {number}: stands in line {earlier} too, expected once")
         texts = {name: line.get(name, "") for name in ("STORY", "QUESTION", *_OPTIONS.values())}

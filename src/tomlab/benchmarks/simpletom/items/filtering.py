@@ -5,7 +5,6 @@ An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,9 @@ QUESTIONS = {
 
 
 def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of an annotations file. known_stories: ids that may stand in it; any if None."""
+    """The schema of a file of annotations, one row an answer, by people or by models as the file
+    says. known_stories: ids that may stand in it; any if None.
+    """
     return pa.DataFrameSchema(
         {
             "story_id": files.known(known_stories, "story"),
@@ -41,15 +42,6 @@ def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchem
         unique=["annotator", "story_id", "question"],
         strict="filter",
     )
-
-
-def read_annotations(path: Path | str, known_stories: set[str] | None = None) -> pd.DataFrame:
-    """An annotations file, as `annotations_form` has it: one row an answer, or none at all.
-
-    annotator_kind: `human` or `llm:<model>`, said by the file, never assumed. Errors: `InputError`
-    with all bad rows at once, by line number.
-    """
-    return files.read_form(path, annotations_form(known_stories))
 
 
 def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:

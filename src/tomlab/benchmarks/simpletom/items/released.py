@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
 
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError, extra, refuse
 from tomlab.params import complaint, fits
 from tomlab.records import files
 from tomlab.records.tidy import check
@@ -44,16 +44,16 @@ class _Question(BaseModel, strict=True):
         return self
 
 
-def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> pd.DataFrame:
+def read_released(source: Path | str = HUB_ID) -> pd.DataFrame:
     """The released questions as an items table, with the columns of `simpletom.compose`.
 
-    source: a folder in the hub's layout, or a hub id; `revision` pins its commit. Errors:
-    `InputError` that names file, row and field of everything at fault.
+    source: a folder in the hub's layout, or a hub id. Errors: `InputError` that names file, row and
+    field of everything at fault.
     """
     rows, problems, first = [], [], {}
     for config in CONFIGS:
         where = f"{config}/test.jsonl"
-        loaded, odd = _lines(source, config, revision)
+        loaded, odd = _lines(source, config)
         problems += [f"{where}, {what}" for what in odd]
         problems += [] if loaded or odd else [f"{where}: no row in it"]
         for number, value in loaded:
@@ -75,16 +75,14 @@ def read_released(source: Path | str = HUB_ID, revision: str | None = None) -> p
     return check(items, "items", str(source))
 
 
-def _lines(
-    source: Path | str, config: str, revision: str | None
-) -> tuple[list[tuple[int, Any]], list[str]]:
+def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list[str]]:
     """The rows of a config by their number, and what is wrong with lines that are none."""
     if Path(source).is_dir():
         return files.json_lines(files.read_text(Path(source) / config / "test.jsonl"))
-    import datasets  # takes seconds
-
+    with extra("compendium"):
+        import datasets  # takes seconds
     try:
-        rows = datasets.load_dataset(str(source), config, split="test", revision=revision)
+        rows = datasets.load_dataset(str(source), config, split="test")
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         what = f"neither a folder nor to be had from the hub ({' '.join(str(error).split())[:200]})"
         raise InputError(f"{source}, {config}: {what}") from None

@@ -5,14 +5,13 @@ a set table has one row a set, `SET_COLUMNS` and `OUTCOME`), and a model makes t
 (`story_requests`, `attempts`). The best of round 1 are the seeds of round 2 (`top_seeds`).
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request, stacked
+from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
 from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.stories import (
@@ -69,59 +68,51 @@ def _shown(scenarios: pd.DataFrame, seeds: pd.DataFrame, name: str) -> tuple[str
 
 
 def entity_requests(
-    scenarios: pd.DataFrame,
-    seeds: pd.DataFrame,
-    *,
-    seed: int = 0,
-    max_tokens: int = 1500,
-    replaced: Mapping[str, str] | None = None,
+    scenarios: pd.DataFrame, seeds: pd.DataFrame, *, max_tokens: int = 1500, **options
 ) -> list[Request]:
     """One request a scenario for ten sets of entities, with the seed's as example (App. E.5).
 
-    scenarios: of `read_scenarios`; seeds: a story table, three stories a scenario (`top_seeds`).
+    scenarios: of `read_scenarios`; seeds: a story table, three stories a scenario (`top_seeds`);
+    options: of `attempts.request`.
     """
-    options = {"max_tokens": max_tokens, "temperature": TEMPERATURE, "seed": seed}
+    options |= {"max_tokens": max_tokens, "temperature": TEMPERATURE}
     requests = []
     for name in scenarios["scenario"]:
         text, (_, base, _) = _shown(scenarios, seeds, name)
         row = {"count": str(ENTITY_SETS), "scenario": text, "example": formats.written_set(base)}
-        requests.append(request("simpletom/entities", row, replaced, shared=("count",), **options))
+        requests.append(request("simpletom/entities", row, shared=("count",), **options))
     return requests
 
 
 def story_requests(
-    sets: pd.DataFrame,
-    scenarios: pd.DataFrame,
-    seeds: pd.DataFrame,
-    *,
-    seed: int = 0,
-    replaced: Mapping[str, str] | None = None,
+    sets: pd.DataFrame, scenarios: pd.DataFrame, seeds: pd.DataFrame, **options
 ) -> list[Request]:
     """One request a set of entities for three stories, with the seed's as example (App. E.4).
 
-    sets: the usable rows of a set table. The writer is not shown their key information.
+    sets: the usable rows of a set table, whose key information the writer is not shown; scenarios,
+    seeds, options: as in `entity_requests`.
     """
-    options = {"max_tokens": 450, "temperature": TEMPERATURE, "seed": seed}
-    requests, shared = [], ("example", "scenario")
+    options |= {"shared": ("example", "scenario"), "max_tokens": 450, "temperature": TEMPERATURE}
+    requests = []
     for entities in sets.to_dict("records"):
         text, stories = _shown(scenarios, seeds, entities["scenario"])
         example = f"SCENARIO: {text}\n\n{formats.written_out(stories)}"
         row = {"example": example, "scenario": text, "entities": formats.entities_line(entities)}
-        requests.append(request("simpletom/story", row, replaced, shared=shared, **options))
+        requests.append(request("simpletom/story", row, **options))
     return requests
 
 
-def annotation_requests(
-    stories: pd.DataFrame, replaced: Mapping[str, str] | None = None, *, seed: int = 0
-) -> list[Request]:
-    """One request a story for the answers to the four questions that people get (App. D)."""
+def annotation_requests(stories: pd.DataFrame, **options) -> list[Request]:
+    """One request a story for the answers to the four questions that people get (App. D). options:
+    of `attempts.request`.
+    """
     shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
     rows = [
         {"story": story_text(story)} | {name: story[name] for name in shown}
         for story in stories.to_dict("records")
     ]
-    options = {"shared": (), "max_tokens": 60, "seed": seed}
-    return [request("simpletom/annotate", row, replaced, **options) for row in rows]
+    options |= {"shared": (), "max_tokens": 60}
+    return [request("simpletom/annotate", row, **options) for row in rows]
 
 
 def _cut_off(found: Answer, last: str) -> bool:
@@ -183,14 +174,6 @@ def _stories(found: Answer) -> list[dict] | Unparsed:
     if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
         return stories
     return Unparsed("the last line: cut off")
-
-
-raw_table = partial(stacked, "story")
-
-
-def stories_of(raw: pd.DataFrame) -> pd.DataFrame:
-    """The story table of what parsed."""
-    return story_table(raw[raw["status"] == "story"].to_dict("records"))
 
 
 def annotations(

@@ -1,0 +1,24 @@
+"""The rows that docs/data.md shows of each release are read as they stand there."""
+
+import re
+
+from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
+from tomlab.paths import DOCS
+
+SECTION = (DOCS / "data.md").read_text(encoding="utf-8").split("## Released files")[1]
+SHOWN = re.findall(r"^```(?:text|json)\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)[:4]
+
+
+def test_rows_shown_of_each_release_are_read(tmp_path):
+    one, several, by_file, story = SHOWN
+    for name, text in {"bigtom.csv": one, "fantom_v1.json": several, "o.jsonl": story}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    rows = by_file.splitlines(keepends=True)
+    named = re.findall(r"`([\w-]+)/test.jsonl`", SECTION)
+    for folder, row in zip(named, rows, strict=True):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "test.jsonl").write_text(row, encoding="utf-8")
+    assert len(bigtom.read_released(tmp_path / "bigtom.csv")) == 25
+    assert len(fantom.read_released(tmp_path / "fantom_v1.json")) == 7
+    assert len(simpletom.read_released(tmp_path)) == 3
+    assert len(omnitom.read_released(tmp_path / "o.jsonl")) == 2

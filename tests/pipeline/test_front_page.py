@@ -1,0 +1,73 @@
+"""The front page: of which models it tells, by what was run. A book of one benchmark that it does
+not name is `tests/test_adding`.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from tomlab.paths import ROOT
+from tomlab.pipeline.book import relink
+
+HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
+
+
+def front(root: Path, groups: dict[str, int]) -> tuple[str, list[str]]:
+    """What a run of BigToM is said to find, and the texts and the figures' titles of its page.
+    groups: of how many templates each model was asked.
+    """
+    for name in ("data", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    (root / "results/plots").mkdir(parents=True)
+    rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in groups.items()]
+    pd.DataFrame(rows).to_csv(root / "results/plots/bigtom.csv", index=False)
+    values = {"parameters": {"benchmarks": ["bigtom"], "models": [*groups]}}
+    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook", "notebooks/00_index.ipynb"]
+    command += ["results/index/00_index.ipynb", "settings.json"]
+    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
+    cells = nbformat.read(root / "results/index/00_index.ipynb", as_version=4).cells
+    outputs = [out for cell in cells for out in cell.get("outputs", []) if "data" in out]
+    told = [out["data"].get("text/markdown", "") for out in outputs]
+    told += [out.metadata.get("image/png", {}).get("alt", "") for out in outputs]
+    found = json.loads((root / "results/index/findings.json").read_text(encoding="utf-8"))
+    return found.get("bigtom", ""), [text for text in told if text]
+
+
+def test_front_page_tells_of_all_models_but_baselines_the_users_first(tmp_path):
+    models = {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "hardly-asked": 9}
+    found, told = front(tmp_path, models)
+    places = [found.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
+    assert places == sorted(places)
+    assert found.count("falls below guessing") == 3
+    assert not [text for text in (found, *told) if "random" in text.lower()]
+    [table] = [text for text in told if "All chapters" in text]
+    assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
+
+
+def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(tmp_path):
+    found, told = front(tmp_path, {"random": 100, "omniscient": 100})
+    assert found == ""
+    assert [text for text in told if "only baselines" in text]
+    assert [text for text in told if "The papers' models" in text]
+
+
+@pytest.mark.parametrize("name", ["00_index", "02_coverage"])
+def test_links_that_a_cell_writes_lead_to_the_books_pages(name):
+    """A cell's links start where executed notebooks lie."""
+    cells = nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4).cells
+    source = "".join(cell.source for cell in cells if cell.cell_type == "code")
+    links = re.findall(r"\]\((\S+?)\)\"", source.replace("{path}", "notebooks/5_figures/b.ipynb"))
+    pages = {"notebooks/5_figures/b.ipynb": "results/book/5_figures/b.html"}
+    assert links
+    for link in links:
+        text = f"[it]({link.replace('{benchmark}', 'b')})"
+        here, there = f"results/notebooks/{name}.ipynb", f"results/book/{name}.ipynb"
+        assert relink(text, here, there, pages) == "[it](5_figures/b.html)"
