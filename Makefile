@@ -4,7 +4,7 @@
 #   make test      set up, run all tests
 #   make book      build results/book anew from what the stages wrote
 #   make keep      pin what is in data/ and push it, see docs/sharing.md
-#   make exports   write the run in the formats of others, see docs/exports.md
+#   make exports   write the run as logs of Inspect, see docs/exports.md
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
 unexport PYTHONDONTWRITEBYTECODE
@@ -101,12 +101,9 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
-# every-eval-ever declares Python 3.12; what is used of it runs on 3.11, with what inspect-ai brings.
-$(EXPORT)/.ready: PINNED = $(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt
 $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 	python -m venv --clear $(EXPORT)
-	$(PINNED) inspect-ai pandas pyarrow
-	$(PINNED) --no-deps --ignore-requires-python every-eval-ever
+	$(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt inspect-ai pandas pyarrow
 	@touch $@
 
 # Pin anew after a change of the dependencies in pyproject.toml.

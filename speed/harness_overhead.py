@@ -4,9 +4,8 @@ Measured: 2,000 short requests at concurrency 100 against a local server that wa
 answers, once through `tomlab.models.ask`, which takes the clients' aiohttp transport, with every
 answer written to a fresh response store, once through the vendor's client alone, as its page shows
 it, with as many workers; several rounds in alternating order, of which medians are shown (of
-seconds by the clock and of processor time, and of the ratios within a round). Then `ask` by the
-client's own transport, which tells what the harness itself costs, and answered from the store. The
-server has its own process; its time is in the clock's.
+seconds by the clock and of processor time, and of the ratios within a round). Then `ask` answered
+from the store. The server has its own process; its time is in the clock's.
 
 Goals: `ask` takes at most 0.7 times as long as the bare client; the store is at least 20 times
 faster than asking. Needs no key and no network; a minute or two on two cores:
@@ -109,19 +108,16 @@ def measure(kind: str, url: str, stores: Path) -> dict[str, list[Seconds]]:
     """Seconds of each way, by round."""
     base_url = url if kind == "anthropic" else f"{url}/v1"
     entry = {**ENTRIES[kind], "model": "toy", "base_url": base_url, "max_concurrency": CONCURRENCY}
-    spec, same = (
-        model_spec("toy", {"toy": {**entry, "transport": by}}) for by in ("aiohttp", "httpx")
-    )
-    names = "bare client", "ask", "ask, by httpx", "ask, from the store"
+    spec = model_spec("toy", {"toy": entry})
+    names = "bare client", "ask", "ask, from the store"
     taken: dict[str, list[Seconds]] = {name: [] for name in names}
     seconds(bare(kind, base_url))  # imports and connections of a first run are nobody's overhead
     seconds(harness(spec, stores / "first.sqlite"))
     for n in range(ROUNDS):
-        store, other = stores / f"{n}.sqlite", stores / f"{n}-httpx.sqlite"
+        store = stores / f"{n}.sqlite"
         ways = [
             ("bare client", lambda: bare(kind, base_url)),
             ("ask", lambda s=store: harness(spec, s)),
-            ("ask, by httpx", lambda s=other: harness(same, s)),
         ]
         for name, way in ways if n % 2 else reversed(ways):
             taken[name].append(seconds(way()))
@@ -145,10 +141,11 @@ def main() -> None:
     for name, times in taken.items():
         clock, processor = (median(each) for each in zip(*times, strict=True))
         print(f"{name:22}{clock:9.3f}{processor:11.3f}{REQUESTS / clock:13.0f}")
-    plain, asked, same, stored = taken.values()
-    for name, these in (("ask / bare client", asked), ("by httpx / bare", same)):
-        clock, processor = (ratio(these, plain, which) for which in (0, 1))
-        print(f"{name:22}{clock:9.2f}{processor:11.2f}   of the clock, of processor time")
+    plain, asked, stored = taken.values()
+    clock, processor = (ratio(asked, plain, which) for which in (0, 1))
+    print(
+        f"{'ask / bare client':22}{clock:9.2f}{processor:11.2f}   of the clock, of processor time"
+    )
     least, speed_up = ratio(asked, plain, 0), ratio(asked, stored, 0)
     for what, value, goal, met in (
         ("ask / bare client", least, f"at most {MOST}", least <= MOST),

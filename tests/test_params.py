@@ -43,6 +43,38 @@ def test_value_that_yaml_cannot_be_made_of_is_named(text, said, file):
         params.load(file)
 
 
+def test_merge_keys_add_what_the_mapping_does_not_say_itself(file):
+    file.write_text(
+        "models:\n"
+        "  a: {groups: {bigtom: &few {0-shot: 5}, fantom: &more {<<: *few, 0-shot: 9}}}\n"
+        "  b: {<<: *more, 1-shot: 3}\n"
+    )
+    models = params.load(file)["models"]
+    assert models["a"]["groups"]["fantom"] == {"0-shot": 9}
+    assert models["b"] == {"0-shot": 9, "1-shot": 3}
+
+
+LAUGHS = "".join(f"  l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 10))
+MERGED = "".join(
+    f"  l{n}: &l{n} {{<<: [{', '.join([f'*l{n - 1}'] * 10)}]}}\n" for n in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"models:\n  l0: &l0 [1]\n{LAUGHS}", 8),
+        (f"models:\n  l0: &l0 {{a: 1}}\n{MERGED}", 8),
+        ("run: &run\n  prompts: *run\n", 2),
+    ],
+    ids=["list", "merged", "itself"],
+)
+def test_aliases_that_stand_for_more_than_memory_holds_are_refused(text, line, file):
+    file.write_text(text)
+    with pytest.raises(InputError, match=rf"params\.yaml: not YAML: .*aliases.* line {line},"):
+        params.load(file)
+
+
 def test_faulty_line_is_not_quoted_for_a_key_may_stand_there(file):
     file.write_text("models:\n  mine: {api_key_env: sk-proj-Zq8vT4mW1nXc7bLs, [\n")
     with pytest.raises(InputError, match=r"params\.yaml: not YAML: .* in line 3") as caught:

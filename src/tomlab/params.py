@@ -17,7 +17,9 @@ from tomlab.paths import PARAMS, there
 class Section(pydantic.BaseModel):
     """A section of the file: no other options than these, no text where a number belongs."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+    model_config = pydantic.ConfigDict(
+        extra="forbid", strict=True, protected_namespaces=(), allow_inf_nan=False
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -63,14 +65,15 @@ def _holds_answers(text: str) -> bool:
 
 
 # Names go into shell commands, file names and DVC's own names of stages.
-_NAME = "a name of letters, digits, - and _ alone: it is part of commands and file names"
+_NAME = "at most 100 letters, digits, - and _ alone: a name is part of commands and file names"
 _THERE = "a file or folder that is there, as seen from the repository's root"
 _KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.parquet in it"
 _ONCE = "at least one name, none of them twice"
 # Where answers are kept unless told otherwise; before the first of them there is no such folder.
 ANSWERS = "data/answers"
+MOST_VALUES = 1_000_000  # of a YAML file, each as often as aliases repeat it; ours has 500
 _Item = TypeVar("_Item")
-Name = Annotated[str, matches(r"[A-Za-z0-9_-]+", _NAME)]
+Name = Annotated[str, matches(r"[A-Za-z0-9_-]{1,100}", _NAME)]
 ModelName = Annotated[Name, AfterValidator(_registered)]
 Distinct = Annotated[list[_Item], fits(lambda v: 0 < len(v) == len({*map(str, v)}), _ONCE)]
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
@@ -147,19 +150,37 @@ class Run(Section):
 class _Loader(yaml.SafeLoader):
     """YAML in which a key stands once, and what is no value, such as 2024-13-45, has its line."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.read, self.sizes = 0, {}  # values so far, and those of each node with what is in it
+
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
         except ValueError as error:
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+        """The next node. A few lines of aliases can stand for billions of values, or for none."""
+        mark, before = self.peek_event().start_mark, self.read
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        self.read += self.sizes.get(node, MOST_VALUES) if is_alias else 1
+        if self.read > MOST_VALUES:
+            endless = f"its aliases stand for more than {MOST_VALUES:,} values, or for themselves"
+            raise yaml.MarkedYAMLError(problem=endless, problem_mark=mark)
+        self.sizes.setdefault(node, self.read - before)
+        return node
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        # Here, before `<<: *other` adds the keys of `other`, which may stand in both.
         names = [str(key.value) for key, _ in node.value]
         for place, (key, _) in enumerate(node.value):
             if names[place] in names[:place]:
                 twice = f"the key {names[place]!r} stands twice"
                 raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
-        return super().construct_mapping(node, deep)
+        return node
 
 
 def load(path: Path | str = PARAMS) -> dict[str, Any]:

@@ -8,23 +8,6 @@ import sys
 from pathlib import Path
 
 
-def every_eval_ever(folder: Path) -> list[str]:
-    """The complaints of the datastore's validator."""
-    from every_eval_ever.validator.validation_core import validate_file
-
-    said = []
-    for path in folder.rglob("*.json*"):
-        report = validate_file(
-            path,
-            repo_path=path.relative_to(folder).as_posix(),
-            available_files={p.relative_to(folder).as_posix() for p in path.parent.iterdir()},
-            read_repo_file=lambda name: (folder / name).read_text(encoding="utf-8"),
-            run_semantic_checks=True,
-        )
-        said += [f"{path}: {at['loc']}: {at['msg']}" for at in report.errors + report.warnings]
-    return said
-
-
 def inspect(folder: Path) -> list[dict]:
     """Each log with what the data frames of logs and of samples say."""
     from inspect_ai.analysis import evals_df, samples_df

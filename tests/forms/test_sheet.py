@@ -250,10 +250,14 @@ def test_an_answer_that_is_none_of_the_choices_is_refused(ratings):
     assert lines(sheet) == []
 
 
-def test_nothing_to_judge_is_said(file):
-    path = file(RATINGS)
-    said = complaint(Sheet, path, ratings_form(), TWO.iloc[:0], "Ana", RATE)
-    assert said == f"{path}: found nothing to judge; run the stages before it"
+def test_nothing_to_judge_is_told_from_a_run_that_is_still_to_come(tmp_path):
+    path = tmp_path / "judges" / "bigtom" / "to_label.csv"
+    said = complaint(tasks.open_sheet, "bigtom/labels", "Ana", tmp_path)
+    assert said == f"{path}: not there yet; `make figures` writes it"
+    path.parent.mkdir(parents=True)
+    path.write_text("item_id,question,option_a,option_b,answer\n", encoding="utf-8")
+    said = complaint(tasks.open_sheet, "bigtom/labels", "Ana", tmp_path)
+    assert said.startswith(f"{path}: found nothing in this run")
 
 
 def test_what_others_wrote_meanwhile_stays(ratings):

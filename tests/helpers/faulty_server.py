@@ -77,7 +77,7 @@ class FaultyServer:
     asked: the questions so far; most_at_once: the most that were open at the same time.
     headers: of everything that came in, questions or not; names in lower case.
     listing: what is done in place of the list of models. moved: the URL of another server, to which
-    everything is redirected.
+    everything is redirected. drips_after: what follows this in a reply comes a byte at a time.
     """
 
     def __init__(self, default: Act = GOOD):
@@ -87,6 +87,7 @@ class FaultyServer:
         self.key: str | None = None
         self.listing: Act | None = None
         self.moved = ""
+        self.drips_after: bytes | None = None
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
@@ -120,6 +121,13 @@ class FaultyServer:
                 reply = await self._answer(*await _read(reader))
                 if reply is None:
                     break
+                if self.drips_after:
+                    head, mark, reply = reply.partition(self.drips_after)
+                    writer.write(head + mark)
+                    while reply:
+                        await asyncio.sleep(0.05)
+                        writer.write(reply[:1])
+                        reply = reply[1:]
                 writer.write(reply)
                 await writer.drain()
         writer.close()

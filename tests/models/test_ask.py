@@ -1,5 +1,6 @@
 """Asking models over real HTTP: what is sent, retried, refused, kept and asked again."""
 
+import asyncio
 import json
 import logging
 import signal
@@ -26,6 +27,7 @@ from faulty_server import (
     good_answer,
 )
 from tomlab.errors import InputError
+from tomlab.models.ask import ask
 from tomlab.models.embedded import SMOLLM2
 from tomlab.models.specs import Reply, Request, model_spec
 from tomlab.models.store import Store
@@ -105,6 +107,25 @@ def test_slow_reply_is_given_up_after_the_timeout(client, faulty_server, store):
 
 
 @CLIENTS
+@pytest.mark.parametrize("mark", [b"\r\n\r\n", b"\r\n"], ids=["body", "headers"])
+def test_reply_that_drips_is_given_up_after_the_timeout(client, mark, faulty_server, store):
+    faulty_server.drips_after = mark
+    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=1, listed=False)
+    [response] = answers([question("Who?")], spec, store)
+    assert "Timeout" in response.error
+    first, second = faulty_server.asked
+    assert 0.5 <= second.at - first.at < 3  # with the client's pause before it asks again
+
+
+@CLIENTS
+def test_list_of_models_that_drips_stops_the_run(client, faulty_server, store):
+    faulty_server.drips_after = b"\r\n\r\n"
+    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=0)
+    with pytest.raises(InputError, match=r"cannot reach base_url .*Timeout"):
+        answers([question("Who?")], spec, store)
+
+
+@CLIENTS
 def test_run_gives_up_after_so_many_failures_in_a_row(client, faulty_server, store):
     faulty_server.script = [BROKEN, GOOD, BROKEN, BROKEN, BROKEN]
     spec = toy(client, faulty_server.url, max_retries=0, max_concurrency=1)
@@ -160,6 +181,25 @@ def test_unknown_model_is_told_with_those_there_are(client, faulty_server, store
     with pytest.raises(InputError, match=r"no model 'toy'.*it has: toy-large, toy-small"):
         answers(questions(2), toy(client, faulty_server.url), store)
     assert faulty_server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"),
+    [(None, "no price declared"), ({"input": 1000, "output": 3000}, "at most $3.03")],
+)
+def test_what_is_asked_and_costs_is_said_before_anything_is_asked(price, cost, store, capfd):
+    with FaultyServer() as server:
+        spec = toy("openai", server.url, thinking_tokens=1000, price=price)
+        asked = [question("Who?"), question("Why?")]
+        answers(asked[:1], spec, store)
+        n = len(server.asked)
+        server.key = "another"  # so that the check fails, which comes before the first request
+        with pytest.raises(InputError, match="does not accept the key"):
+            asyncio.run(ask(asked, spec, store=store))
+        assert len(server.asked) == n
+    said = capfd.readouterr().err
+    assert "toy: 2 requests, 1 kept; 1 are asked now: " in said
+    assert cost in said
 
 
 @CLIENTS
@@ -337,6 +377,21 @@ def test_temperature_is_the_protocols_unless_declared(client, declared, sent, fa
     assert faulty_server.asked[0].body["temperature"] == sent
 
 
+@CLIENTS
+def test_refused_option_stops_the_run_and_names_what_to_declare(client, faulty_server, store):
+    said = "Unsupported value: 'temperature' does not support 0.0 with this model."
+    refusal = json.dumps({"error": {"message": said, "param": "temperature"}})
+    faulty_server.default = Act(status=400, body=refusal)
+    with pytest.raises(InputError, match=r"models\.toy: .*`temperature: null`.*0 of 40"):
+        answers(questions(40), toy(client, faulty_server.url, max_concurrency=2), store)
+    assert len(faulty_server.asked) == 2
+    spec = toy(client, faulty_server.url, temperature=None)
+    faulty_server.script = [GOOD]
+    good, refused = answers(questions(2), spec.model_copy(update={"max_concurrency": 1}), store)
+    assert good.reply
+    assert "400" in refused.error  # after an answer it is the request's own fault
+
+
 # Order, repeats, pace and cost
 
 
@@ -374,6 +429,58 @@ def test_declared_rate_is_kept_from_the_first_request_on(rate, faulty_server, st
     answers(questions(8), toy("openai", faulty_server.url, max_concurrency=8, **rate), store)
     times = [asked.at for asked in faulty_server.asked]
     assert times[-1] - times[0] >= 0.5  # seven gaps, and some slack for a slow machine
+
+
+SIDE_BY_SIDE = """
+import json, sys
+from tomlab.models import ask, store as stores
+from toy_models import answers, question, toy
+ask.HELD = stores.HELD = 2.0
+url, path, name, count, options = sys.argv[1:]
+asked = [question(f"{name} {n}?") for n in range(int(count))]
+answers(asked, toy("openai", url, **json.loads(options)), path)
+"""
+
+
+def side_by_side(server: FaultyServer, store: Path, name: str, count: int, **options):
+    return run_in_a_process(SIDE_BY_SIDE, server.url, store, name, count, json.dumps(options))
+
+
+def test_processes_share_the_declared_concurrency(faulty_server, store):
+    faulty_server.default = Act(wait=0.2)
+    both = [side_by_side(faulty_server, store, name, 40, max_concurrency=4) for name in "ab"]
+    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    assert (len(faulty_server.asked), faulty_server.most_at_once) == (80, 4)
+    first, last = faulty_server.asked[0], faulty_server.asked[-1]
+    assert last.at - first.at < 2 * 80 * 0.2 / 4  # no place stays empty for long
+    middle = {asked.text[0] for asked in faulty_server.asked[30:50]}
+    assert middle == {"a", "b"}
+
+
+def test_process_that_dies_gives_its_places_back(faulty_server, store):
+    faulty_server.script = [Act(wait=60)] * 3
+    dying = side_by_side(faulty_server, store, "a", 9, max_concurrency=3)
+    while len(faulty_server.asked) < 3:
+        assert dying.poll() is None
+        time.sleep(0.02)
+    other = side_by_side(faulty_server, store, "b", 9, max_concurrency=3)
+    with Store(store) as kept:
+        while kept.all("SELECT COUNT(*) FROM claims") != [(18,)]:
+            time.sleep(0.02)
+    time.sleep(0.6)
+    assert len(faulty_server.asked) == 3  # all places are taken
+    dying.kill()
+    assert other.wait(timeout=30) == 0
+    assert {asked.text[0] for asked in faulty_server.asked[3:]} == {"b"}
+    dying.wait()
+
+
+def test_processes_share_the_declared_rate(faulty_server, store):
+    rate = {"requests_per_minute": 600}
+    both = [side_by_side(faulty_server, store, name, 20, **rate) for name in "ab"]
+    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    first, last = faulty_server.asked[0], faulty_server.asked[-1]
+    assert last.at - first.at >= 0.1 * 39 - 0.2
 
 
 # Ten tokens at most for a question, seven in fact, a dollar each.
@@ -472,15 +579,16 @@ def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("name", "content", "told"),
     [
-        (b"PK not a model", "could not load"),
-        (b"GGUF and no more", "could not load"),
-        (None, "no file"),
+        ("weights.gguf", b"PK not a model", "could not load"),
+        ("weights.gguf", b"GGUF and no more", "could not load"),
+        ("weights.gguf", None, "no file"),
+        ("w" * 300, None, "no file .*www"),
     ],
 )
-def test_embedded_file_that_is_none_is_told(content, told, tmp_path, store):
-    path = tmp_path / "weights.gguf"
+def test_embedded_file_that_is_none_is_told(name, content, told, tmp_path, store):
+    path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     spec = model_spec("mine", {"mine": {"provider": "embedded", "model": str(path)}})

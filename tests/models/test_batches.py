@@ -73,6 +73,14 @@ def test_a_request_in_a_batch_is_the_one_that_is_asked_by_itself(client, server,
     assert server.asked[0].body["top_k"] == 5
 
 
+@CLIENTS
+def test_batches_show_that_they_are_under_way_before_the_first_answer(client, server, store, capfd):
+    server.seconds = 0.3
+    asyncio.run(ask(questions(6), batched(client, server), store=store))
+    before_the_first, *_ = capfd.readouterr().err.partition("6/6")
+    assert "0 of 6 requests answered" in before_the_first
+
+
 def test_parts_keep_to_both_limits(server, monkeypatch):
     vendor = OpenAIBatches(OpenAI(batched("openai", server)))
     sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}

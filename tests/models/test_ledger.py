@@ -1,15 +1,20 @@
 """What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
 
+import asyncio
+import os
 import time
+from contextlib import suppress
 
 import pytest
 
 from faulty_server import GOOD, Act
 from full_disk import files_up_to
 from tomlab.errors import InputError
+from tomlab.models import ask as asking
 from tomlab.models import store as stores
-from tomlab.models.specs import Price, Reply
-from tomlab.models.store import Store, StoreError, row
+from tomlab.models.providers import provider
+from tomlab.models.specs import Limits, Price, Reply
+from tomlab.models.store import Store, StoreError, request_key, row
 from toy_models import answers, question, questions, run_in_a_process, toy
 
 # Ten tokens at most for a question, seven in fact, a dollar each.
@@ -104,6 +109,43 @@ def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(t
             store.put(paid("k"), reserved=2.0)
     with Store(tmp_path / "store.sqlite") as store:
         assert store.spending() == (0.5, 0, 0)
+
+
+# Who is waited for
+
+
+def test_what_a_wrong_clock_dated_far_ahead_blocks_nobody(faulty_server, store):
+    spec = toy("openai", faulty_server.url, requests_per_minute=600, **DOLLAR_A_TOKEN)
+    keys = [request_key(provider(spec).payload(asked)) for asked in questions(2)]
+    with Store(store) as other:
+        assert other.claim(keys) == {*keys}
+        other.reserve([25.0], limit=None)
+        other.share("toy", 8, 8, 8)
+        other.turn("toy requests", 0.1)
+        for table in ("claims", "reserved", "places"):
+            other.all(f"UPDATE {table} SET until = until + 1e6")
+        other.all("UPDATE turns SET at = at + 1e6")
+        start = time.monotonic()
+        answers(questions(2), spec, store, max_cost_usd=100)
+        assert time.monotonic() - start < 10  # not so long as an honest claim holds
+        assert other.spending() == (14, 25, 0)  # what it reserved may have been paid
+
+
+@pytest.mark.parametrize("held", ["claims", "reserved", "places"])
+def test_long_wait_says_for_whom(held, faulty_server, store, monkeypatch, capfd):
+    monkeypatch.setattr(asking, "QUIET", 0.2)
+    monkeypatch.setattr(stores, "HELD", 2.0)
+    spec = toy("openai", faulty_server.url, **DOLLAR_A_TOKEN)
+    with Store(store) as other:
+        if held == "claims":
+            other.claim([request_key(provider(spec).payload(asked)) for asked in questions(1)])
+        elif held == "reserved":
+            other.reserve([25.0], limit=None)
+        else:
+            other.share("toy", 8, 8, 8)
+        with suppress(InputError):  # what is reserved counts as spent in the end
+            asyncio.run(asking.ask(questions(1), spec, store=store, limits=Limits(max_cost_usd=30)))
+    assert f"process {os.getpid()} on" in capfd.readouterr().err
 
 
 # The limit

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,6 +18,7 @@ import yaml
 from bigtom_templates import MEI
 from fantom_sets import question_set
 from faulty_server import FaultyServer
+from laboratory import laboratory
 from simpletom_stories import stories
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
@@ -117,8 +119,29 @@ def test_cost_of_the_plan_is_what_is_booked(made):
 def test_last_line_says_all_in_a_sentence(made):
     n = len(made.again.asked) - len(made.first.asked)
     assert "Without omnitom: no items yet; `dvc repro filtering@omnitom`" in made.again.said
-    told = f"In all: {2 * n:,} requests, {n:,} kept; cost: about ${n * 0.032:.2f}\n"
-    assert told in made.again.said
+    told = rf"In all: {2 * n:,} requests, {n:,} kept; left: [\d,]+ tokens of prompts, {7 * n:,} of "
+    assert re.search(rf"{told}answers; about \${n * 0.032:.2f}\n", made.again.said)
+
+
+@pytest.mark.parametrize("writer", ["smollm2-135m", "toy"])
+def test_plan_before_the_first_run_makes_the_items_unless_a_server_is_asked(writer, tmp_path):
+    def change(told: dict) -> None:
+        told["run"]["benchmarks"] = {"bigtom": told["run"]["benchmarks"]["bigtom"]}
+        told["run"]["benchmarks"]["bigtom"]["writer"] = writer
+        told["run"] |= {"models": ["toy"], "orders": 1, "wordings": []}
+        told["models"]["toy"] = TOY | {"base_url": "http://localhost:1/v1"}
+
+    lab = laboratory(tmp_path, change)
+    command = [sys.executable, "-m", "tomlab.pipeline.plan"]
+    options = {"cwd": tmp_path, "env": lab.environment, "capture_output": True, "text": True}
+    done = subprocess.run(command, check=False, **options)
+    if writer == "toy":
+        assert done.returncode == 1
+        assert "Without bigtom: no items yet; `dvc repro filtering@bigtom`" in done.stdout
+        assert not (tmp_path / "results" / "items").exists()
+    else:
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"In all: [\d,]+ requests, 0 kept; ", done.stdout)
 
 
 # Plans alone: nothing listens
@@ -178,12 +201,16 @@ def test_without_a_store_entries_that_ask_alike_are_planned_as_with_one(planned)
     assert half["requests"].tolist() == [24, 24]
 
 
-def test_model_that_thinks_is_reckoned_at_its_limit_until_it_has_answered(planned):
-    thinks = {"thinking_tokens": 1000, "answer_tokens": {"bigtom": {"0-shot": None}}}
+def test_model_that_thinks_is_planned_without_and_with_all_its_thinking_until_it_answers(planned):
+    thinks = {"thinking_tokens": 1000, "answer_tokens": {"bigtom": {"1-shot": None}}}
     write_answers("other")
-    found = planned("bigtom", **thinks).loc["0-shot"]
-    assert found["by"] == "limit"
-    assert found["answer"] == found["requests"] * (UNLIMITED + 1000)
+    table = planned("bigtom", **thinks)
+    for method, by, low in (("0-shot", "others", 5), ("1-shot", "limit", UNLIMITED)):
+        found = table.loc[method]
+        assert found["by"] == by
+        assert found["answer"] == found["requests"] * low
+        assert found["answer_high"] == found["requests"] * (low + 1000)
+        assert found["usd_high"] - found["usd"] == pytest.approx(found["requests"] * 3)
 
 
 def test_fewer_groups_are_fewer_requests(planned):

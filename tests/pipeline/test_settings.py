@@ -142,6 +142,11 @@ WRONG = [
     ("run/benchmarks/bigtom/reeder", "random", "did you mean 'reader'"),
     ("limits/max_cost_usd", "20", "max_cost_usd: .*number"),
     ("limits/max_cost_usd", -1, "max_cost_usd: .*equal to 0"),
+    ("limits/max_cost_usd", float("inf"), "max_cost_usd: found inf, expected a finite number"),
+    ("models/gpt-4o/price/output", float("inf"), "gpt-4o: .*price.output: found inf"),
+    ("models/gpt-4o/temperature", -1, "gpt-4o: .*temperature: found -1, expected 0 or more"),
+    ("models/minilm/temperature", -0.5, "minilm: .*temperature: found -0.5, expected 0 or more"),
+    ("models/" + "m" * 300, {"provider": "openai", "model": "x"}, "name: .*at most 100 letters"),
     ("limits/give_up_afer", 3, "did you mean 'give_up_after'"),
     ("models/gpt 4", {"provider": "openai", "model": "x"}, "name: .*letters"),
     ("models/gpt-4o/tempreture", 0, "did you mean 'temperature'"),
@@ -162,6 +167,19 @@ def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_pa
     with pytest.raises(InputError) as caught:
         settings.check(changed(tmp_path, change, value))
     assert re.search(told, str(caught.value), re.DOTALL), str(caught.value)
+
+
+def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_asked(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    path = changed(tmp_path, "run/judge", "bare")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content["models"]["bare"] = {"provider": "openai", "model": "x"}
+    assert settings.unready(RIGHT, settings.read_by_stages(RIGHT)) == []
+    price, key = settings.unready(content, settings.read_by_stages(content))
+    assert re.match(r"models\.bare: .*max_cost_usd.* no price", price)
+    assert re.match(r"models\.bare: .*OPENAI_API_KEY is not set", key)
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path):

@@ -151,5 +151,5 @@ def test_run_ends_with_what_it_asked_and_spent(tmp_path, monkeypatch, is_stopped
             head.send_signal(signal.SIGINT)
         [line] = head.communicate(timeout=60)[0].splitlines()
     asked, each = 2 if is_stopped else 3, PROMPT_TOKENS + COMPLETION_TOKENS
-    assert f"{asked} answers ({asked * each} tokens, ${asked * each / 10:.2f})" in line
+    assert f"{asked} answers ({asked * each} tokens, ${asked * each / 10:.2f} " in line
     assert "Kept before, in results/responses: 1 answers" in line

@@ -1,1 +1,1 @@
-"""A run in the formats of others, see docs/exports.md."""
+"""A run as logs of Inspect, see docs/exports.md."""

@@ -1,20 +1,19 @@
-"""`python -m tomlab.export` writes a run in the formats of others: see docs/exports.md."""
+"""`python -m tomlab.export` writes a run as logs of Inspect: see docs/exports.md."""
 
 import shutil
 import sys
 
 from tomlab import paths
 from tomlab.errors import InputError
-from tomlab.export import every_eval_ever, inspect
+from tomlab.export import inspect
 
 
 def main() -> int:
-    """Replace `results/exports/<format>`, each: 0, or 1 with one clear message."""
+    """Replace `results/exports/inspect`: 0, or 1 with one clear message."""
+    folder = paths.RESULTS / "exports" / "inspect"
     try:
-        for name, module in (("every-eval-ever", every_eval_ever), ("inspect", inspect)):
-            folder = paths.RESULTS / "exports" / name
-            shutil.rmtree(folder, ignore_errors=True)
-            print(f"{folder}: {module.write(folder)}")
+        shutil.rmtree(folder, ignore_errors=True)
+        print(f"{folder}: {inspect.write(folder)}")
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1

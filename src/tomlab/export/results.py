@@ -98,7 +98,7 @@ def _answers(
 ) -> Iterator[tuple[dict, dict]]:
     """Each item and answer. To the row of an answer are added: `messages` as a list, `failed` (why
     there is no response), `details` (of the verdict, with its `rule` in words), `tokens` (in the
-    words of both formats) and `counts` (whether the metric `CORRECT` counts it).
+    words of Inspect) and `counts` (whether the metric `CORRECT` counts it).
     """
     by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
     told = ["finish_reason", "request_key", *scores.columns.difference(_KEY, sort=False)]

@@ -19,15 +19,13 @@ class Sheet:
     into the file, and a column `choices` lists what may be answered where the schema does not.
     form: an entry of `tasks.yaml`. Attributes: `rows`, as they go into the file; `questions`, each
     a row and a column; `at`, the place of the question that is asked, None after the last.
-    Errors: `InputError` for a file that does not fit the schema, or nothing to judge.
+    Errors: `InputError` for a file that does not fit the schema.
     """
 
     def __init__(
         self, path: Path, schema: pa.DataFrameSchema, tasks: pd.DataFrame, who: str, form: Mapping
     ) -> None:
         self.path, self.schema, self.form = path, schema, form
-        if tasks.empty:
-            raise InputError(f"{path}: found nothing to judge; run the stages before it")
         self.told = {name: column.metadata or {} for name, column in schema.columns.items()}
         self.person = next(name for name in self.told if "kind" in self.told[name])
         self.who, kind = " ".join(who.split()), self.told[self.person]["kind"]

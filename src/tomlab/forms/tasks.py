@@ -27,7 +27,12 @@ FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
     """The answers of `who` to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
-    tasks = globals()[form["tasks"]](paths.user_path(Path(results) / form["from"]), form)
+    source = Path(results) / form["from"]
+    if (found := paths.there(source)) is None:
+        raise InputError(f"{source}: not there yet; `make figures` writes it")
+    tasks = globals()[form["tasks"]](found, form)
+    if tasks.empty:
+        raise InputError(f"{source}: found nothing in this run that a person has to judge")
     return Sheet(*place(form), tasks, who, form)
 
 

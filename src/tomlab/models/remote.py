@@ -1,7 +1,10 @@
 """What the adapters of remote providers share: the key, the check before anything is spent."""
 
+import asyncio
 import os
 from typing import Any
+
+import httpx2
 
 from tomlab.errors import InputError
 from tomlab.models.replies import FilteredError, from_json, redacted, without_key
@@ -9,6 +12,13 @@ from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel
 
 Payload = dict[str, Any]
 _FILTERED = "blocked by content filtering policy"  # Anthropic's words, in an error without a code
+SLOWEST = 20_000  # bytes a second at which a request, such as a batch of 200 MB, may go out
+# What of an entry cures a refusal of all that we send, by the words that servers use.
+_CURES = {
+    "'temperature'": "temperature: null",
+    "'max_completion_tokens' instead": "max_tokens_field: max_completion_tokens",
+    "'reasoning_effort'": "reasoning_effort: null",
+}
 NO_KEY = "none"  # for a server that wants none: the clients insist on one
 
 
@@ -46,6 +56,21 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
         raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
 
 
+def bounded(http: type, timeout: float) -> type:
+    """A kind of HTTP client whose time-out is for a whole request, not for a pause in its reply."""
+
+    class Bounded(http):
+        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            most = timeout + int(request.headers.get("content-length", 0)) / SLOWEST
+            try:
+                async with asyncio.timeout(most):
+                    return await super().send(request, **options)
+            except TimeoutError:  # of this kind the client asks again
+                raise httpx2.ReadTimeout(f"Timeout: no whole reply in {most:.3g} s") from None
+
+    return Bounded
+
+
 class Remote:
     """What the adapters of remote providers share. Each adds its client (`sdk`, `client_class`),
     `url`, `key_env` and protocol: the `body`, whose fields are None where nothing is sent; the
@@ -54,6 +79,7 @@ class Remote:
     """
 
     secret: str | None = None
+    answered = False
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
         self.spec, self.client = spec, None
@@ -73,15 +99,25 @@ class Remote:
         return sent | sent.pop("extra_body")
 
     async def send(self, request: Request) -> Reply:
-        """One answer. Errors: those of `read` and of the client."""
+        """One answer. Errors: those of `read` and of the client; `InputError` where the server
+        refuses, before any answer, an option that all requests have.
+        """
         sdk = self.sdk
         try:
             # The client's typed methods would take as long again to check all types.
             text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
+            self.answered = True
             return self.reply(from_json(text))
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
+            said = str(error).replace("`", "'").replace('"', "'")
+            cures = [cure for words, cure in _CURES.items() if words in said]
+            if cures and not self.answered:
+                told = redacted(said[:300], self.secret)
+                raise InputError(
+                    f"the server refuses an option; try `{cures[0]}` ({told})"
+                ) from None
             raise
         except sdk.APITimeoutError as error:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.
@@ -109,7 +145,7 @@ class Remote:
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
         # Faster than the default HTTP client.
-        http = sdk.DefaultAioHttpClient
+        http = bounded(sdk.DefaultAioHttpClient, spec.timeout)
         self.client = client(self.client_class, http, spec, self.secret, self.url)
         if not spec.listed:
             return

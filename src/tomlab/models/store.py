@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
+from socket import gethostname
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
@@ -22,10 +23,13 @@ from filelock import FileLock
 
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
+from tomlab.paths import stage
 
 VERSION = 3  # of the schema
-HELD = 30.0  # seconds for which claims and reservations are ours unless we `hold` them
+HELD = 30.0  # seconds for which claims, reservations and places are ours unless we `hold` them
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
+# What ends later than we could hold it, but not never, was dated by a clock that was wrong.
+_HELD = "(until BETWEEN ?1 AND ?2 OR until = 9e999)"
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
     "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
@@ -35,6 +39,7 @@ _COLUMNS = (
 )
 _NAMES = tuple(column.split()[0] for column in _COLUMNS.split(", "))
 REPLY = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
+_HELDS = "claims", "reserved", "places"
 _TABLES = {
     "responses": _COLUMNS,
     "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
@@ -44,6 +49,11 @@ _TABLES = {
     "spent": "one INTEGER PRIMARY KEY, usd REAL NOT NULL",
     # What requests under way may cost, by who asks; lost when its time is over.
     "reserved": "owner TEXT PRIMARY KEY, usd REAL NOT NULL, until REAL NOT NULL",
+    # How many requests each run has or may have under way to a model, and would have.
+    "places": "owner TEXT PRIMARY KEY, model TEXT NOT NULL, held INTEGER NOT NULL, "
+    "wanted INTEGER NOT NULL, until REAL NOT NULL",
+    # When the last request went out that a rate limits, and for how many seconds no other may.
+    "turns": "rate TEXT PRIMARY KEY, at REAL NOT NULL, seconds REAL NOT NULL",
 }
 
 
@@ -80,15 +90,17 @@ class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays; a power
     cut may lose the last moments, as commits are not flushed to disk.
 
-    Several processes may ask at one store: what one has claimed, no other asks meanwhile, and what
-    each may still spend counts for all, even after it was killed.
+    Several processes may ask at one store: what one has claimed, no other asks meanwhile; what each
+    may still spend counts for all, even after it was killed; and they share a model's rates and
+    concurrency.
     """
 
     def __init__(self, path: Path | str):
         """Open or make a store, and take in what an earlier run could not store. Errors:
         `StoreError` for a damaged or newer one, which is left alone.
         """
-        self.path, self._owner = Path(path), uuid4().hex
+        self.path, process = Path(path), f"process {os.getpid()} on {gethostname()}"
+        self._owner = f"{stage() or 'a run'} in {process}, {uuid4().hex}"
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
@@ -117,6 +129,7 @@ class Store:
     def __exit__(self, *_) -> None:
         with suppress(StoreError):
             self.let_go()
+            self.all("DELETE FROM places WHERE owner = ?", self._owner)
             # Nobody waits for what is under way now.
             self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
@@ -215,31 +228,69 @@ class Store:
 
     def claim(self, keys: Collection[str]) -> set[str]:
         """Those that are ours to ask now. Look for replies after this, not before."""
+        now, until = _span()
         with self.changing() as db:
             db.executemany(
-                "INSERT INTO claims VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
-                " SET owner = ?2, until = ?3 WHERE until < ?4",
-                [(key, self._owner, time.time() + HELD, time.time()) for key in keys],
+                "INSERT INTO claims VALUES (?3, ?4, ?2) ON CONFLICT (key) DO UPDATE"
+                f" SET owner = ?4, until = ?2 WHERE NOT {_HELD}",
+                [(now, until, key, self._owner) for key in keys],
             )
             ours = db.execute("SELECT key FROM claims WHERE owner = ?", [self._owner])
             return {key for (key,) in ours}
+
+    def others(self) -> str:
+        """Who else asks here, for whoever waits for them."""
+        tables = [f"SELECT owner FROM {table} WHERE {_HELD}" for table in _HELDS]
+        owners = {owner for (owner,) in self.all(" UNION ".join(tables), *_span())}
+        return "; ".join(sorted(owner.partition(", ")[0] for owner in owners - {self._owner}))
 
     def let_go(self) -> None:
         """Give up all our claims."""
         self.all("DELETE FROM claims WHERE owner = ?", self._owner)
 
     def hold(self) -> None:
-        """Keep all our claims and our reservation."""
-        for table in ("claims", "reserved"):
-            command = f"UPDATE {table} SET until = ? WHERE owner = ?"
-            self.all(command, time.time() + HELD, self._owner)
+        """Keep all our claims, our reservation and our places."""
+        for table in _HELDS:
+            self.all(f"UPDATE {table} SET until = ? WHERE owner = ?", _span()[1], self._owner)
+
+    def share(self, model: str, busy: int, wanted: int, most: int) -> int:
+        """How many requests we may have under way to a model, of `most` for all who ask it here:
+        an even share, and what others leave of theirs. Those that are `busy` count until they end.
+        """
+        now, until = _span()
+        with self.changing() as db:
+            # Who died, or whose clock was wrong, gives its places back.
+            db.execute(f"DELETE FROM places WHERE NOT {_HELD}", [now, until])
+            query = "SELECT owner, held, wanted FROM places WHERE model = ? AND owner <> ?"
+            others = db.execute(query, [model, self._owner]).fetchall()
+            names = sorted([self._owner, *(owner for owner, _, _ in others)])
+            count = len(names)  # whole places that add up to `most`, whoever works them out
+            even = {o: most * (n + 1) // count - most * n // count for n, o in enumerate(names)}
+            left = sum(max(0, even[owner] - wants) for owner, _, wants in others)
+            free = most - sum(held for _, held, _ in others)
+            ours = max(0, min(wanted, even[self._owner] + left, free))
+            row = [self._owner, model, max(busy, ours), wanted, until]
+            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
+        return ours
+
+    def turn(self, rate: str, seconds: float) -> float:
+        """How many seconds from now a request may go by a rate that all who ask here share. 0: ours
+        goes now, and the next one `seconds` later.
+        """
+        now = time.time()
+        with self.changing() as db:
+            for at, gap in db.execute("SELECT at, seconds FROM turns WHERE rate = ?", [rate]):
+                if at <= now < at + gap:  # a time to come is that of a wrong clock
+                    return at + gap - now
+            db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", [rate, now, seconds])
+        return 0.0
 
     def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
         """How many of these requests, the first ones, may be asked: the most that they may cost,
         with all that was spent and is reserved here, stays within `limit`. by: who asks, such as a
         batch that outlives its process; "": this process, which has to `hold`.
         """
-        until = math.inf if by else time.time() + HELD
+        until = math.inf if by else _span()[1]
         with self.changing() as db:
             count = len(costs)
             if limit is not None and any(costs):
@@ -268,11 +319,17 @@ class Store:
     def spending(self) -> Spending:
         """What was spent here and may be under way."""
         [found] = self.all(
-            "SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE until < ?1),"
-            " TOTAL(usd) FILTER (WHERE until >= ?1) FROM reserved",
-            time.time(),
+            f"SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE NOT {_HELD}),"
+            f" TOTAL(usd) FILTER (WHERE {_HELD}) FROM reserved",
+            *_span(),
         )
         return Spending(*found)
+
+
+def _span() -> tuple[float, float]:
+    """Now, and until when what we hold is ours."""
+    now = time.time()
+    return now, now + HELD
 
 
 def row(

@@ -3,12 +3,14 @@
     python -m tomlab.pipeline.plan [MODEL …]
 
 The requests are those that the evaluation notebooks make of `params.yaml` as it stands, for its
-`run.models` or for the models that are named.
+`run.models` or for the models that are named. Items that are not there are made first, unless a
+server would be asked for them.
 """
 
 import argparse
 import json
 import math
+import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -35,7 +37,8 @@ LEGEND = """
 requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
 The other columns are of the requests that are left. prompt, answer: tokens, estimated by the
 model's own answers (own), those of the last run (others), or three characters a token and the
-limit of answers (limit).
+limit of answers (limit). Until a model that thinks has answered, answer and usd are without
+thinking, and answer_high and usd_high with all the thinking_tokens of its entry.
 usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
 This is the evaluation alone, without generation, filtering and judges.
 """
@@ -72,14 +75,17 @@ def plan(
                 built[alike] = requests(benchmark, items, spec, values, others, find)
             for method, asked in built[alike].groupby("method", sort=False):
                 thinking = getattr(spec, "thinking_tokens", 0)
-                each, answer, by = _expected(asked, others, thinking)
-                missing, batched = asked[~asked["is_kept"]], getattr(spec, "batch", False)
-                prompt, answer = each * missing["characters"].sum(), answer * len(missing)
+                each, *of_one, by = _expected(asked, others, thinking)
+                missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
+                prompt = each * missing["characters"].sum()
+                low, high = (tokens * len(missing) for tokens in of_one)
+                usd, usd_high = math.nan, math.nan
+                if price := spec.price:
+                    usd, usd_high = (price.usd(prompt, n, batched=batched) for n in (low, high))
                 row = {"benchmark": benchmark, "model": name, "method": method}
                 row |= {"requests": len(asked), "varied": asked["is_varied"].sum()}
-                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "answer": answer}
-                usd = spec.price and spec.price.usd(prompt, answer, batched=bool(batched))
-                rows.append(row | {"by": by, "usd": math.nan if usd is None else usd})
+                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "answer": low}
+                rows.append(row | {"answer_high": high, "by": by, "usd": usd, "usd_high": usd_high})
     return pd.DataFrame(rows)
 
 
@@ -129,7 +135,7 @@ def requests(
     if two:
         first = put(evaluation.first_calls(benchmark, two))
         for _, one in first.groupby("method"):
-            each, answer, _ = _expected(one, others)
+            each, answer, *_ = _expected(one, others)
             as_long = one["request_key"].str.ljust(int(answer / each), ".")
             first["response"] = first["response"].fillna(as_long)
         second, _ = evaluation.second_calls(benchmark, two, first)
@@ -153,20 +159,32 @@ def _others(benchmark: str) -> pd.DataFrame:
 
 def _expected(
     asked: pd.DataFrame, others: pd.DataFrame, thinking: int = 0
-) -> tuple[float, float, str]:
-    """The tokens of a character of a method's prompts, those of an answer, by what that is known.
+) -> tuple[float, float, float, str]:
+    """The tokens of a character of a method's prompts, those of an answer at the low and the high
+    end, and by what that is known.
 
-    thinking: how many tokens the model may think, of which others' answers tell nothing.
+    thinking: how many tokens the model may think, of which only its own answers tell anything.
     """
-    method, most = asked["method"].iloc[0], asked["limit"].iloc[0] + thinking
+    method, limit = asked["method"].iloc[0], asked["limit"].iloc[0]
     own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
     if own.empty and method not in others.index:
-        return 1 / CHARS_PER_TOKEN, most, "limit"
+        return 1 / CHARS_PER_TOKEN, limit, limit + thinking, "limit"
     by, sums = ("others", others.loc[method]) if own.empty else ("own", own[_TOOK].sum())
     each, answer = sums["prompt_tokens"] / sums["characters"], sums["completion_tokens"]
-    if by == "others" and thinking:
-        return each, most, "limit"
-    return each, min(answer / sums["answers"], most), by
+    low = min(answer / sums["answers"], limit + (0 if own.empty else thinking))
+    return each, low, low + (thinking if own.empty else 0), by
+
+
+def make_items(content: Mapping[str, Any]) -> None:
+    """Run the stages that make the items which are not there, where no server is asked for them."""
+    read, stages = read_by_stages(content), []
+    for name in content["run"]["benchmarks"].keys() - {*with_items(content)}:
+        named = read[f"1_generation/{name}"]["models"] | read[f"2_filtering/{name}"]["models"]
+        if all(entry["provider"] in ("embedded", "baseline") for entry in named.values()):
+            stages.append(f"filtering@{name}")
+    if stages:
+        command = [sys.executable, "-m", "dvc", "repro", *sorted(stages)]
+        subprocess.run(command, cwd=paths.ROOT, stdout=sys.stderr, check=False)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -177,6 +195,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         content, limits = settings.check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
+        make_items(content)
         with Store(paths.RESPONSE_STORE) as store:
             table, spent = plan(content, names, store, limits.answers), sum(store.spending()[:2])
     except InputError as error:
@@ -184,17 +203,28 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if lost := sorted({*content["run"]["benchmarks"]} - {*with_items(content)}):
         stages = " ".join(f"filtering@{name}" for name in lost)
-        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them.")
+        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them,", end=" ")
+        print("and asks the models that `run.benchmarks` names for that.")
     if table.empty:
         print("There is nothing to plan: no model here is asked.")
         return int(bool(lost))
-    shown = table.astype({"prompt": int, "answer": int}).round({"usd": 2})
-    print(shown.to_string(index=False, na_rep="?"), LEGEND, sep="\n")
-    n, kept, usd = table[["requests", "kept", "usd"]].sum(min_count=1)
-    if limit is not None and spent + table["usd"].sum() > limit:
-        print(f"limits.max_cost_usd = {limit} stops that on the way: ${spent:.2f} are spent here.")
-    cost = "no price declared" if math.isnan(usd) else f"about ${usd:,.2f}"
-    print(f"In all: {n:,.0f} requests, {kept:,.0f} kept; cost: {cost}")
+    shown = table.astype({"prompt": int, "answer": int, "answer_high": int})
+    if table["answer"].equals(table["answer_high"]):
+        shown = shown.drop(columns=["answer_high", "usd_high"])
+    print(shown.round(2).to_string(index=False, na_rep="?"), LEGEND, sep="\n")
+    sums = table.sum(numeric_only=True, min_count=1)
+
+    def span(column: str, form: str) -> str:
+        ends = dict.fromkeys(form.format(sums[column + end]) for end in ("", "_high"))
+        return " to ".join(ends)
+
+    if limit is not None and spent + sums["usd_high"] > limit:
+        does = "stops" if spent + sums["usd"] > limit else "may stop"
+        print(f"limits.max_cost_usd = {limit} {does} that on the way: ${spent:.2f} are spent here.")
+    cost = "no price declared" if math.isnan(sums["usd"]) else f"about {span('usd', '${:,.2f}')}"
+    tokens = f"{sums['prompt']:,.0f} tokens of prompts, {span('answer', '{:,.0f}')} of answers"
+    print(f"In all: {sums['requests']:,.0f} requests, {sums['kept']:,.0f} kept; left: ", end="")
+    print(f"{tokens}; {cost}")
     return 0
 
 

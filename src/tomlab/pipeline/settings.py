@@ -22,6 +22,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
+from tomlab.models.remote import api_key
 from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there
 from tomlab.pipeline.run_notebook import declared
 from tomlab.records.tidy import REVERSED
@@ -145,10 +146,26 @@ def hash_of(path: Path) -> str:
     return sha256(repr(inside).encode()).hexdigest()
 
 
+def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:
+    """What the models that stages name lack to be asked, in words. Their kept answers need none."""
+    limits, said = specs.Limits.model_validate(content.get("limits", {})), []
+    for name in dict.fromkeys(name for each in read.values() for name in each["models"]):
+        spec = specs.model_spec(name, content["models"])
+        if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
+            if lacks := specs.lacking_price(spec, limits):
+                said.append(f"models.{name}: {lacks}")
+            try:
+                api_key(spec, f"{spec.provider.upper()}_API_KEY")
+            except InputError as error:
+                said.append(str(error))
+    return said
+
+
 def main() -> int:
     """Check, then write; 0 if the file is right, 1 with all that is wrong with it."""
     try:
-        found = read_by_stages(check())
+        content = check()
+        found = read_by_stages(content)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
@@ -158,6 +175,8 @@ def main() -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(read, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print("params.yaml is right.")
+    for lacks in unready(content, found):
+        print(f"{lacks}. Until then, only its kept answers can be used.", file=sys.stderr)
     return 0
 
 

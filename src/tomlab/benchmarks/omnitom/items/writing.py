@@ -59,7 +59,8 @@ def requests(
         item = {"story": record["story"], "category": CODES[category]}
         item["question"] = compose.given_table(record["beliefs"]) if method == LABEL else ""
         items.append(item | {"example": json.dumps(example, ensure_ascii=False)})
-    refuse(problems, "examples")
+    cure = "take `llm` out, or name a `source` with two stories of each category"
+    refuse(problems, f"params.yaml: omnitom.generation.writers: {cure}")
     messages = [tuple(compose.messages(item, method, replaced)) for item in items]
     return [Request(each, max_tokens=max_tokens, seed=seed) for each in messages]
 
