@@ -42,7 +42,7 @@ def generation_requests(
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
-    """What became of each request: a template table with `OUTCOME`, whose good status is "template".
+    """What became of each request: a template table with `OUTCOME` (good status: "template").
     What is no template keeps its text and the reason, with empty variables.
     """
     rows = []
