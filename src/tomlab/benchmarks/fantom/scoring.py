@@ -18,7 +18,7 @@ from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
-from tomlab.scoring.choices import Reading, or_by_text, table_of, was_read
+from tomlab.scoring.choices import named_by_text, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
@@ -151,7 +151,7 @@ def score(
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
     BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
-    by_text: an option's text without its letter counts, too (see `choices.or_by_text`).
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Errors: of `pairs`.
     """
     both = pairs(items, responses, METHODS)
@@ -181,9 +181,9 @@ def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
     text, open_thought = answer_text(response["response"])
     ended = response["finish_reason"]
     said = Said(text, unanswered(text, ended, open_thought), ended)
-    if by_text and not any(names_option(text, key) for key in KEYS):
-        read = or_by_text(Reading(said.unread, None, ""), item, text, KEYS)
-        said = said._replace(text=f"({read.key})") if read.key else said
+    key = by_text and named_by_text(item, text, KEYS)
+    if key and said.unread == "unparsed" and not any(names_option(text, k) for k in KEYS):
+        said = said._replace(text=f"({key})")
     return said
 
 
