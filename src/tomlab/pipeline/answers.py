@@ -182,8 +182,7 @@ def verify(n: int, seed: int) -> int:
     if sample.empty:
         return int(bool(problems))
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    by_model = sample.groupby("model")
-    found = pd.concat(again(rows, entries[name], alone) for name, rows in by_model)
+    found = pd.concat(again(rows, entries[name], alone) for name, rows in sample.groupby("model"))
     names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
     print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
     for row in found[found["outcome"] == "another"].head(5).itertuples():
