@@ -32,7 +32,7 @@ from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
 from tomlab.paths import stage
 
-_HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: its stage, the requests' hash
+_HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: who asks, the requests' hash
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
 
 _LEDGER = {
@@ -261,10 +261,11 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     vendor, folder = vendors.OpenAIBatches(run.adapter), run.store.path.parent / "batches"
     folder /= run.model.name
     folder.mkdir(parents=True, exist_ok=True)
+    asker = (stage() or "asked").replace("/", "-")  # as the names of its files begin
     came: dict[str, tuple[Reply | FilteredError, str]] = {}
     failed, doubled = [], []
     for path in sorted(folder.glob("*.out.jsonl")):
-        of_others = (name := _HASHED.match(path.name)) and name[1] != _stage()
+        of_others = (name := _HASHED.match(path.name)) and name[1] != asker
         for number, line in enumerate(path.open("rb"), start=1):
             key, said = vendor.read(line) if line.strip() else ("", None)
             where = f"{path.name}, line {number}"
@@ -284,7 +285,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     left = {key: request for key, request in missing.items() if key not in run.done}
     if not left:
         return
-    files = _write(run, vendor, left, folder)
+    files = _write(run, vendor, left, folder, asker)
     told = "".join(f"\n  {path.name}: {count:,} requests" for path, count in files.items())
     also = f" ({len(failed):,} came back without one, such as: {failed[-1]})" if failed else ""
     raise InputError(
@@ -295,7 +296,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
 
 
 def _write(
-    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path
+    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path, asker: str
 ) -> dict[Path, int]:
     """The files that hold what is left, with how many requests each. Those that wait stay as they
     are; those of which something was answered go.
@@ -310,17 +311,12 @@ def _write(
             new = {key: request for key, request in new.items() if key not in keys}
     for part in vendors.parts(vendor, new, run.model.batch.requests):
         hashed = sha256("".join(part).encode()).hexdigest()[:10]
-        path = folder / f"{_stage()}-{hashed}.in.jsonl"
+        path = folder / f"{asker}-{hashed}.in.jsonl"
         partial = path.with_suffix(".partial")
         partial.write_bytes(vendors.jsonl(part.values()))
         partial.replace(path)
         waiting[path] = len(part)
     return dict(sorted(waiting.items()))
-
-
-def _stage() -> str:
-    """The stage that asks, as the names of its files have it."""
-    return (stage() or "asked").replace("/", "-")
 
 
 def _ids(path: Path) -> set[str]:
