@@ -38,14 +38,13 @@ async def ask(
     """Answer `requests` by `model`, in their order.
 
     Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
-    once each, with the concurrency and rates of the model's entry, and stored one by one. Processes
-    that ask at one store share these, and wait for what another of them asks. A request that fails,
-    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored.
+    once each and stored one by one. Processes that ask at one store share the model's concurrency
+    and rates, and wait for what another of them asks. A request that fails, or whose answer the
+    vendor filters, becomes a `Response` with an `error`, which is not stored.
 
-    Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
-    missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
-    limit is reached or `limits.give_up_after` requests fail in a row; what is under way then is
-    waited for, as it is paid. `StoreError` from the store.
+    Errors: `InputError` before anything is spent where nothing may or can be asked; in mid-run at
+    the cost limit or after `limits.give_up_after` failures in a row, once what is under way, and
+    paid, has come in. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(adapter.payload(request)) for request in requests]
@@ -84,19 +83,18 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
 def _planned(run: "_Run", missing: Collection[Request]) -> str:
     """What is about to be asked, and what it costs at most."""
     model, prompts = run.model, sum(request.prompt_tokens for request in missing)
-    answers = sum(request.most_tokens for request in missing) - prompts
-    answers += len(missing) * getattr(model, "thinking_tokens", 0)
-    cost = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
-    asks = f"{run.total:,} requests, {len(run.done):,} kept; {len(missing):,} are asked now"
-    tokens = f"about {prompts:,.0f} tokens of prompts, at most {answers:,.0f} of answers"
-    told = f"{stage()} {model.name}: {asks}: {tokens}".lstrip()
-    return f"{told}; {cost if model.price else 'no price declared'}"
+    usd = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
+    told = (
+        f"{stage()} {model.name}: {run.total:,} requests, {len(run.done):,} kept; {len(missing):,} "
+        f"are asked now: about {prompts:,.0f} tokens of prompts; "
+    )
+    return told.lstrip() + (usd if model.price else "no price declared")
 
 
 @dataclass
 class _Run:
-    """The state of one call of `ask`. done: the responses so far, by key; workers: how many ask
-    one by one; places: how many of them may have a request under way, as `busy` have.
+    """One call of `ask`. done: the responses so far, by key; places: how many of its workers may
+    have a request under way, as `busy` have.
     """
 
     model: ModelSpec

@@ -42,8 +42,8 @@ _LEDGER = {
 
 @dataclass
 class Batch:
-    """A batch under way. local: our own name of it; usd: the most it may cost, reserved under that
-    name; sent: when its making began; id: the vendor's; keys: its requests.
+    """A batch under way. local: our name of it, also of its reservation; usd: the most it may cost;
+    sent: when its making began; id: the vendor's; keys: its requests.
     """
 
     local: str
@@ -106,8 +106,7 @@ async def ask(run: Any, missing: Mapping[str, Request]) -> None:
     """Ask for all that is missing in batches, until every request has an answer or an error, or
     `run`, the call of `ask` that this is part of, has to stop.
     """
-    asking, poll, faults = _Asking(run, missing), run.model.batch.poll, 0
-    told = ""
+    asking, poll, faults, told = _Asking(run, missing), run.model.batch.poll, 0, ""
     options = {"poll_interval": min(poll, 1), "run_in_executor": False}
     lock = AsyncFileLock(f"{asking.ledger.path}.lock", **options)
     try:
@@ -125,7 +124,7 @@ async def ask(run: Any, missing: Mapping[str, Request]) -> None:
                     run.stopped = f"the vendor refused with {said}"
                 elif faults >= run.limits.give_up_after:
                     run.stopped = f"{faults} calls failed in a row, the last with {said}"
-            before, told = told, f"{asking.under_way()}, {run.spent_so_far()}"
+            before, told = told, ", ".join(filter(None, (asking.under_way(), run.spent_so_far())))
             run.bar.set_postfix_str(told, refresh=told != before)  # also before the first answer
             if asking.waiting and not run.stopped:
                 await asyncio.sleep(poll)
@@ -153,15 +152,16 @@ class _Asking:
 
     def under_way(self) -> str:
         """How far the batches are; of Anthropic's that is known when they are over."""
-        sizes = [len(batch.keys) for batch in self.open]
-        answered = sum(self.answered.get(batch.local, 0) for batch in self.open)
-        return f"{len(sizes)} batches under way, {answered:,} of {sum(sizes):,} requests answered"
+        batches = self.open
+        count = sum(len(batch.keys) for batch in batches)
+        answered = sum(self.answered.get(batch.local, 0) for batch in batches)
+        told = f"{answered:,} of {count:,} requests answered"
+        return f"{len(batches)} batches go on at the vendor, {told}" if batches else ""
 
     def left(self) -> str:
         """What goes on without us."""
-        sizes = [len(batch.keys) for batch in self.open]
-        goes_on = f"; {sum(sizes):,} requests in {len(sizes)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if sizes else ""
+        told = self.under_way()
+        return told and f"; {told} ({self.ledger.path}); the next run takes them up"
 
     async def step(self) -> None:
         """Store what came back, and send what waits and is in no batch."""

@@ -42,14 +42,11 @@ _is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or mor
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model.
-
-    messages: `{"role": system | user | assistant, "content": text}`, the last one a user's;
-    max_tokens: limit for the visible answer, None for none; temperature: the protocol's; sample:
-    tells repeats apart; seed: sent to the embedded engine; shared_prefix: beginning of the last
-    message that other requests share, with all earlier messages; schema: a JSON schema that the
-    answer has to fit. Never sent: reference, the baselines' answers by name, and purpose, such as
-    the method.
+    """One question. messages: `{"role": system | user | assistant, "content": text}`, the last one
+    a user's; max_tokens: limit for the visible answer, None for none; sample: tells repeats apart;
+    seed: sent to the embedded engine; shared_prefix: beginning of the last message that other
+    requests share, with all earlier messages; schema: a JSON schema that the answer has to fit.
+    Never sent: reference, the baselines' answers by name, and purpose, such as the method.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -164,8 +161,7 @@ class _Spec(params.Section):
         prompt, batched = request.prompt_tokens, bool(getattr(self, "batch", False))
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
         # All of the prompt may be written to the vendor's cache.
-        ways = (self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
-        return max(ways)
+        return max(self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
         """US dollars that an answer cost, None without a price; `worst` without counted tokens."""
@@ -238,11 +234,6 @@ class BaselineModel(_Spec):
 ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
 _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
-
-
-def is_sampled(spec: ModelSpec) -> bool:
-    """Whether chance has a part in its answers; all benchmarks' protocols ask at temperature 0."""
-    return getattr(spec, "temperature", PROTOCOL) not in (0, PROTOCOL)
 
 
 class Limits(params.Section):

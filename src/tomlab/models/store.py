@@ -129,9 +129,8 @@ class Store:
     def __exit__(self, *_) -> None:
         with suppress(StoreError):
             self.let_go()
-            self.all("DELETE FROM places WHERE owner = ?", self._owner)
-            # Nobody waits for what is under way now.
-            self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
+            for table in ("reserved", "places"):  # nobody waits for what is under way now
+                self.all(f"UPDATE {table} SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
 
     @contextmanager
@@ -171,8 +170,8 @@ class Store:
         return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
-        """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
-        kept, the first one. Errors: `StoreError`; the answer is then kept for the next run.
+        """Keep one answer (see `row`), book its cost, end its reservation; the reply that is kept,
+        the first one. Errors: `StoreError`; the answer is then kept for the next run.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
@@ -261,14 +260,12 @@ class Store:
         with self.changing() as db:
             # Who died, or whose clock was wrong, gives its places back.
             db.execute(f"DELETE FROM places WHERE NOT {_HELD}", [now, until])
-            query = "SELECT owner, held, wanted FROM places WHERE model = ? AND owner <> ?"
+            query = "SELECT held, wanted FROM places WHERE model = ? AND owner <> ?"
             others = db.execute(query, [model, self._owner]).fetchall()
-            names = sorted([self._owner, *(owner for owner, _, _ in others)])
-            count = len(names)  # whole places that add up to `most`, whoever works them out
-            even = {o: most * (n + 1) // count - most * n // count for n, o in enumerate(names)}
-            left = sum(max(0, even[owner] - wants) for owner, _, wants in others)
-            free = most - sum(held for _, held, _ in others)
-            ours = max(0, min(wanted, even[self._owner] + left, free))
+            even = max(1, most // (1 + len(others)))
+            left = sum(max(0, even - wants) for _, wants in others)
+            free = most - sum(held for held, _ in others)
+            ours = max(0, min(wanted, even + left, free))
             row = [self._owner, model, max(busy, ours), wanted, until]
             db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
         return ours
