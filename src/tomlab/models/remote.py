@@ -72,10 +72,9 @@ def bounded(http: type, timeout: float) -> type:
 
 
 class Remote:
-    """What the adapters of remote providers share. Each adds its client (`sdk`, `client_class`),
-    `url`, `key_env` and protocol: the `body`, whose fields are None where nothing is sent; the
-    `path` of the endpoint; and how to `read` the reply in what came, by `from_json`. Answers in the
-    store need neither key nor client.
+    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`;
+    `body`, with None where nothing is sent; and how to `read` the reply in what came, by
+    `from_json`. Answers in the store need neither key nor client.
     """
 
     secret: str | None = None
