@@ -171,7 +171,7 @@ class _Asking:
                 return
 
     async def _make(self, part: Mapping[str, Mapping]) -> bool:
-        """Make one batch of what the cost limit admits; whether that is all. Errors: `InputError`."""
+        """Make a batch of what the cost limit admits; whether that is all. Errors: `InputError`."""
         run = self.run
         costs = [run.model.worst_case(self.waiting[key]) for key in part]
         sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
