@@ -13,7 +13,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.specs import FILTERED, Limits, ModelSpec, Reply, Request, is_sampled
+from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 from tomlab.scoring.answers import as_shown, failed, first_methods
@@ -129,13 +129,15 @@ def requested(
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
     first, requests = first_methods(benchmark.METHODS), []
+    # All protocols ask at temperature 0.
+    is_sampled = getattr(model, "temperature", PROTOCOL) not in (0, PROTOCOL)
     for q in questions:
         item, method, way = q.item, q.method, q.asked_as
         # A baseline that guesses guesses anew.
         guess = random.Random(f"{seed}/{way}").getrandbits(32) if way else seed
         # With one seed for all questions, the answers of one repeat would go wrong together.
         lot = f"{seed}/{item['item_id']}/{method}"
-        own = random.Random(lot).getrandbits(30) if is_sampled(model) else seed
+        own = random.Random(lot).getrandbits(30) if is_sampled else seed
         request = Request(
             messages=tuple(benchmark.messages(item, method, {**(replaced or {}), **q.prompts})),
             max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),
