@@ -54,8 +54,7 @@ def score(
             scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(path, index=False)
         return len(answers)
 
-    work = client.map(score_part, parts, paths, pure=False)
-    scored = sum(client.gather(work))
+    scored = sum(client.gather(client.map(score_part, parts, paths, pure=False)))
     if lost := pq.read_metadata(responses).num_rows - scored:
         raise InputError(f"{responses}: {lost} answers are to no item in {items}")
     tables = [pq.read_table(path) for path in paths if path.exists()]

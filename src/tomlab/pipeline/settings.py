@@ -10,7 +10,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
@@ -72,7 +72,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         taken = ["", REVERSED, *(Path(folder).name for folder in run.wordings)]
         if twice := [name for name, n in Counter(taken).items() if n > 1]:
             problems.append(f"run.wordings: found the names {twice} twice, or taken by us")
-    strange = [name for name in dict.fromkeys([*named, *worded]) if name not in known]
+    strange = dict.fromkeys(name for name in [*named, *worded] if name not in known)
     problems += [f"no section or benchmark {name!r}; there are: {known}" for name in strange]
     for name in (name for name in benchmarks if name in named):
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
@@ -91,8 +91,8 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By the name of an executed notebook all that it reads: its `parameters`, of the entries of
-    the `models` that they name what bears on the answers, the SHA-256 of the `files` named.
+    """By executed notebook all that it reads: its `parameters`, what bears on the answers of the
+    `models` that they name, the SHA-256 of the `files` named.
     """
     run, found = content["run"], {}
     for benchmark, source in run["benchmarks"].items():
@@ -104,9 +104,9 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 if lost := [name for name in names if values.get(name) is None]:
                     where = f"notebooks/{stage}/{benchmark}.ipynb"
                     raise InputError(f"{where}: {', '.join(lost)}: found in no section it may read")
-                copy = f"{benchmark}-{model}" if model else benchmark
+                copy = f"{stage}/{benchmark}-{model}" if model else f"{stage}/{benchmark}"
                 own = {name: values[name] for name in names}
-                found[f"{stage}/{copy}"] = _read(own, content["models"], benchmark)
+                found[copy] = _read(own, content["models"], benchmark)
     return found
 
 
@@ -125,13 +125,12 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
     return {"parameters": values, "models": entries, "files": files}
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any) -> list[str]:
     """All texts that are values within lists and mappings, but empty ones."""
-    if isinstance(value, str) and value:
-        yield value
-    elif isinstance(value, Mapping | list):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inner)
+    if isinstance(value, Mapping | list):
+        inside = value.values() if isinstance(value, Mapping) else value
+        return [text for inner in inside for text in _texts(inner)]
+    return [value] if isinstance(value, str) and value else []
 
 
 def hash_of(path: Path) -> str:
@@ -151,9 +150,9 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:
     limits, said = specs.Limits.model_validate(content.get("limits", {})), []
     for name in dict.fromkeys(name for each in read.values() for name in each["models"]):
         spec = specs.model_spec(name, content["models"])
+        if lacks := specs.lacking_price(spec, limits):
+            said.append(f"models.{name}: {lacks}")
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            if lacks := specs.lacking_price(spec, limits):
-                said.append(f"models.{name}: {lacks}")
             try:
                 api_key(spec, f"{spec.provider.upper()}_API_KEY")
             except InputError as error:

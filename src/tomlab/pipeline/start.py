@@ -121,9 +121,7 @@ def stage(client: socket.socket) -> int:
 
 
 def run_with_server(command: list[str]) -> int:
-    """Run `command` with a server beside it; its exit code. A signal that ends this process ends
-    the command and every stage, as Ctrl-C does.
-    """
+    """Run `command` with a server beside it; its exit code. Signals end it with all its stages."""
     with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as at:
         env, started, began = dict(os.environ), [], time.time()
         if sys.platform == "linux":

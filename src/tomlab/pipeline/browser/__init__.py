@@ -94,13 +94,10 @@ def data(
     for answer in answers.to_dict("records"):
         item = by_id[answer["item_id"]]
         shown = as_shown(item, answer["asked_as"])
-        row = {
-            "messages": _marked(answer["messages"], item, stories),
-            "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
-            "details": _told(answer, WORDS["details"] | words["details"]),
-            "table": answer.get("detail"),
-        }
-        rows.append(row)
+        rule = benchmark.rule(shown, answer) if answer["outcome"] else None
+        row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
+        row["details"] = _told(answer, WORDS["details"] | words["details"])
+        rows.append(row | {"table": answer.get("detail")})
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
     answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))
     order = {"method": [*wording.methods], "outcome": [*tidy.OUTCOMES], "item_id": [*by_id]}
