@@ -35,9 +35,7 @@ RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a user's path leads, from the repository's root or from a home; one out of the
-    repository leads to the same place in an experiment's copy.
-    """
+    """Where a user's path leads; one out of the repository, to the same place in any copy of it."""
     path = Path(path)
     return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
 

@@ -30,9 +30,8 @@ _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
 def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
-    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`.
-
-    pages: what is published, and where. All paths are from the repository's root on.
+    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`, both
+    from the repository's root on. pages: what is published, and where.
     """
 
     def moved(found: re.Match) -> str:

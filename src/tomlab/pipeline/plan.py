@@ -27,8 +27,7 @@ from tomlab.models import answers, specs
 from tomlab.models.providers import provider
 from tomlab.models.specs import CHARS_PER_TOKEN, UNLIMITED, ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
-from tomlab.pipeline import settings
-from tomlab.pipeline.settings import EVALUATION, read_by_stages
+from tomlab.pipeline.settings import EVALUATION, check, read_by_stages
 from tomlab.records import tidy
 
 _TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
@@ -188,7 +187,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("model", nargs="*", help="names in `models` of params.yaml")
     args = parser.parse_args(arguments)
     try:
-        content, limits = settings.check(), specs.limits()
+        content, limits = check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         make_items(content)
         with Store(paths.RESPONSE_STORE) as store:

@@ -26,7 +26,6 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.run_notebook import declared
 from tomlab.pipeline.settings import EVALUATION, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
@@ -47,24 +46,23 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
     shutil.rmtree(FRONT, ignore_errors=True)
     FRONT.mkdir(parents=True)
-    values = {"benchmarks": benchmarks, "models": models}
     # The last one takes longest, so it begins first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
-        names = sorted(pool.map(partial(_execute, values=values), pages))
+        names = sorted(pool.map(partial(_execute, benchmarks=benchmarks, models=models), pages))
         browse.result()
     return names
 
 
-def _execute(path: Path, values: Mapping[str, Any]) -> str:
+def _execute(path: Path, **values: list[str]) -> str:
     try:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
         else:
-            named = {name: values[name] for name in declared(path)}
+            named = {name: values[name] for name in run_notebook.declared(path)}
             run_notebook.run(path, FRONT / path.name, named)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
@@ -155,8 +153,7 @@ def _chapters(
                 # What cells display was written by an executed copy under `results/`.
                 for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
                     for kind in shown.keys() & {"text/markdown", "text/html"}:
-                        home = f"results/notebooks/{source}"
-                        shown[kind] = book.relink(shown[kind], home, **to)
+                        shown[kind] = book.relink(shown[kind], f"results/notebooks/{source}", **to)
             yield source, name, notebook
 
 

@@ -25,7 +25,6 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
 # into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
 _QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
-_KERNEL["progress_bar"] = False
 
 
 def declared(source: Path) -> dict[str, Any]:
@@ -66,7 +65,7 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
     try:
-        papermill.execute_notebook(source, failed, values, cwd=ROOT, **_KERNEL)
+        papermill.execute_notebook(source, failed, values, cwd=ROOT, progress_bar=False, **_KERNEL)
     except PapermillExecutionError as error:
         told = f"{error}\nThe notebook up to the fault: {failed}"
         raise InputError(error.evalue if error.ename == "InputError" else told) from None

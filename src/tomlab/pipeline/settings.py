@@ -10,7 +10,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
@@ -37,10 +37,7 @@ _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
-    """What the file says, if it says it right.
-
-    Errors: `InputError` that lists every option at fault with what was found and expected.
-    """
+    """What the file says. Errors: an `InputError` for all options at fault, found and expected."""
     content, problems = params.load(path), []
 
     def told(validate: Any, *parts: Any) -> Any:
@@ -145,19 +142,18 @@ def hash_of(path: Path) -> str:
     return sha256(repr(inside).encode()).hexdigest()
 
 
-def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:
+def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str]:
     """What the models that stages name lack to be asked, in words. Their kept answers need none."""
-    limits, said = specs.Limits.model_validate(content.get("limits", {})), []
+    limits = specs.Limits.model_validate(content.get("limits", {}))
     for name in dict.fromkeys(name for each in read.values() for name in each["models"]):
         spec = specs.model_spec(name, content["models"])
         if lacks := specs.lacking_price(spec, limits):
-            said.append(f"models.{name}: {lacks}")
+            yield f"models.{name}: {lacks}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
             try:
                 api_key(spec, f"{spec.provider.upper()}_API_KEY")
             except InputError as error:
-                said.append(str(error))
-    return said
+                yield str(error)
 
 
 def main() -> int:

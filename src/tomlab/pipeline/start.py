@@ -152,9 +152,7 @@ def run_with_server(command: list[str]) -> int:
 
 
 def asked_since(began: float) -> str:
-    """What a run that began then asked for and spent, in one line, whether it finished or was
-    stopped. What others asked at its store meanwhile counts, too.
-    """
+    """What a run that began then asked and spent; what others asked at its store counts, too."""
     # Imported here, as a stage's own process starts without what these load.
     import pyarrow.parquet as pq
 

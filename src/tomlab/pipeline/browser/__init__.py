@@ -42,7 +42,6 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     for name, wording in wordings.items():
         items = tidy.read("items", paths.result("items", name))
         responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
-        # The verdicts of a chosen judge come before those of the evaluation.
         judged = (paths.RESULTS / "judges" / name).glob("scores.parquet")
         files = [*judged, *(paths.result("scores", name, model) for model in models)]
         scores = tidy.read("scores", *files).drop_duplicates(KEY)
@@ -123,10 +122,7 @@ def data(
 
 
 def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
-    """The distinct `values` of each column, and the number of each row's value, -1 for none.
-
-    order: of values by column; others are in the order of first sight.
-    """
+    """The distinct `values` of each column, first those in `order`, and each row's, -1 for none."""
     found = {}
     for name in table:
         seen = dict.fromkeys(table[name].dropna().tolist())
