@@ -12,6 +12,7 @@ process at a time, which holds a lock, looks at what is under way, stores what c
 
 import asyncio
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -24,13 +25,14 @@ from uuid import uuid4
 
 from filelock import AsyncFileLock
 
-from tomlab.errors import InputError
+from tomlab.errors import InputError, refuse
 from tomlab.models import batch_vendors as vendors
 from tomlab.models.replies import FilteredError, MalformedReplyError
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
 from tomlab.paths import stage
 
+_HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: its stage, the requests' hash
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
 
 _LEDGER = {
@@ -251,26 +253,34 @@ class _Asking:
 
 def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     """Take in every `*.out.jsonl` in `batches/<model>` beside the store and write what is left to
-    `*.in.jsonl` there. Errors: `InputError` where anything is left.
+    `*.in.jsonl` there. Errors: `InputError` where anything is left, and before any answer is taken
+    where a request has two answers.
     """
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
     vendor, folder = vendors.OpenAIBatches(run.adapter), run.store.path.parent / "batches"
     folder /= run.model.name
     folder.mkdir(parents=True, exist_ok=True)
-    failed = []
+    came: dict[str, tuple[Reply | FilteredError, str]] = {}
+    failed, doubled = [], []
     for path in sorted(folder.glob("*.out.jsonl")):
-        for number, line in enumerate(filter(bytes.strip, path.open("rb")), start=1):
-            key, said = vendor.read(line)
-            if key and (key not in missing or key in run.done):
-                continue
-            if isinstance(said, Reply):
-                worst = run.model.worst_case(missing[key])
-                run.done[key] = run.keep(key, run.adapter.payload(missing[key]), said, 0.0, worst)
-            elif isinstance(said, FilteredError):
-                run.done[key] = Response(key, None, run.describe(said), filtered=True)
-            else:
-                failed.append(f"{path.name}, line {number}: {run.describe(said)}")
+        of_others = (name := _HASHED.match(path.name)) and name[1] != _stage()
+        for number, line in enumerate(path.open("rb"), start=1):
+            key, said = vendor.read(line) if line.strip() else ("", None)
+            where = f"{path.name}, line {number}"
+            if key in missing and isinstance(said, Reply | FilteredError):
+                before, there = came.setdefault(key, (said, where))
+                if isinstance(said, Reply) and said != before:
+                    doubled.append(f"{where}: another answer to {key} than in {there}")
+            elif said and (key in missing and key not in came if key else not of_others):
+                failed.append(f"{where}: {run.describe(said)}")
+    refuse(doubled, f"{folder}: two answers to one request; take out one of them")
+    for key, (said, _) in came.items():
+        if isinstance(said, Reply):
+            worst = run.model.worst_case(missing[key])
+            run.done[key] = run.keep(key, run.adapter.payload(missing[key]), said, 0.0, worst)
+        else:
+            run.done[key] = Response(key, None, run.describe(said), filtered=True)
     left = {key: request for key, request in missing.items() if key not in run.done}
     if not left:
         return
@@ -292,18 +302,34 @@ def _write(
     """
     waiting, new = {}, dict(left)
     for path in folder.glob("*.in.jsonl"):
-        keys = {json.loads(line)["custom_id"] for line in path.read_bytes().splitlines()}
         has_come = path.with_name(path.name.replace(".in.", ".out.")).exists()
-        if has_come or run.store.replies(keys):
+        if has_come or run.store.replies(keys := _ids(path)):
             path.unlink()
         elif keys & new.keys():
             waiting[path] = len(keys)
             new = {key: request for key, request in new.items() if key not in keys}
     for part in vendors.parts(vendor, new, run.model.batch.requests):
         hashed = sha256("".join(part).encode()).hexdigest()[:10]
-        path = folder / f"{(stage() or 'asked').replace('/', '-')}-{hashed}.in.jsonl"
+        path = folder / f"{_stage()}-{hashed}.in.jsonl"
         partial = path.with_suffix(".partial")
         partial.write_bytes(vendors.jsonl(part.values()))
         partial.replace(path)
         waiting[path] = len(part)
     return dict(sorted(waiting.items()))
+
+
+def _stage() -> str:
+    """The stage that asks, as the names of its files have it."""
+    return (stage() or "asked").replace("/", "-")
+
+
+def _ids(path: Path) -> set[str]:
+    """The requests in a file that waits. Errors: `InputError` for a line that has none."""
+    found = set()
+    for number, line in enumerate(path.open("rb"), start=1):
+        try:
+            found.add(json.loads(line)["custom_id"])
+        except (ValueError, LookupError, TypeError, RecursionError):
+            told = "found no request with a custom_id; remove the file, and it is written anew"
+            raise InputError(f"{path}: line {number}: {told}") from None
+    return found

@@ -86,9 +86,9 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the list of a folder's files. licences: of answers, by model."""
-    columns, text = ["origin", "created", "prompt_tokens", "completion_tokens", "cost"], LIST
+    text = LIST
     for path in answers.files([folder]):
-        table = answers.opened(path).read(columns).to_pandas()
+        table = pd.DataFrame([row for part in answers.read(path) for row in part])
         days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date.unique()
         counts = Counter(map(given_by, table["origin"])).most_common()
         who = "; ".join(f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts)

@@ -1,10 +1,15 @@
 """What scorers of multiple choice share: letters of options, one answer's verdict, its row."""
 
 import random
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tomlab.scoring.answers import failed, lost, unanswered
+import pandas as pd
+
+from tomlab.errors import InputError
+from tomlab.records.tidy import check
+from tomlab.scoring.answers import failed, lost, unanswered, visible
 
 
 class Reading(NamedTuple):
@@ -28,20 +33,63 @@ def judged(
     keys: Sequence[str],
     read: Callable[[str, str, bool], Reading],
     cot: bool,
+    by_text: bool = False,
 ) -> Reading:
     """The verdict on one response: `read`, of text, finish reason and `cot` (it was to reason
-    first), with "answered" made correct or wrong. keys: the letters of options.
+    first), with "answered" made correct or wrong. keys: the letters of options; by_text: also read
+    an option's text without its letter, see `or_by_text`.
     """
     if failed(response):
         outcome, rule = lost(response)
         return Reading(outcome, None, rule)
     reading = read(response["response"], response["finish_reason"], cot)
+    if by_text:
+        reading = or_by_text(reading, item, response["response"], keys)
     if reading.key is None:
         return reading
     if reading.key not in keys[: len(item["choices"])]:
         return Reading("unparsed", None, "names a key under which no option stands")
     right = reading.key == key_of(item, item["answer"], keys)
     return reading._replace(outcome="correct" if right else "wrong")
+
+
+def or_by_text(reading: Reading, item: Mapping, text: str, keys: Sequence[str]) -> Reading:
+    """A reading, or where the answer is unreadable that by text: all of it is exactly one option,
+    but for quotes around it, a final stop and case. No benchmark's protocol reads that.
+    """
+    said = _bare(visible(text)[0])
+    named = [key for key, o in zip(keys, item["choices"], strict=False) if _bare(o) == said]
+    if reading.outcome != "unparsed" or len(named) != 1:
+        return reading
+    return Reading("answered", named[0], "is an option's text without its letter")
+
+
+def _bare(text: str) -> str:
+    return text.strip("\"'“”‘’ \n").rstrip(".").strip("\"'“”‘’ \n").casefold()
+
+
+def was_read(scored: Mapping) -> bool:
+    """Whether a scored answer was read in one way or the other, for the rule that decided."""
+    return scored.get("outcome") in ("correct", "wrong")
+
+
+def table_of(
+    rows: Sequence[Mapping], both: Sequence[tuple], keys: Sequence[str], where: str
+) -> pd.DataFrame:
+    """The checked scores table of rows, one for each item and response of `both`. Warns where more
+    than half of the answers to questions with options are unreadable, and `by_text` reads some.
+    """
+    if not rows:
+        raise InputError("responses: found no answers to score, expected at least one")
+    asked = [one for one in zip(rows, both, strict=True) if len(one[1][0]["choices"])]
+    unread = [(row, pair) for row, pair in asked if row["outcome"] == "unparsed"]
+    reading = Reading("unparsed", None, "")
+    found = sum(or_by_text(reading, i, r["response"], keys) != reading for _, (i, r) in unread)
+    if found and 2 * len(unread) > len(asked):
+        told = f"{where}: {len(unread):,} of {len(asked):,} answers are unreadable"
+        told += f"; {found:,} of these are an option's text without its letter"
+        warnings.warn(f"{told}, which score(…, by_text=True) reads", stacklevel=3)
+    return check(pd.DataFrame(rows), "scores", where)
 
 
 def scored(

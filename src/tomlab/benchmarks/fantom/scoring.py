@@ -16,8 +16,9 @@ from tomlab.asking import techniques
 from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tidy import SCORED, check
+from tomlab.records.tidy import SCORED
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
+from tomlab.scoring.choices import Reading, or_by_text, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
@@ -132,7 +133,11 @@ def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
 
 
 def score(
-    items: pd.DataFrame, responses: pd.DataFrame, *, embedder: ModelSpec | None = MINILM
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    *,
+    embedder: ModelSpec | None = MINILM,
+    by_text: bool = False,
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
@@ -146,12 +151,13 @@ def score(
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
     BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
+    by_text: an option's text without its letter counts, too (see `choices.or_by_text`).
     Errors: of `pairs`.
     """
-    scored = pairs(items, responses, METHODS)
+    both = pairs(items, responses, METHODS)
     if embedder is None:
-        scored = [one for one in scored if one[0]["question_type"] != "belief_dist"]
-    read = [(item, response, _said(response)) for item, response in scored]
+        both = [one for one in both if one[0]["question_type"] != "belief_dist"]
+    read = [(item, response, _said(item, response, by_text)) for item, response in both]
     beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
     nearer, cut = _nearer(beliefs, embedder)
     rows = []
@@ -159,22 +165,26 @@ def score(
         key = (item["item_id"], said.text)
         said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
         rows.append(_row(item, response, said))
-    return check(pd.DataFrame(rows), "scores", "fantom scores")
+    return table_of(rows, both, KEYS, "fantom scores")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
-    said = _said(scored)._replace(is_nearer=scored["score"] == 1)
+    said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["score"] == 1)
     return _verdict(item, said, credit(item, said))[1]
 
 
-def _said(response: Mapping) -> Said:
+def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
     if failed(response):
         outcome, rule = lost(response)
         return Said("", outcome, lost=rule)
     text, open_thought = answer_text(response["response"])
     ended = response["finish_reason"]
-    return Said(text, unanswered(text, ended, open_thought), ended)
+    said = Said(text, unanswered(text, ended, open_thought), ended)
+    if by_text and not any(names_option(text, key) for key in KEYS):
+        read = or_by_text(Reading(said.unread, None, ""), item, text, KEYS)
+        said = said._replace(text=f"({read.key})") if read.key else said
+    return said
 
 
 def _row(item: Mapping, response: Mapping, said: Said) -> dict:
