@@ -25,10 +25,9 @@ _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not 
 
 @dataclass(frozen=True)
 class Question:
-    """One item, as it is shown, put to a model by one method.
-
-    sample: tells repeats apart. asked_as: as in the responses table. prompts: the files of another
-    wording by prompt name. number: the sample in the tables, where no two ways of asking share one.
+    """One item, as it is shown, put to a model by one method. sample: tells repeats apart.
+    asked_as: as in the responses table. prompts: the files of another wording by prompt name.
+    number: the sample in the tables, where no two ways of asking share one.
     """
 
     item: Mapping
@@ -122,10 +121,9 @@ def requested(
     replaced: Mapping[str, str] | None = None,
     max_tokens: Mapping[str, int | None] | None = None,
 ) -> list[Request]:
-    """The requests of `evaluate`, in the order of the questions.
-
-    seed: sent to engines, and what `random` guesses by; a sampled model gets another for each
-    question. max_tokens: limits of answers by method, None for none, after a model's own.
+    """The requests of `evaluate`, in the order of the questions. seed: sent to engines, and what
+    `random` guesses by; a sampled model gets another for each question. max_tokens: limits of
+    answers by method, None for none, after a model's own.
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")

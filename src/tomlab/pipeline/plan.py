@@ -100,7 +100,6 @@ def requests(
     find: Callable[[Collection[str]], dict[str, Reply]],
 ) -> pd.DataFrame:
     """What is put to a model as a benchmark's notebook does it, a row a request, each once.
-
     told: the notebook's parameters; others: of `_others`; find: looks up kept replies. In the
     place of an answer that is not kept yet a later request shows another one as long.
     """

@@ -101,9 +101,9 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 if lost := [name for name in names if values.get(name) is None]:
                     where = f"notebooks/{stage}/{benchmark}.ipynb"
                     raise InputError(f"{where}: {', '.join(lost)}: found in no section it may read")
-                copy = f"{stage}/{benchmark}-{model}" if model else f"{stage}/{benchmark}"
+                copy = f"{benchmark}-{model}" if model else benchmark
                 own = {name: values[name] for name in names}
-                found[copy] = _read(own, content["models"], benchmark)
+                found[f"{stage}/{copy}"] = _read(own, content["models"], benchmark)
     return found
 
 

@@ -33,9 +33,8 @@ _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
-    """Write the pages of these benchmarks for what a run's models answered, with the verdicts that
-    the figures count: those of the judge that a calibration chose, if it wrote scores. Errors:
-    `InputError` where a table of the run is missing.
+    """Write the pages of benchmarks for what a run's models answered, with verdicts of the judge
+    that a calibration chose, if it wrote scores. Errors: `InputError` where a table is missing.
     """
     wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
     titles = {name: wording.name for name, wording in wordings.items()}
