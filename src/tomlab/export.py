@@ -88,13 +88,12 @@ def _write_logs(folder: Path, spec: specs.ModelSpec, scores: pd.DataFrame, respo
     # Only released items may go by the benchmark's own name.
     is_released = items["source"].str.startswith("released:").all()
     temperature = getattr(spec, "temperature", None)
+    if temperature == specs.PROTOCOL:
+        temperature = 0.0  # at which every benchmark's protocol asks
     about = {
         "task": f"tomlab/{name}",
         "model": model,
-        # Every benchmark's protocol asks at 0; a model that takes no temperature was sent none.
-        "model_generate_config": {
-            "temperature": 0.0 if temperature == specs.PROTOCOL else temperature
-        },
+        "model_generate_config": {"temperature": temperature},
         "packages": {"tomlab": version("tomlab")},
         "metadata": {
             "items written by": ", ".join(f"{who}: {n}" for who, n in writers),
