@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import exported
+from tomlab import export as command
 from tomlab import params, paths
-from tomlab.export import __main__ as command
 
 PYTHON = paths.ROOT / ".venv-export" / "bin" / "python"
 

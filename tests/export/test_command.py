@@ -7,8 +7,8 @@ import sys
 import yaml
 
 import exported
+from tomlab import export as command
 from tomlab import params, paths
-from tomlab.export import __main__ as command
 
 
 def test_items_without_answers_are_no_results(results, tmp_path, monkeypatch, capsys):

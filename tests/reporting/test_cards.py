@@ -23,7 +23,7 @@ def test_hostile_text_is_text(text):
     assert shown.data.count("<div") == shown.data.count("</div>")
     assert text in repr(shown)
     asked = {"messages": json.dumps([{"role": "user", "content": text}]), "response": text}
-    page = conversation(asked).data
+    page = conversation(asked | {"model": "toy", "error": None}).data
     assert "<script>alert" not in page and page.count("<div") == page.count("</div>")
 
 
@@ -66,11 +66,10 @@ def test_no_rows_are_a_sentence():
 
 def test_conversation_has_its_messages_in_their_order_and_the_answer_last():
     asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
-    row = {"messages": json.dumps(asked), "response": "There.", "model": "toy"}
+    row = {"messages": json.dumps(asked), "response": "There.", "error": None, "model": "toy"}
     lines = repr(conversation(row)).split("\n\n")
     assert [line.split("\n")[1] for line in lines] == ["Be brief.", "Where?", "There."]
     assert lines[-1].startswith("[Answered by toy]")
-    assert len(repr(conversation({"messages": row["messages"]})).split("\n\n")) == 2
 
 
 def test_failed_request_says_why_there_is_no_answer():

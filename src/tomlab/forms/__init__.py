@@ -5,7 +5,6 @@ from typing import Any
 
 import anywidget
 import traitlets
-from IPython.display import display
 
 from tomlab.errors import InputError
 from tomlab.forms.sheet import Sheet
@@ -13,7 +12,8 @@ from tomlab.forms.tasks import FORMS, open_sheet
 
 
 class Form(anywidget.AnyWidget):
-    """A sheet's questions, one after the other.
+    """A sheet's questions, one after the other; every answer goes into the file that `params.yaml`
+    names. results: the folder that the stages wrote.
 
     Messages of the view: {what, who} to begin, {turn, answer} or {turn, step} to the question that
     has the number `turn`, so that a key struck twice answers no question that nobody has read.
@@ -62,11 +62,3 @@ def asked_of(sheet: Sheet) -> dict[str, Any]:
         "choices": {c if are_digits else str(n): c for n, c in enumerate(choices, 1)},
         "chosen": about[name],
     }
-
-
-def annotate(results: Path | str = "results") -> None:
-    """Show the form. Every answer goes into the file that `params.yaml` names.
-
-    results: what the stages wrote.
-    """
-    display(Form(results))

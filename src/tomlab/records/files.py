@@ -39,20 +39,19 @@ def read_text(path: Path | str) -> str:
     `InputError`, with the line.
     """
     try:
-        content = Path(path).read_bytes()
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    try:
-        # A NUL is UTF-8, but stands in no text.
-        place, found = content.find(b"\0"), "a NUL, expected text"
-        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        content, place = error.object, error.start
-        found = f"the byte 0x{content[place]:02x}, expected UTF-8"
-    if place >= 0:
-        line = content.count(b"\n", 0, place) + 1
-        raise InputError(f"{path}: cannot be read: line {line}: found {found}")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        before = error.object[: error.start].decode("utf-8")
+        found = f"the byte 0x{error.object[error.start]:02x}, expected UTF-8"
+    else:
+        before, nul, _ = text.partition("\0")
+        if not nul:
+            return text
+        found = "a NUL, expected text"  # it is UTF-8, but stands in no text
+    line = before.count("\n") + 1
+    raise InputError(f"{path}: cannot be read: line {line}: found {found}")
 
 
 def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:

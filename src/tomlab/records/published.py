@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 import pandera.pandas as pa
@@ -16,18 +15,6 @@ from tomlab.records import files
 PERCENT = "percent"  # the other units of tables are fraction and count
 
 
-class Origin(NamedTuple):
-    """The place in a paper that prints a table, and the unit of its numbers."""
-
-    place: str
-    unit: str
-
-
-def origins(told: Mapping[str, Sequence[str]]) -> dict[str, Origin]:
-    """Place and unit of each table, as a `paper.yaml` has them."""
-    return {name: Origin(*of) for name, of in told.items()}
-
-
 @dataclass(frozen=True)
 class Paper:
     """One benchmark's paper and its files in `folder`, by name without `.csv`."""
@@ -35,11 +22,12 @@ class Paper:
     folder: str
     name: str
     authors_year: str
-    tables: dict[str, Origin]
+    tables: Mapping[str, Sequence[str]]  # the place that prints it, and the unit of its numbers
 
     def source(self, table: str) -> str:
         """Where a file's numbers are printed, such as "BigToM (Gandhi et al., 2023), Table 7"."""
-        return f"{self.name} ({self.authors_year}), {self.tables[table].place}"
+        place, _ = self.tables[table]
+        return f"{self.name} ({self.authors_year}), {place}"
 
     def read(self, table: str, folder: Path = PUBLISHED) -> pd.DataFrame:
         """A published table as printed. Errors: `InputError` where it is missing or no CSV."""

@@ -59,8 +59,8 @@ def _said(value: Any, column: str, wording: Wording) -> str:
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
-    """A prompt as it was asked, and what was answered. response: a row of the responses table;
-    without `response` the messages alone. InputError: `messages` are none.
+    """A prompt as it was asked, and what was answered. response: a row of the responses table.
+    Errors: `InputError` where its `messages` are none.
     """
     asked, roles = response["messages"], NAMES["roles"]
     try:
@@ -69,10 +69,9 @@ def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
     except (ValueError, TypeError, KeyError):
         found = shortened(repr(response["messages"]), 80)
         raise InputError(f"messages: found {found}, expected a list of role and content") from None
-    if "response" in response:
-        who = roles["answer"].format(model=name(response.get("model", ""), "model", wording))
-        answer = _said(response["response"], "response", wording)
-        told.append((who, answer or NAMES["no answer"].format(error=response.get("error"))))
+    who = roles["answer"].format(model=name(response["model"], "model", wording))
+    answer = _said(response["response"], "response", wording)
+    told.append((who, answer or NAMES["no answer"].format(error=response["error"])))
     return _shown(told)
 
 

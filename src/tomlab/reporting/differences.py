@@ -10,32 +10,31 @@ from tomlab.reporting.numbers import RUN
 from tomlab.reporting.readings import KEY, said
 from tomlab.scoring import paired
 
-HOLDS = "†"  # beside a difference that holds among its pairs
-Named = Mapping[str, tuple[str, str]]  # metric and condition by name, as a paper's HEADLINES
 
-
-def labelled(found: pd.DataFrame, named: Named, wording: Wording) -> pd.DataFrame:
+def labelled(
+    found: pd.DataFrame, named: Mapping[str, tuple[str, str]], wording: Wording
+) -> pd.DataFrame:
     """The differences of the headlines in words: a row each, ready to be drawn or printed.
 
-    found: of `paired.differences`. Columns added: headline (its name), kind ("between models" or
-    "between methods"), shared (the method or model both have), pair ("A − B"), value (the
-    difference) and mark ("†" where p is below .05 after Holm's correction among such pairs).
+    found: of `paired.differences`; named: metric and condition by name, as a paper's HEADLINES.
+    Columns added: headline (its name), kind ("between models" or "between methods"), shared (the
+    method or model both have), pair ("A − B"), value (the difference) and mark ("†" where p is
+    below .05 after Holm's correction among such pairs).
     """
     names = {cell: name for name, cell in named.items()}
     cells = zip(found["metric"], found["condition"], strict=True)
     own = found.assign(headline=[names.get(cell, "") for cell in cells]).query("headline != ''")
     shared = own["varies"].map({"method": "model", "model": "method"})
-    kinds = {"a": own["varies"], "b": own["varies"], "same": shared}
-    words = {
-        side: [tables.name(*both, wording) for both in zip(own[side], kind, strict=True)]
-        for side, kind in kinds.items()
-    }
+    a, b, same = (
+        [tables.name(*both, wording) for both in zip(own[side], kind, strict=True)]
+        for side, kind in {"a": own["varies"], "b": own["varies"], "same": shared}.items()
+    )
     own = own.assign(
         kind="between " + own["varies"] + "s",
-        shared=words["same"],
-        pair=[f"{a} − {b}" for a, b in zip(words["a"], words["b"], strict=True)],
+        shared=same,
+        pair=[f"{one} − {other}" for one, other in zip(a, b, strict=True)],
         value=own["difference"],
-        mark=own["p_holm"].lt(paired.LEVEL).map({True: HOLDS, False: ""}),
+        mark=own["p_holm"].lt(paired.LEVEL).map({True: "†", False: ""}),
         source=RUN,
     )
     return own.sort_values("kind", ascending=False, kind="stable", ignore_index=True)

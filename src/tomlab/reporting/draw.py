@@ -201,7 +201,7 @@ def legend(
     handles += [Line2D([], [], color=pale, ls=ls, label=told) for told, ls in (lines or {}).items()]
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
-    own = getattr(figure, "figure", figure)
+    own = figure.figure
     own.set_figheight(own.get_figheight() + 0.1 + 0.2 * -(-len(handles) // columns))
     own.legend(handles=handles, loc="outside lower center", ncols=columns)
 
@@ -216,7 +216,7 @@ def save(
     """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
     whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
     """
-    own, path = getattr(figure, "figure", figure), paths.RESULTS / "figures" / name
+    own, path = figure.figure, paths.RESULTS / "figures" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
     files["png"].write_bytes(picture := _picture(own, title))
@@ -238,8 +238,7 @@ def save(
 
 def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
     """Show a figure in a notebook without saving it to a file."""
-    own = getattr(figure, "figure", figure)
-    _display(own, _picture(own, title), title, caption)
+    _display(figure.figure, _picture(figure.figure, title), title, caption)
 
 
 def _picture(figure: Figure, title: str) -> bytes:

@@ -8,21 +8,12 @@ from pandas.io.formats.style import Styler
 
 PREAMBLE = r"\usepackage{booktabs,graphicx}"
 # What LaTeX gives a meaning of its own, and what its text fonts do not have.
-_SIGNS = {char: f"\\{char}" for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "<": "$<$",
-    ">": "$>$",
-    "∧": r"$\wedge$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "→": r"$\rightarrow$",
-    "κ": r"$\kappa$",
-    "Δ": r"$\Delta$",
-    "\n": " ",
-}
+_WORDS = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum"}
+_MATHS = {"∧": "wedge", "≤": "leq", "≥": "geq", "→": "rightarrow", "κ": "kappa", "Δ": "Delta"}
+_SIGNS = {"−": "$-$", "<": "$<$", ">": "$>$", "\n": " "}
+_SIGNS |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
+_SIGNS |= {sign: f"\\{word}{{}}" for sign, word in _WORDS.items()}
+_SIGNS |= {sign: f"$\\{word}$" for sign, word in _MATHS.items()}
 
 
 def escaped(text: str) -> str:

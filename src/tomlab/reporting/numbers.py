@@ -79,7 +79,8 @@ def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
     where a number fails a check of its table and `reason` says which; `printed_in`: the place.
     """
     rows = paper.read(table).rename(columns={value: "value"})
-    if paper.tables[table].unit == PERCENT:
+    _, unit = paper.tables[table]
+    if unit == PERCENT:
         shares = rows.columns.intersection(["value", "ci_low", "ci_high"])
         rows[shares] = (rows[shares] / 100).round(6)
     reason = paper.reasons(table)

@@ -33,8 +33,7 @@ class Shown(HTML):
 
     def __init__(self, html: str, text: str) -> None:
         # Without these classes what stands between two dollar signs would be set as a formula.
-        whole = f'<div class="tomlab tex2jax_ignore mathjax_ignore">\n{html}</div>\n'
-        super().__init__(whole)
+        super().__init__(f'<div class="tomlab tex2jax_ignore mathjax_ignore">\n{html}</div>\n')
         self.text = text
 
     def __repr__(self) -> str:

@@ -72,16 +72,14 @@ def sides(varies: str, same: str, a: str, b: str) -> tuple[Side, Side]:
 
 def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
     """What varies, what both share, a and b, in the order in which they are told."""
-    models, methods = defaultdict(list), defaultdict(list)
-    for model, method in sides:
-        models[method].append(model)
-        methods[model].append(method)
-    for method, names in models.items():
-        yield from (("model", method, a, b) for a, b in combinations(names, 2))
-    for model, names in methods.items():
+    for shared in dict.fromkeys(method for _, method in sides):
+        names = [model for model, method in sides if method == shared]
+        yield from (("model", shared, a, b) for a, b in combinations(names, 2))
+    for shared in dict.fromkeys(model for model, _ in sides):
+        names = [method for model, method in sides if model == shared]
         others = [name for name in names if name not in references]
         pairs = product((name for name in references if name in names), others)
-        yield from (("method", model, other, reference) for reference, other in pairs)
+        yield from (("method", shared, other, reference) for reference, other in pairs)
 
 
 def difference(a: Found, b: Found) -> dict | None:

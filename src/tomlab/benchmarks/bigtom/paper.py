@@ -1,10 +1,10 @@
 """BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
 
 from tomlab.records.files import yaml_beside
-from tomlab.records.published import Paper, Wording, origins
+from tomlab.records.published import Paper, Wording
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", origins(_DATA["tables"]))
+PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", _DATA["tables"])
 
 WORDING = Wording("BigToM", _DATA["methods"], groups="templates")
 

@@ -2,10 +2,10 @@
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.files import yaml_beside
-from tomlab.records.published import Paper, Wording, origins
+from tomlab.records.published import Paper, Wording
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper("fantom", "FANToM", "Kim et al., 2023", origins(_DATA["tables"]))
+PUBLICATION = Paper("fantom", "FANToM", "Kim et al., 2023", _DATA["tables"])
 
 METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought"}
 METHOD_NAMES |= {"full": "full", "full-cot": "full + chain of thought"}

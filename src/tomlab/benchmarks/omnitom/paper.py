@@ -2,10 +2,10 @@
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.files import yaml_beside
-from tomlab.records.published import Paper, Wording, origins
+from tomlab.records.published import Paper, Wording
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper("omnitom", "OmniToM", "Bawatneh et al., 2026", origins(_DATA["tables"]))
+PUBLICATION = Paper("omnitom", "OmniToM", "Bawatneh et al., 2026", _DATA["tables"])
 
 STAGES = {"stage1": "extraction", "stage2": "labelling"}
 LEVELS = ("L1", "L2", "L3", "L3-json", "L4")  # of prompts, by how much they say (App. C)

@@ -2,10 +2,10 @@
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.files import yaml_beside
-from tomlab.records.published import Paper, Wording, origins
+from tomlab.records.published import Paper, Wording
 
 _DATA = yaml_beside(__file__)
-PUBLICATION = Paper("simpletom", "SimpleToM", "Gu et al., 2024", origins(_DATA["tables"]))
+PUBLICATION = Paper("simpletom", "SimpleToM", "Gu et al., 2024", _DATA["tables"])
 
 METHOD_NAMES = _DATA["methods"] | {name: name for name in TECHNIQUES}
 WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")

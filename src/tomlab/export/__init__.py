@@ -1,1 +1,0 @@
-"""A run as logs of Inspect, see docs/exports.md."""
