@@ -24,7 +24,7 @@ from tomlab.models import specs
 from tomlab.models.embedded import SMOLLM2
 from tomlab.records import tidy
 from tomlab.scoring.answers import failed
-from tomlab.scoring.series import rows
+from tomlab.scoring.series import metric_row
 from tomlab.scoring.variants import protocol
 
 _KEY = ["item_id", "model", "method", "sample"]
@@ -83,7 +83,8 @@ def _write_logs(folder: Path, spec: specs.ModelSpec, scores: pd.DataFrame, respo
         answer["details"]["rule"] = face.rule(item, answer)
         samples.setdefault(answer["method"], []).append(_sample(item, answer, model))
     for _, method, one in metrics.series(scores):
-        measured.setdefault(method, []).extend(rows([one], {"groups": paper.WORDING.groups}))
+        if row := metric_row(one, {"groups": paper.WORDING.groups}):
+            measured.setdefault(method, []).append(row)
     writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION
     # Only released items may go by the benchmark's own name.
     is_released = items["source"].str.startswith("released:").all()

@@ -1,8 +1,12 @@
 """Kept answers: from the store to files and back, looked up before a model is asked."""
 
 import asyncio
+import math
+import random
 from dataclasses import replace
 
+import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -30,9 +34,9 @@ def store(tmp_path):
     with Store(path) as kept:
         given = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
         kept.take(given)
-        kept.used(((each["key"], "0-shot") for each in given[:4]), "3_evaluation/bigtom")
-        kept.used([(given[5]["key"], "")], "1_generation/bigtom")
-        kept.used(((each["key"], "none") for each in given[3:5]), "3_evaluation/simpletom")
+        kept.used((each["key"], "3_evaluation/bigtom", "0-shot") for each in given[:4])
+        kept.used([(given[5]["key"], "1_generation/bigtom", "")])
+        kept.used((each["key"], "3_evaluation/simpletom", "none") for each in given[3:5])
     return path
 
 
@@ -66,7 +70,7 @@ def test_another_answer_is_reported_and_neither_is_changed(store, tmp_path):
     before = path.read_bytes()
     with Store(other) as kept:
         kept.take([changed := answer(2, "In the cellar.")])
-        kept.used([(changed["key"], "0-shot")], "3_evaluation/bigtom")
+        kept.used([(changed["key"], "3_evaluation/bigtom", "0-shot")])
     assert take([path], other)["other"].tolist() == [1]
     assert keep(other, tmp_path / "kept", ["bigtom"])["other"].tolist() == [1]
     assert path.read_bytes() == before
@@ -88,9 +92,71 @@ def test_a_request_changed_by_hand_is_found(tmp_path):
     changed = answer(2) | {"request": canonical({"model": "toy", "messages": []})}
     answers.write([answer(1), changed], path)
     with pytest.raises(
-        InputError, match=r"toy.parquet: answer \d: found key [0-9a-f]{64}, expected"
+        InputError, match=r"toy.parquet: .*\n  field \d: found key [0-9a-f]{64}, expected"
     ):
         list(answers.read(path))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *((name, None) for name in answers.SCHEMA.names if name != "cost"),
+        *((name, 7) for name in ("key", "request", "text", "finish_reason", "origin")),
+        *((name, ["7"]) for name in answers.SCHEMA.names),
+        *((name, -1.0) for name in ("cost", "seconds", "created")),
+        *(("created", value) for value in (math.nan, math.inf, 1e300)),
+        *((name, -1) for name in ("prompt_tokens", "completion_tokens")),
+        *(("origin", text) for text in ("", "[]", "7", "{", '{"engine": 1}', '{"engine": ["x"]}')),
+        *(("uses", text) for text in ("3_evaluation/bigtom", "3_evaluation/bigtom none\nagain")),
+        *[("finish_reason", "done"), ("model", "../toy"), ("request", "{}")],
+        *[("key", ""), ("key", answer(1)["key"])],
+    ],
+)
+def test_a_value_that_no_answer_has_is_told_with_file_and_row(column, value, tmp_path):
+    path, store = tmp_path / "kept/bigtom/toy.parquet", tmp_path / "store.sqlite"
+    path.parent.mkdir(parents=True)
+    table = pa.Table.from_pylist([answer(n) for n in range(4)])
+    values = table[column].to_pylist()
+    typed = value is None or type(value) is type(values[2])
+    values = [*values[:2], value, *values[3:]] if typed else [value] * 4
+    table = table.set_column(table.column_names.index(column), column, pa.array(values))
+    pq.write_table(table, path)
+    for read in (take, lambda paths, _: pipeline.describe(paths[0].parents[1], {})):
+        with pytest.raises(InputError, match=rf"(?s)(?=.*{column}).*toy.parquet: .*field 3"):
+            read([path], store)
+    with Store(store) as kept:
+        assert kept.all("SELECT * FROM responses") == []
+
+
+@pytest.mark.parametrize("changed", [{"key": answer(1)["key"]}, {"text": None}, {"request": "{}"}])
+def test_a_wrong_answer_is_found_where_it_would_be_used(changed, tmp_path):
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    path.parent.mkdir(parents=True)
+    wrong = answer(2) | changed
+    pq.write_table(pa.Table.from_pylist([answer(0), wrong]), path)
+    assert len(answers.look_up([tmp_path / "kept"], [answer(0)["key"]])) == 1
+    with pytest.raises(InputError, match=r"toy.parquet: (?s:.*)field 2"):
+        answers.look_up([tmp_path / "kept"], [wrong["key"]])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_overwritten_pages_are_told(seed, tmp_path):
+    path, lots = tmp_path / "kept/bigtom/toy.parquet", random.Random(seed)
+    answers.write([answer(n) for n in range(40)], path)
+    content = bytearray(path.read_bytes())
+    place = lots.randrange(4, len(content) // 2)
+    content[place : place + 60] = lots.randbytes(60)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"toy.parquet: (cannot be read|.*\n  field)"):
+        take([path], tmp_path / "store.sqlite")
+
+
+def test_a_file_that_pandas_wrote_is_read(tmp_path):
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    answers.write([answer(n) | {"cost": None} for n in range(4)], path)
+    before = rows(path)
+    pd.read_parquet(path).to_parquet(path)
+    assert rows(path) == before
 
 
 @pytest.mark.parametrize("content", [b"", b"no parquet", None])
@@ -102,14 +168,12 @@ def test_what_is_no_file_of_answers_is_refused(content, tmp_path):
     else:
         path.write_bytes(content)
     with pytest.raises(
-        InputError, match=r"toy.parquet: (found no Parquet file|columns .* are missing)"
+        InputError, match=r"toy.parquet: (cannot be read as a whole Parquet|columns .* are missing)"
     ):
         answers.look_up([tmp_path / "kept"], ["k"])
 
 
 def _scores(folder):
-    import pandas as pd
-
     pd.DataFrame({"score": [1.0]}).to_parquet(folder / "scores.parquet")
     return folder / "scores.parquet"
 

@@ -98,16 +98,60 @@ def test_files_that_wait_stay_as_they_are(store):
     assert len(asked(store)) == len({*asked(store)}) == 6
 
 
-@pytest.mark.parametrize("fault", ["status", "cut"])
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize("fault", ["status", "cut", "no id", "deep", "deep within"])
 def test_a_line_that_failed_is_told_and_written_again(store, fault):
     written(questions(2), filed(), store)
     [(name, [first, second])] = files(store).items()
-    bad = out_line(second["custom_id"], status=500) if fault == "status" else "{\n"
+    bad = {
+        "status": out_line(second["custom_id"], status=500),
+        "cut": "{\n",
+        "no id": out_line(""),
+        "deep": DEEP,
+        "deep within": f'{{"custom_id": "{second["custom_id"]}", "response": {DEEP}}}',
+    }[fault]
     out = folder(store) / name.replace(".in.", ".out.")
     out.write_text(out_line(first["custom_id"]) + bad)
     said = written(questions(2), filed(), store)
     assert f"1 came back without one, such as: {out.name}, line 2" in said
     assert asked(store) == [second["body"]["messages"][-1]["content"]]
+
+
+def test_of_two_answers_to_one_request_neither_is_taken_until_one_is_out(store):
+    written(questions(2), filed(), store)
+    [(name, [first, second])] = files(store).items()
+    out = folder(store) / name.replace(".in.", ".out.")
+    keys = [first["custom_id"], second["custom_id"]]
+    lines = [out_line(keys[0]), out_line(keys[0]), out_line(keys[1], "Yes."), "\n"]
+    out.write_text("".join([*lines, out_line(keys[1], "No.")]))
+    told = written(questions(2), filed(), store)
+    assert f"{out.name}, line 5: another answer to {keys[1]}" in told
+    assert f"{out.name}, line 3" in told
+    out.write_text("".join(lines))
+    assert texts(answers(questions(2), filed(), store)) == ["Yes.", "Yes."]
+
+
+@pytest.mark.parametrize("content", [DEEP, "{", "{}", "7", '{"custom_id": []}'])
+def test_a_waiting_file_that_is_damaged_is_named(store, content):
+    written(questions(2), filed(), store)
+    [(name, lines)] = files(store).items()
+    (folder(store) / name).write_text(f"{json.dumps(lines[0])}\n{content}\n")
+    assert f"{name}: line 2" in written(questions(2), filed(), store)
+    (folder(store) / name).unlink()
+    written(questions(2), filed(), store)
+    assert files(store) == {name: lines}
+
+
+def test_a_broken_line_is_told_to_the_stage_of_its_file_alone(store, monkeypatch):
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+    written(questions(1), filed(), store)
+    [name] = files(store)
+    (folder(store) / name.replace(".in.", ".out.")).write_text("{\n")
+    assert "1 came back without one" in written(questions(1), filed(), store)
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/fantom.ipynb")
+    assert "came back without" not in written(questions(2)[1:], filed(), store)
 
 
 def test_questions_that_share_a_prefix_stand_side_by_side(store):

@@ -55,7 +55,10 @@ class Benchmark(Protocol):
         """The JSON schema of a method's answers; None where they are text, see `no_schema`."""
 
     def score(self, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-        """The scores table: a row a response, in their order. See `scoring.answers.pairs`."""
+        """The scores table: a row a response, in their order. See `scoring.answers.pairs`.
+
+        Where there are options, `by_text=True` also reads an option's text without its letter.
+        """
 
     def rule(self, item: Mapping, scored: Mapping, /) -> str:
         """The rule that decided a verdict, in words. scored: a response with its row of `score`."""

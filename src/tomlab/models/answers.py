@@ -6,23 +6,49 @@ what it was asked for, in the order of requests: like ones lie together and pack
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import BaseModel, Field, Json, TypeAdapter, model_validator
+from pydantic_core import from_json
 
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import Reply
-from tomlab.models.store import REPLY, key_of, reply_of
+from tomlab.models.store import key_of, reply_of
+from tomlab.params import Count, Name, checked, fits
 
-_TYPES = dict.fromkeys(
-    ("key", "uses", "model", "request", "text", "finish_reason", "origin"), pa.string()
-)
-_TYPES |= dict.fromkeys(("prompt_tokens", "completion_tokens"), pa.int64())
-_TYPES |= dict.fromkeys(("cost", "seconds", "created"), pa.float64())
-SCHEMA = pa.schema([pa.field(n, kind, nullable=n == "cost") for n, kind in _TYPES.items()])
 AT_ONCE = 5000  # rows in memory
+_USES = "a line for each stage and what it asked for, with a space between the two"
+
+
+class _Answer(BaseModel, strict=True, allow_inf_nan=False):
+    """What may stand in a row of a file."""
+
+    key: str
+    uses: Annotated[str, fits(lambda text: all(" " in use for use in text.splitlines()), _USES)]
+    model: Name
+    request: Annotated[str, fits(lambda text: isinstance(from_json(text), dict), "a JSON object")]
+    text: str
+    finish_reason: Literal["stop", "length", "refusal", "other"]
+    origin: Json[dict[str, str]]
+    prompt_tokens: Count
+    completion_tokens: Count
+    cost: Annotated[float, Field(ge=0)] | None
+    seconds: Annotated[float, Field(ge=0)]
+    created: Annotated[float, Field(ge=0, le=4e9)]  # seconds since 1970, until 2096
+
+    @model_validator(mode="after")
+    def _has_its_key(self) -> Self:
+        if self.key != (key := key_of(self.request)):
+            raise ValueError(f"found key {self.key[:64]}, expected {key}, that of its request")
+        return self
+
+
+_TYPES = [pa.string()] * 7 + [pa.int64()] * 2 + [pa.float64()] * 3
+_COLUMNS = zip(_Answer.model_fields, _TYPES, strict=True)
+SCHEMA = pa.schema([pa.field(name, kind, nullable=name == "cost") for name, kind in _COLUMNS])
+_KEYS, _ROWS = TypeAdapter(dict[int, str]), TypeAdapter(dict[int, _Answer])
 
 
 def files(folders: Iterable[Path]) -> list[Path]:
@@ -31,50 +57,50 @@ def files(folders: Iterable[Path]) -> list[Path]:
 
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
-    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read and
-    for two answers to one request.
+    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read, a
+    wrong answer (see `read`) and two answers to one request.
     """
     found: dict[str, tuple[Reply, Path]] = {}
-    wanted, problems = pc.field("key").isin([*keys]), []
+    problems = []
     for path in files(folders) if keys else []:
-        opened(path)  # which says what is wrong with it
-        table = pq.read_table(path, columns=["key", *REPLY], filters=wanted)
-        for row in table.to_pylist():
-            reply, before = found.setdefault(row["key"], (reply_of(row), path))
-            if reply != reply_of(row):
-                problems.append(f"{path}: request {row['key']} has another answer in {before}")
+        for rows in read(path, {*keys}):
+            for row in rows:
+                reply, before = found.setdefault(row["key"], (reply_of(row), path))
+                if reply != reply_of(row):
+                    problems.append(f"{path}: request {row['key']} has another answer in {before}")
     refuse(problems, "kept answers")
     return {key: reply for key, (reply, _) in found.items()}
 
 
-def read(path: Path) -> Iterator[list[dict[str, Any]]]:
-    """The answers of a file, some thousand at a time. Errors: `InputError` for a wrong key."""
-    before = 0
-    for batch in opened(path).iter_batches(AT_ONCE):
-        rows = batch.to_pylist()
-        for number, row in enumerate(rows, before + 1):
-            if row["key"] != (key := key_of(row["request"])):
-                told = f"found key {row['key']}, expected {key}, that of its request"
-                raise InputError(f"{path}: answer {number}: {told}; the file was changed by hand")
-        yield rows
-        before += len(rows)
+def read(path: Path, keys: set[str] | None = None) -> Iterator[list[dict]]:
+    """The answers of a file, some thousand at a time. keys: of those that are wanted, if not all.
+    Errors: `InputError` where the file can't be read, and for values that no answer has, such as a
+    key that is not its request's.
+    """
+    before, where = 0, f"{path}: answers by number"
+    try:
+        file = pq.ParquetFile(path)
+        if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
+            raise InputError(f"{path}: columns {', '.join(missing)} are missing")
+        named = file.read(["key"])["key"].to_pylist()
+        checked(_KEYS.validate_python, dict(enumerate(named, 1)), f"{path}: keys by number")
+        if keys is not None and keys.isdisjoint(named):
+            return
+        for batch in file.iter_batches(AT_ONCE, columns=SCHEMA.names):
+            of = [n for n in range(len(batch)) if keys is None or named[before + n] in keys]
+            rows = batch.take(pa.array(of, pa.int64())).to_pylist()
+            numbers = [before + n + 1 for n in of]
+            checked(_ROWS.validate_python, dict(zip(numbers, rows, strict=True)), where)
+            yield rows
+            before += len(batch)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as a whole Parquet file ({error})") from None
 
 
-def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+def write(rows: Iterable[Mapping], path: Path) -> None:
     """Write a file of answers; the same ones are the same bytes, whatever their order."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table = pa.Table.from_pylist([*rows], SCHEMA).sort_by([("request", "ascending")])
     partial = path.with_suffix(".partial")
     pq.write_table(table, partial, compression="zstd", compression_level=12, row_group_size=AT_ONCE)
     partial.replace(path)
-
-
-def opened(path: Path) -> pq.ParquetFile:
-    """A file of answers. Errors: `InputError` where it is none."""
-    try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: found no Parquet file ({error}); expected one") from None
-    if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
-        raise InputError(f"{path}: columns {', '.join(missing)} are missing")
-    return file

@@ -10,7 +10,7 @@ from typing import Any
 
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, Told, form_of, from_json
+from tomlab.models.replies import FilteredError, MalformedReplyError, Told, form_of, from_json
 from tomlab.models.specs import Reply, Request
 
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
@@ -26,11 +26,10 @@ class PassingError(LineError):
 
 
 class Batches:
-    """What the vendors' batches share. Each adds `most` and `most_bytes`, the limits of one batch;
-    of: the batches of a client;
-    entry: the part of a batch that asks one request; create: makes a batch and gives its id,
-    without retries, which might make a second one; ended: None while a batch is under way, then ""
-    or why it was ended; files: its results; answer: what came for one request.
+    """Each adds the limits `most` and `most_bytes` of one batch; of: the batches of a client;
+    entry: what asks one request; create: makes a batch and gives its id, without retries, which
+    might make a second one; ended: None while a batch is under way, then "" or why it was ended;
+    files: its results; answer: what came for one request.
     """
 
     def __init__(self, adapter: Remote):
@@ -59,7 +58,8 @@ class Batches:
         try:
             told = from_json(line)
             with form_of(told):
-                key = str(told.custom_id)
+                if not (key := str(told.custom_id or "")):
+                    raise MalformedReplyError("custom_id: found nothing, expected a request's key")
                 return key, self.adapter.reply(self.answer(told))
         except Exception as error:  # noqa: BLE001 - one line's fault must not lose the others
             return key, error

@@ -3,12 +3,14 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 from tomlab.errors import InputError
 from tomlab.models.specs import FILTERED
+from tomlab.records.files import shown
 from tomlab.records.tidy import AS_ASKED, REVERSED
 
 # Openings of an answer that declines. Only read when no option could be found.
@@ -50,14 +52,20 @@ _DEFAULTS |= {"asked_as": AS_ASKED}
 
 
 def pairs(
-    items: pd.DataFrame, responses: pd.DataFrame, methods: Collection[str]
+    items: pd.DataFrame, responses: pd.DataFrame, methods: Mapping[str, Any]
 ) -> list[tuple[dict, dict]]:
     """Each response with its item as it was asked, in the order of the responses; those to the
     first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
-    missing columns, unknown items or methods and doubled rows.
+    missing columns, what is no text, unknown items or methods and doubled rows.
     """
     if missing := [name for name in _NEEDED if name not in responses]:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
+    for name in _NEEDED:
+        odd = responses.loc[[not isinstance(value, str) for value in responses[name]], name]
+        odd = odd.dropna() if name == "response" else odd  # a failed request has none
+        for row, found in odd.items():
+            told = f"row {row}, field {name}: found {shown(found)}, expected text"
+            raise InputError(f"responses: {told} ({len(odd)} such rows)")
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     if unknown := sorted(set(responses["item_id"]) - set(by_id)):
         raise InputError(f"responses: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
@@ -71,10 +79,9 @@ def pairs(
     return [(as_shown(by_id[r["item_id"]], r["asked_as"]), r) for r in filled]
 
 
-def first_methods(methods: Collection[str]) -> set[str]:
-    """The methods that are the first call of others, as METHODS tell; none of a list of names."""
-    known = methods.values() if isinstance(methods, Mapping) else ()
-    return {method.first for method in known if getattr(method, "first", None)}
+def first_methods(methods: Mapping[str, Any]) -> set[str]:
+    """The methods that are the first call of others, as METHODS tell."""
+    return {method.first for method in methods.values() if getattr(method, "first", None)}
 
 
 def as_shown(item: dict, asked_as: str) -> dict:

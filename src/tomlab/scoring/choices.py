@@ -1,10 +1,15 @@
 """What scorers of multiple choice share: letters of options, one answer's verdict, its row."""
 
 import random
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tomlab.scoring.answers import failed, lost, unanswered
+import pandas as pd
+
+from tomlab.errors import InputError
+from tomlab.records.tidy import check
+from tomlab.scoring.answers import failed, lost, unanswered, visible
 
 
 class Reading(NamedTuple):
@@ -28,20 +33,60 @@ def judged(
     keys: Sequence[str],
     read: Callable[[str, str, bool], Reading],
     cot: bool,
+    by_text: bool = False,
 ) -> Reading:
-    """The verdict on one response: `read`, of text, finish reason and `cot` (it was to reason
-    first), with "answered" made correct or wrong. keys: the letters of options.
+    """The verdict on one response. keys: the letters of options; read: how an answer is read, from
+    its text, finish reason and `cot` (it was to reason first); by_text: see `named_by_text`.
     """
     if failed(response):
-        outcome, rule = lost(response)
+        outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
         return Reading(outcome, None, rule)
     reading = read(response["response"], response["finish_reason"], cot)
-    if reading.key is None:
+    key = by_text and named_by_text(item, response["response"], keys)
+    if key and reading.outcome == "unparsed":
+        reading = Reading("answered", key, "is an option's text without its letter")
+    if reading.key is None:  # unreadable, cut off or refused
         return reading
     if reading.key not in keys[: len(item["choices"])]:
         return Reading("unparsed", None, "names a key under which no option stands")
-    right = reading.key == key_of(item, item["answer"], keys)
-    return reading._replace(outcome="correct" if right else "wrong")
+    is_right = reading.key == key_of(item, item["answer"], keys)
+    return reading._replace(outcome="correct" if is_right else "wrong")
+
+
+def named_by_text(item: Mapping, text: str, keys: Sequence[str]) -> str | None:
+    """The key of the one option whose text is the whole answer, but for quotes around it, a final
+    stop and case; None if there is none. No benchmark's protocol reads that.
+    """
+    said = _bare(visible(text)[0])
+    named = [key for key, o in zip(keys, item["choices"], strict=False) if _bare(o) == said]
+    return named[0] if len(named) == 1 else None
+
+
+def _bare(text: str) -> str:
+    return text.strip("\"'“”‘’ \n").rstrip(".").strip("\"'“”‘’ \n").casefold()
+
+
+def was_read(scored: Mapping) -> bool:
+    """Whether a scored answer was read in one way or the other, for the rule that decided."""
+    return scored.get("outcome") in ("correct", "wrong")
+
+
+def table_of(
+    rows: Sequence[Mapping], both: Sequence[tuple], keys: Sequence[str], where: str
+) -> pd.DataFrame:
+    """The checked scores table of rows, one for each item and response of `both`. Warns where more
+    than half of the answers to questions with options are unreadable, and `by_text` reads some.
+    """
+    if not rows:
+        raise InputError("responses: found no answers to score, expected at least one")
+    asked = [one for one in zip(rows, both, strict=True) if len(one[1][0]["choices"])]
+    unread = [pair for row, pair in asked if row["outcome"] == "unparsed"]
+    found = sum(named_by_text(i, r["response"], keys) is not None for i, r in unread)
+    if found and 2 * len(unread) > len(asked):
+        told = f"{where}: {len(unread):,} of {len(asked):,} answers are unreadable"
+        told += f"; {found:,} of these are an option's text without its letter"
+        warnings.warn(f"{told}, which score(…, by_text=True) reads", stacklevel=3)
+    return check(pd.DataFrame(rows), "scores", where)
 
 
 def scored(

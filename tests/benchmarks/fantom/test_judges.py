@@ -293,7 +293,7 @@ def test_margin_zero_gives_the_verdicts_of_the_scores():
     both = [responses(*SAID, item_id=item) for item in (FIRST, SECOND, "1-0-0/belief_dist:0")]
     given_ = pd.concat(both, ignore_index=True)
     answers = distance.answers(ITEMS, given_)
-    texts = distance.texts_to_embed(answers, ITEMS)
+    texts = [*{*answers["text"], *ITEMS["answer"], *ITEMS["wrong_answer"]}]
     vectors = dict(zip(texts, embed(texts, MINILM), strict=True))
     scores = distance.distance_scores(answers, ITEMS, vectors)
     verdicts = fantom.score(ITEMS, given_)
@@ -301,9 +301,10 @@ def test_margin_zero_gives_the_verdicts_of_the_scores():
 
 
 def test_people_are_asked_of_answers_in_words_other_than_either_belief():
-    both = distance.with_options(ITEMS)
+    items = ITEMS[ITEMS["question_type"] == "belief_dist"]
+    pairs = zip(items["answer"], items["wrong_answer"], strict=True)
+    both = items.assign(choices=[sorted(pair) for pair in pairs])
     [options] = both[both["item_id"] == FIRST]["choices"]
-    assert options == sorted(options) and HAS in options[0]
     run = [responses("No idea."), responses("", method="full"), responses(options[0])]
     run[2]["sample"] = 1
     table = pd.concat(run, ignore_index=True)

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import KEYS, METHODS
-from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, pairs, visible
-from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored
+from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored, table_of, was_read
 
 OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
 # "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
@@ -42,26 +41,28 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     return no_option(said, finish_reason, open_thought, why)
 
 
-def score(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
 
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     conditions = ("group_id", "source", "variable", "condition", "initial_belief")
     rows = []
-    for item, response in pairs(items, responses, METHODS):
+    for item, response in (both := pairs(items, responses, METHODS)):
         method, right = response["method"], key_of(item, item["answer"], KEYS)
-        reading = judged(item, response, KEYS, read_answer, METHODS[method].cot)
+        reading = judged(item, response, KEYS, read_answer, METHODS[method].cot, by_text)
         row = scored(item, response, reading, KEYS, conditions)
         released = None if failed(response) else released_rule(response["response"], right, method)
         rows.append({**row, "by_released_rule": released})
-    return check(pd.DataFrame(rows), "scores", "bigtom scores")
+    return table_of(rows, both, KEYS, "bigtom scores")
 
 
 def rule(item: Mapping, response: Mapping) -> str:
     """The rule that decided the verdict on one response, in words."""
-    return judged(item, response, KEYS, read_answer, METHODS[response["method"]].cot).rule
+    cot = METHODS[response["method"]].cot
+    return judged(item, response, KEYS, read_answer, cot, was_read(response)).rule
 
 
 def released_rule(text: str, right_key: str, method: str) -> bool | None:

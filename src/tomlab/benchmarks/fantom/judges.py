@@ -3,7 +3,6 @@ known by construction, see `rewordings`.
 """
 
 from collections.abc import Mapping
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -15,17 +14,12 @@ from tomlab.judging.thresholds import CrossValidated, cross_validated
 from tomlab.scoring.answers import failed, pairs
 
 
-def texts_to_embed(table: pd.DataFrame, items: pd.DataFrame) -> list[str]:
-    """The distinct texts that `distance_scores` needs vectors of. table: `item_id`, `text`."""
-    return list(dict.fromkeys(chain(*(each for each in _triples(table, items) if each[0]))))
-
-
 def distance_scores(
     table: pd.DataFrame, items: pd.DataFrame, vectors: Mapping[str, np.ndarray] | str
 ) -> pd.Series:
     """Likeness to the item's right answer less that to the wrong one, nan for an empty text; the
-    index is that of `table`. vectors: "token_f1" (of the words, in lower case), or for cosines a
-    vector of length 1 for each of `texts_to_embed`.
+    index is that of `table` (`item_id`, `text`). vectors: "token_f1" (of the words, in lower case),
+    or for cosines a vector of length 1 for each text and each answer.
     """
 
     def alike(text: str, answer: str) -> float:
@@ -33,17 +27,12 @@ def distance_scores(
             return token_f1(answer.lower(), text.lower())
         return float(vectors[text] @ vectors[answer])
 
+    beliefs = items.set_index("item_id").loc[table["item_id"], ["answer", "wrong_answer"]]
     scores = [
         alike(text, right) - alike(text, wrong) if text else np.nan
-        for text, right, wrong in _triples(table, items)
+        for text, (right, wrong) in zip(table["text"], beliefs.to_numpy(), strict=True)
     ]
     return pd.Series(scores, index=table.index, dtype=float)
-
-
-def _triples(table: pd.DataFrame, items: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Each text with the right and the wrong answer of its item."""
-    both = items.set_index("item_id")[["answer", "wrong_answer"]].T.to_dict("list")
-    return [(t, *both[i]) for t, i in zip(table["text"], table["item_id"], strict=True)]
 
 
 def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossValidated:
@@ -85,12 +74,3 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
             rows.append((*of, text, text in ("", item["answer"], item["wrong_answer"])))
     columns = ["unit", "group", *KEY, "scenario", "text", "read"]
     return pd.DataFrame(rows, columns=columns).astype({"read": bool})
-
-
-def with_options(items: pd.DataFrame) -> pd.DataFrame:
-    """The items of BeliefQ[Dist.] with both beliefs as `choices`, for `judging.people`, in the
-    order of the alphabet, which does not tell whose belief one is.
-    """
-    own = items[items["question_type"] == "belief_dist"]
-    both = [sorted(pair) for pair in zip(own["answer"], own["wrong_answer"], strict=True)]
-    return own.assign(choices=pd.Series(both, own.index, dtype=object))

@@ -16,8 +16,9 @@ from tomlab.asking import techniques
 from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tidy import SCORED, check
+from tomlab.records.tidy import SCORED
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
+from tomlab.scoring.choices import named_by_text, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
@@ -57,6 +58,7 @@ def credit(item: Mapping, said: Said) -> float:
     raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
+_WHOSE = ("item_id", "model", "method", "sample", "asked_as")
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
 # Columns of the scores that a kind of question may leave as they are.
@@ -132,7 +134,11 @@ def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
 
 
 def score(
-    items: pd.DataFrame, responses: pd.DataFrame, *, embedder: ModelSpec | None = MINILM
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    *,
+    embedder: ModelSpec | None = MINILM,
+    by_text: bool = False,
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
@@ -146,52 +152,49 @@ def score(
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
     BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Errors: of `pairs`.
     """
-    scored = pairs(items, responses, METHODS)
+    both = pairs(items, responses, METHODS)
     if embedder is None:
-        scored = [one for one in scored if one[0]["question_type"] != "belief_dist"]
-    read = [(item, response, _said(response)) for item, response in scored]
+        both = [one for one in both if one[0]["question_type"] != "belief_dist"]
+    read = [(item, response, _said(item, response, by_text)) for item, response in both]
     beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
     nearer, cut = _nearer(beliefs, embedder)
     rows = []
     for item, response, said in read:
         key = (item["item_id"], said.text)
         said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
-        rows.append(_row(item, response, said))
-    return check(pd.DataFrame(rows), "scores", "fantom scores")
+        earned = credit(item, said)
+        outcome, _, details = _verdict(item, said, earned)
+        details = {"score": earned} | _DETAILS | details
+        doubtful = earned > 0 and (details["doubtful"] or said.unread != "unparsed")
+        context = METHODS[response["method"]].context
+        row = {name: response[name] for name in _WHOSE} | {name: item[name] for name in _CONDITIONS}
+        row["scenario"] = item["full_scenario" if context == "full" else "scenario"]
+        row["is_yes"] = is_yn(item["question_type"]) and item["answer"] == "yes"
+        row |= {"outcome": outcome} | details | {"doubtful": doubtful}
+        rows.append(row | {"completion_tokens": response["completion_tokens"]})
+    return table_of(rows, both, KEYS, "fantom scores")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
-    said = _said(scored)._replace(is_nearer=scored["score"] == 1)
+    said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["score"] == 1)
     return _verdict(item, said, credit(item, said))[1]
 
 
-def _said(response: Mapping) -> Said:
+def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
     if failed(response):
         outcome, rule = lost(response)
         return Said("", outcome, lost=rule)
     text, open_thought = answer_text(response["response"])
     ended = response["finish_reason"]
-    return Said(text, unanswered(text, ended, open_thought), ended)
-
-
-def _row(item: Mapping, response: Mapping, said: Said) -> dict:
-    earned = credit(item, said)
-    outcome, _, details = _verdict(item, said, earned)
-    details = {"score": earned} | _DETAILS | details
-    full = METHODS[response["method"]].context == "full"
-    return {
-        **{name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")},
-        **{name: item[name] for name in _CONDITIONS},
-        "scenario": item["full_scenario" if full else "scenario"],
-        "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
-        "outcome": outcome,
-        **details,
-        "doubtful": details["score"] > 0 and (details["doubtful"] or said.unread != "unparsed"),
-        "completion_tokens": response["completion_tokens"],
-    }
+    said = Said(text, unanswered(text, ended, open_thought), ended)
+    key = by_text and named_by_text(item, text, KEYS)
+    if key and said.unread == "unparsed" and not any(names_option(text, k) for k in KEYS):
+        said = said._replace(text=f"({key})")
+    return said
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:

@@ -16,9 +16,8 @@ from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
-from tomlab.scoring.choices import judged
+from tomlab.scoring.choices import judged, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.options import read_answer
 
@@ -34,7 +33,9 @@ class Judge:
     threshold: float = 0.75
 
 
-def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = None) -> dict:
+def verdict(
+    item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = None, by_text: bool = False
+) -> dict:
     """The outcome and the score of one answer, and the rule that decided, in words.
 
     A table without a row that can be read earns nothing. Else the score of an extracted table is
@@ -45,7 +46,7 @@ def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = 
     said: the rows that were read; aligned: the matches of an extracted table, and who judged them.
     """
     if item["question_type"] == "linked":
-        return _linked(item, response)
+        return _linked(item, response, by_text)
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
         found = _extraction(said, gold, *aligned)
@@ -65,9 +66,9 @@ def verdict(item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = 
     return found | {"outcome": outcome, "rule": rule, "n_gold": len(gold)}
 
 
-def _linked(item: Mapping, response: Mapping) -> dict:
+def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
-    read = judged(item, response, KEYS, read_answer, cot=False)
+    read = judged(item, response, KEYS, read_answer, False, by_text)
     tried = json.loads(item["tried"])
     # Of a key under which no option stands, `judged` makes none.
     option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
@@ -110,6 +111,10 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
 
 
 _KEY = ("item_id", "model", "method", "sample")
+_OF_ITEM = ("group_id", "family", "source", "question_type", "category")
+# Of a linked question, of which no table was asked, and of what a stage does not have.
+_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
+_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -120,20 +125,21 @@ def score(
     judge: Judge | None = None,
     judged: Mapping[tuple, Alignment] | None = None,
     embedder: ModelSpec | None = MINILM,
+    by_text: bool = False,
 ) -> pd.DataFrame:
     """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
     1 for a try at a linked question that names the right option; see `verdict`.
 
     judge: of extraction, by default embeddings with optimal assignment; judged: alignments by a
     language model, by (item_id, model, method, sample), which come first unless they leave all rows
-    of a table undefined; embedder: None leaves extraction out where embeddings would judge it.
+    of a table undefined; embedder: None leaves extraction out where embeddings would judge it;
+    by_text: a linked option's text without its letter counts, too.
     Details: `n_predicted`, `n_gold`, `rows_lost`, `cells_dropped` (behind the last heading),
     `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    methods = responses["method"].unique() if "method" in responses else []
-    known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
-    both = pairs(items, responses, dict.fromkeys(known) | METHODS)
+    # Any method will do whose name begins with the stage of its item.
+    both = pairs(items, responses, dict.fromkeys(responses.get("method", [])) | METHODS)
     for item, response in both:
         kind, method = item["question_type"], response["method"]
         if not method.startswith(_STAGES[kind]):
@@ -142,10 +148,20 @@ def score(
     judge = judge or Judge()
     if embedder is None and judge.kind == "embedding":
         both = [one for one in both if one[0]["question_type"] != "extraction"]
-    read = [(item, response, parsed(response)) for item, response in both]
+    no_table = Parsed([], [], "")
+    read = [(i, r, no_table if i["question_type"] == "linked" else parsed(r)) for i, r in both]
     aligned = _aligned(read, judge, judged or {}, embedder)
-    rows = [_row(*one, verdict(*one, own)) for one, own in zip(read, aligned, strict=True)]
-    return check(pd.DataFrame(rows), "scores", "omnitom scores")
+    rows = []
+    for (item, response, said), own in zip(read, aligned, strict=True):
+        found = verdict(item, response, said, own, by_text)
+        details = {name: found.get(name, default) for name, default in _DETAILS.items()}
+        details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
+        row = {name: response[name] for name in (*_KEY, "asked_as")}
+        row |= {name: item[name] for name in _OF_ITEM} | {"outcome": found["outcome"]} | details
+        row |= {"n_predicted": len(said.rows), "rows_lost": len(said.lost)}
+        row |= {"cells_dropped": said.dropped, "cut_off": response["finish_reason"] == "length"}
+        rows.append(row | {"completion_tokens": response["completion_tokens"]})
+    return table_of(rows, both, KEYS, "omnitom scores")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
@@ -155,7 +171,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
         counts = json.loads(scored["detail"])
         sides = ([count for *_, count in counts[side]] for side in ("predicted", "gold"))
         aligned = Alignment(*sides, []), scored["judge"]
-    return verdict(item, scored, parsed(scored), aligned)["rule"]
+    return verdict(item, scored, parsed(scored), aligned, was_read(scored))["rule"]
 
 
 def parsed(response: Mapping) -> Parsed:
@@ -192,27 +208,3 @@ def _aligned(
             yield alignment.align(*table, judge.kind, judge.threshold, vectors), judge.kind
         else:
             yield None
-
-
-_OF_ITEM = ("group_id", "family", "source", "question_type", "category")
-# Of a linked question, of which no table was asked, and of what a stage does not have.
-_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
-_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
-
-
-def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> dict:
-    if item["question_type"] == "linked":
-        said = Parsed([], [], "")
-    details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
-    details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
-    return {
-        **{name: response[name] for name in (*_KEY, "asked_as")},
-        **{name: item[name] for name in _OF_ITEM},
-        "outcome": verdict["outcome"],
-        **details,
-        "n_predicted": len(said.rows),
-        "rows_lost": len(said.lost),
-        "cells_dropped": said.dropped,
-        "cut_off": response["finish_reason"] == "length",
-        "completion_tokens": response["completion_tokens"],
-    }

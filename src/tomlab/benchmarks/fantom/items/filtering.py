@@ -16,8 +16,6 @@ from tomlab.records import files
 from tomlab.scoring.kept import is_released
 
 COLUMNS = ("set_id", "source", "rule", "found", "dropped")
-OVERLAP_COLUMNS = ("set_id", "question", "scenario", "tom_type")
-OVERLAP_COLUMNS += ("right_overlap", "wrong_overlap", "meets")
 LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
 _WORDS = files.yaml_beside(__file__)
 RULES, KINDS, STOP_WORDS = _WORDS["rules"], _WORDS["kinds"], set(_WORDS["stop_words"].split())
@@ -108,7 +106,7 @@ def contradictions(record: Mapping) -> Found:
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """The mentalizing criterion of Sec. 2.2, one row a belief question: `OVERLAP_COLUMNS`.
+    """The mentalizing criterion of Sec. 2.2, one row a belief question.
 
     An overlap is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in
     the short context, 0 for an answer without any. meets: whether the wrong answer's is the
@@ -128,8 +126,9 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
             meets = wrong > right if scenario == "inaccessible" else None
             asked = belief["question"], scenario, belief["tom_type"]
             rows.append((record["set_id"], *asked, right, wrong, meets))
-    table = pd.DataFrame(rows, columns=list(OVERLAP_COLUMNS))
-    return table.astype({"right_overlap": float, "wrong_overlap": float, "meets": "boolean"})
+    kinds = {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
+    names = ["set_id", "question", "scenario", "tom_type", *kinds]
+    return pd.DataFrame(rows, columns=names).astype(kinds)
 
 
 def _words(text: str) -> list[str]:

@@ -75,8 +75,7 @@ def _question_set(
     knowing = aware(utterances, fact.id)
     scenario = "accessible" if person_x in knowing else "inaccessible"
     full = [(one["speaker"], one["text"]) for one in utterances]
-    texts = fact.question, fact.answer, *_WORDINGS["no information"]
-    asked = tuple(map(told.fill, texts))
+    asked = tuple(map(told.fill, (fact.question, fact.answer, *_WORDINGS["no information"])))
     beliefs = [*_beliefs(utterances[part], person_x, told, scenario, rng)]
     found = question_set(set_id, (full[part], full), asked, beliefs, knowing, "grammar")
     about = {"topic": talk.topic.topic, "person_x": person_x, "owner": told.owner, "fact": fact.id}

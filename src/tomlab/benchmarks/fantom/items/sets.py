@@ -31,9 +31,9 @@ _JOINT = re.compile(r",? (?:and|&) | ?& ?|, ?")
 
 Line = tuple[str, str]  # speaker, what they say
 Text = Annotated[str, pydantic.Field(pattern=r"\S")]
-_SET_ID, _SOURCE = r"[^\s-]+(-[^\s-]+){2}", "authored|grammar|(llm|released):.+"
-SetId = Annotated[str, matches(_SET_ID, "conversation-part-set, such as 12-0-1")]
-Source = Annotated[str, matches(_SOURCE, "authored, grammar, llm:<model> or released:<name>")]
+SetId = Annotated[str, matches(r"[^\s-]+(-[^\s-]+){2}", "conversation-part-set, such as 12-0-1")]
+_SOURCES = "authored, grammar, llm:<model> or released:<name>"
+Source = Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)]
 Scenario = Literal[SCENARIOS]
 
 
@@ -145,19 +145,37 @@ def question_set(
     source: str,
 ) -> dict:
     """One record of the released format. contexts: the short and the full conversation; fact: the
-    question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows.
+    question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows, of
+    everyone who speaks.
     """
     short, full = contexts
     asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))
-    return {
+    found = {
         "set_id": set_id,
         "short_context": written(short),
         "full_context": written(full),
         "factQA": asked | {"question_type": "fact"},
         "beliefQAs": list(beliefs),
-        **_access_questions(aware, short, full),
-        "source": source,
     }
+    there = {speaker for speaker, _ in short}
+    keys = {name: "no" if name in there else "no:long" for name, _ in full}
+    keys |= {name: "yes" for name in keys if name in aware}
+    # Not that of the beliefs: somebody else of the part may have missed what PersonX heard.
+    scenario = "inaccessible" if "no" in keys.values() else "accessible"
+    for kind, asked in _ACCESS.items():
+        found[f"{asked['field']}QA_list"] = {
+            "question": asked["list"],
+            "correct_answer": [name for name in keys if name in aware],
+            "wrong_answer": [name for name in keys if name not in aware],
+            "question_type": f"tom:{kind}:list",
+            "missed_info_accessibility": scenario,
+        }
+        about = {"question_type": f"tom:{kind}:binary", "missed_info_accessibility": scenario}
+        found[f"{asked['field']}QAs_binary"] = [
+            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
+            for name, key in keys.items()
+        ]
+    return found | {"source": source}
 
 
 def belief_question(question: str, right: str, wrong: str, order: str, scenario: str) -> dict:
@@ -170,31 +188,6 @@ def belief_question(question: str, right: str, wrong: str, order: str, scenario:
         "tom_type": order,
         "missed_info_accessibility": scenario,
     }
-
-
-def _access_questions(aware: Collection[str], short: Sequence[Line], full: Sequence[Line]) -> dict:
-    """Answerability and information access, as lists and for everyone who speaks, in their order.
-    The scenario is their own: somebody else of the part may have missed what PersonX heard.
-    """
-    there = {speaker for speaker, _ in short}
-    keys = {name: "no" if name in there else "no:long" for name, _ in full}
-    keys |= {name: "yes" for name in keys if name in aware}
-    scenario = "inaccessible" if "no" in keys.values() else "accessible"
-    of, questions = {"missed_info_accessibility": scenario}, {}
-    for kind, asked in _ACCESS.items():
-        questions[f"{asked['field']}QA_list"] = {
-            "question": asked["list"],
-            "correct_answer": [name for name in keys if name in aware],
-            "wrong_answer": [name for name in keys if name not in aware],
-            "question_type": f"tom:{kind}:list",
-            **of,
-        }
-        about = {"question_type": f"tom:{kind}:binary", **of}
-        questions[f"{asked['field']}QAs_binary"] = [
-            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
-            for name, key in keys.items()
-        ]
-    return questions
 
 
 def source_of(record: Mapping) -> str:

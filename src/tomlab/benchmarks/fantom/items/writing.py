@@ -1,16 +1,16 @@
 """FANToM question sets by language model: conversations, facts, beliefs (Sec. 3, App. A.1-A.3).
 
-`STEPS` says of each step what is asked, how the answer is read and which field of a `Draft` it
-fills. Two departures from the paper: what PersonX missed is read off the segment before PersonX
-joins, not off a longer absence, since only of one segment the outline tells who heard all of it;
-and answers about beliefs answer the belief question, where App. A.3 prints the fact question.
+`writing.yaml` says of each step what is asked and which field of a `Draft` the answer goes to. Two
+departures from the paper: what PersonX missed is read off the segment before PersonX joins, not off
+a longer absence, since only of one segment the outline tells who heard all of it; and answers about
+beliefs answer the belief question, where App. A.3 prints the fact question.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from tomlab.asking import attempts
 from tomlab.asking.attempts import Answer, Unparsed
@@ -18,6 +18,7 @@ from tomlab.benchmarks.fantom.items import formats, sets
 from tomlab.benchmarks.fantom.items.outlines import Outline
 from tomlab.benchmarks.fantom.items.sets import Line, written
 from tomlab.models.specs import Request, Response
+from tomlab.records.files import yaml_beside
 
 # One row an answer. step: that of `STEPS`, a segment by what it begins with; status: parsed,
 # unparsed (reason says why) or failed (reason is the error of the request).
@@ -149,17 +150,6 @@ def records(beliefs: Sequence[Draft], model: str) -> list[dict]:
     return found
 
 
-class Step(NamedTuple):
-    """One thing that is asked about each draft."""
-
-    values: Mapping[str, str]  # which field of the draft fills each placeholder of the prompt
-    read: Callable[..., Any]  # what an answer says, of its text, fields `given`, and `cut` (off?)
-    goes_to: str  # the field that takes it
-    given: Sequence[str] = ()
-    prompt: str = ""  # if it is not called as the step
-    shared: Collection[str] | None = None  # placeholders that the drafts of a part fill alike
-
-
 def _segment_values(talk: Draft) -> dict[str, str]:
     number, present = len(talk.segments), talk.outline.present(len(talk.segments))
     names = f"{', '.join(present[:-1])} and {present[-1]}"
@@ -176,32 +166,10 @@ def _segments(text: str, outline: Outline, before: tuple, *, cut: bool) -> tuple
     return lines if isinstance(lines, Unparsed) else (*before, lines)
 
 
-_PART_ANSWER = partial(Step, read=formats.parse_answer, prompt="answer", shared=("context",))
-_BELIEF_ANSWER = partial(Step, read=formats.parse_answer, prompt="belief-answer")
-_MISSED = {"person": "person_x", "current": "current", "previous": "previous"}
-_FULL = {"question": "fact_question", "context": "previous"}
-_LIMITED = {"question": "fact_question", "context": "current"}
-_BELIEF = {"whose": "whose", "believer": "believer", "question": "fact_question"}
-_OMNISCIENT = {"question": "belief_question", "answer": "full"}
-_CENTRIC = {"question": "belief_question", "answer": "limited"}
-STEPS = {
-    # App. A.1: the next segment of a conversation, whose values `_segment_values` gives; what was
-    # told before PersonX joined and not after it.
-    "segment": Step({}, _segments, "segments", ["outline", "segments"]),
-    "missed": Step(_MISSED, formats.parse_summary, "summary"),
-    # App. A.2: three questions that the summary answers; the answer of the conversation that
-    # PersonX missed, and that of the one after it. Two equal answers would be no asymmetry.
-    "facts": Step({"summary": "summary"}, formats.parse_questions, "questions"),
-    "full-answer": _PART_ANSWER(_FULL, goes_to="full"),
-    "limited-answer": _PART_ANSWER(_LIMITED, goes_to="limited", given=["full"]),
-    # App. A.3: the fact question turned into one about a belief; its answers, made of the full
-    # answer and, centred on PersonX, of the limited one.
-    "belief-question": Step(
-        _BELIEF, formats.parse_belief_question, "belief_question", ["names", "fact_question"]
-    ),
-    "omniscient-answer": _BELIEF_ANSWER(_OMNISCIENT, goes_to="omniscient"),
-    "centric-answer": _BELIEF_ANSWER(_CENTRIC, goes_to="centric", given=["omniscient"]),
-}
+STEPS = yaml_beside(__file__)
+# How the answer to a step is read; `parse_answer` reads all others.
+_READ = {"segment": _segments, "missed": formats.parse_summary, "facts": formats.parse_questions}
+_READ["belief-question"] = formats.parse_belief_question
 
 
 def requests(
@@ -210,10 +178,10 @@ def requests(
     """One request a draft, at temperature 0. options: of a `Request`."""
     asked, made = STEPS[step], []
     for draft in drafts:
-        values = {place: getattr(draft, name) for place, name in asked.values.items()}
-        prompt = f"fantom/{asked.prompt or _kind(step, draft)}"
-        values = values or _segment_values(draft)
-        made.append(attempts.request(prompt, values, replaced, shared=asked.shared, **options))
+        values = {place: getattr(draft, name) for place, name in asked.get("fills", {}).items()}
+        prompt = f"fantom/{asked.get('prompt') or _kind(step, draft)}"
+        values, shared = values or _segment_values(draft), asked.get("shared")
+        made.append(attempts.request(prompt, values, replaced, shared=shared, **options))
     return made
 
 
@@ -225,12 +193,12 @@ def _kind(step: str, draft: Draft) -> str:
     return change.kind if change else "conversation"
 
 
-def _read(answer: Answer, step: Step, draft: Draft) -> Any:
+def _read(answer: Answer, step: str, draft: Draft) -> Any:
     """What an answer says; `Unparsed` says that it was cut off or refused, if that is why."""
     if answer.finish_reason == "refusal":
         return Unparsed("refused")
-    given = [getattr(draft, name) for name in step.given]
-    found = step.read(answer.text, *given, cut=answer.cut)
+    given = [getattr(draft, name) for name in STEPS[step].get("given", ())]
+    found = _READ.get(step, formats.parse_answer)(answer.text, *given, cut=answer.cut)
     if not isinstance(found, Unparsed):
         return found
     if answer.cut:
@@ -255,12 +223,12 @@ class Writer:
         asked = requests(step, drafts, self.replaced, **self.options)
         responses, done = await self.ask(asked) if asked else [], []
         for response, draft in zip(responses, drafts, strict=True):
-            parse = partial(_read, step=STEPS[step], draft=draft)
+            parse = partial(_read, step=step, draft=draft)
             found, outcome = attempts.attempt(response, parse, "parsed")
             status = {"parsed": "parsed", "error": "failed"}.get(outcome["status"], "unparsed")
             of = _kind(step, draft), draft.outline.topic
             self.rows.append((*of, status, outcome["reason"], outcome["text"]))
-            done += [] if found is None else [replace(draft, **{STEPS[step].goes_to: found})]
+            done += [] if found is None else [replace(draft, **{STEPS[step]["goes to"]: found})]
         return done
 
     async def converse(self, outlines: Sequence[Outline], start: int = 0) -> list[Draft]:
