@@ -84,7 +84,7 @@ def _write_logs(folder: Path, spec: specs.ModelSpec, scores: pd.DataFrame, respo
         samples.setdefault(answer["method"], []).append(_sample(item, answer, model))
     for _, method, one in metrics.series(scores):
         if row := metric_row(one, {"groups": paper.WORDING.groups}):
-            measured.setdefault(method, []).append(_plain(row))
+            measured.setdefault(method, []).append(row)
     writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION
     # Only released items may go by the benchmark's own name.
     is_released = items["source"].str.startswith("released:").all()
