@@ -8,6 +8,7 @@ import pytest
 
 from chapters import check_figures_and_tables, check_judges, check_stages
 from laboratory import Laboratory, laboratory
+from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_records
 from tomlab.paths import DATA
 from tomlab.records import tidy
@@ -78,6 +79,10 @@ def test_stories_are_scored_by_the_best_judge_and_people_have_a_form(lab):
     assert set(scores.loc[scores["stage"] == 1, "judge"]) == {winner["similarity"]}
     form = pd.read_csv(folder / "to_label.csv", dtype=str)
     assert len(form) and form["match_count"].isna().all()
+    assert form["system"].str.fullmatch("(random|omniscient)/stage1-[^/]+/0").all()
+    form.assign(match_count="1", annotator="p1").to_csv(folder / "filled.csv", index=False)
+    human = calibration.read_human(folder / "filled.csv")
+    assert {table.table_id for table in human} == {*form["story_id"] + "/" + form["system"] + "/p1"}
     headline = lab.root / "docs/metrics/omnitom/omniscient/stage1-L3_f1.json"
     assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 

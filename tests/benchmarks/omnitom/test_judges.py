@@ -10,9 +10,9 @@ from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
 from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.judging import agreement as judging
-from tomlab.judging import people
 from tomlab.models.specs import Reply, Response
 
+ITEMS = omnitom.compose(RECORDS)
 TABLES = calibration.calibration_set(RECORDS, 6, 0)
 
 
@@ -87,7 +87,7 @@ def test_a_language_model_that_won_judges_the_tables_of_the_run():
 
 
 def test_without_labels_the_score_is_not_corrected():
-    assert judges.corrected(extraction_scores("random"), {}).empty
+    assert judges.corrected(extraction_scores("random"), {}, []).empty
 
 
 def labelled_by(tables, annotator: str, miss: int = 0):
@@ -101,20 +101,14 @@ def labelled_by(tables, annotator: str, miss: int = 0):
 
 
 def test_labels_of_the_run_are_known_by_their_rows_and_correct_the_score():
-    items = omnitom.compose(RECORDS)
-    responses = answers(items, "random")
-    tables = judges.tables_of(items, responses)
-    keys, first = list(tables)[:8], list(tables.values())[:8]
+    tables = judges.tables_of(ITEMS, answers(ITEMS, "random"))
+    first = list(tables.values())[:8]
     human = labelled_by(first, "p1") + labelled_by(first, "p2")
     strange = replace(human[0], predicted=human[0].predicted[:1])
-    of_run, elsewhere = judges.of_run([*human, strange], tables)
-    assert (len(of_run), elsewhere) == (16, [strange])
-    by_people = judges.f1_by_people(tables, of_run)
-    assert by_people == dict.fromkeys(keys, 1.0)
-    half = judges.f1_by_people(tables, labelled_by(first[:1], "p1", miss=1))
-    assert half[keys[0]] == pytest.approx(2 / (2 + 1 / (len(first[0].predicted) - 1)), abs=0.02)
+    known = {table.content for table in tables.values()}
+    assert [one for one in (*human, strange) if one.content not in known] == [strange]
     scores = extraction_scores("random")
-    [found] = judges.corrected(scores, by_people).to_dict("records")
+    [found] = judges.corrected(scores, tables, [*human, strange]).to_dict("records")
     assert (found["value"], found["n"]) == (1, 8)
     assert found["ci_low"] == pytest.approx(0.025 ** (1 / found["n_groups"]))
 
@@ -122,25 +116,21 @@ def test_labels_of_the_run_are_known_by_their_rows_and_correct_the_score():
 def test_a_story_counts_once_however_often_it_is_asked():
     scores = extraction_scores("random")
     again = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
-    key = ["item_id", "model", "method", "sample"]
-    by_people = dict.fromkeys(map(tuple, scores[key].to_numpy()[:9]), 0.5)
-    assert judges.corrected(scores, by_people)["n"].tolist() == [9]
+    tables = judges.tables_of(ITEMS, answers(ITEMS, "random"))
+    human = labelled_by(list(tables.values())[:9], "p1")
+    assert judges.corrected(scores, tables, human)["n"].tolist() == [9]
     # Of a story with two outputs, one of them labelled, people's score is not known.
-    assert judges.corrected(again, by_people).empty
-    both = by_people | {(*k[:3], 1): f1 for k, f1 in by_people.items()}
-    assert judges.corrected(again, both)["n"].tolist() == [9]
+    assert judges.corrected(again, tables, human).empty
+    both = tables | {(*key[:3], 1): one for key, one in tables.items()}
+    assert judges.corrected(again, both, human)["n"].tolist() == [9]
 
 
-def test_what_is_to_be_labelled_is_a_form_that_can_be_read_once_filled_in(tmp_path):
-    items = omnitom.compose(RECORDS)
-    tables = judges.tables_of(items, answers(items, "random"))
-    stories = people.drawn({table.group for table in tables.values()}, 3, seed=0)
-    form = judges.to_label(tables, stories)
-    assert set(form["story_id"]) == set(stories)
-    assert set(form["match_count"]) == set(form["annotator"]) == {""}
-    assert form["system"].unique().tolist() == ["random/stage1-L3/0"]
-    path = tmp_path / "filled.csv"
-    form.assign(match_count="1", annotator="p1").to_csv(path, index=False)
-    human = calibration.read_human(path)
-    of_run, elsewhere = judges.of_run(human, tables)
-    assert (len(of_run), elsewhere) == (3, [])
+def test_people_who_labelled_the_same_tables_are_averaged():
+    tables = judges.tables_of(ITEMS, answers(ITEMS, "random"))
+    first = list(tables.values())[:8]
+    human = [labelled_by(first, "p1"), labelled_by(first, "p2", miss=1)]
+    scores = extraction_scores("random").assign(score=0.5)
+    said = *human, [*human[0], *human[1]]
+    values = [judges.corrected(scores, tables, one)["value"].item() for one in said]
+    assert values[0] > values[1]
+    assert values[2] == pytest.approx((values[0] + values[1]) / 2)

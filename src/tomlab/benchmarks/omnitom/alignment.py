@@ -114,44 +114,41 @@ def alignments(
     """
     actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-    own = dict.fromkeys(keys[actor] for actor in actors)
-    groups = [_Actor(key, keys, (predicted, gold), kind, vectors) for key in own]
-    found = []
-    for threshold in thresholds:
-        pairs = sorted(pair for group in groups for pair in group.pairs(threshold))
+    found = [[] for _ in thresholds]
+    for key in dict.fromkeys(keys[actor] for actor in actors):
+        sides = [_of_actor(table, key, keys) for table in (predicted, gold)]
+        numbers, parts, texts = zip(*sides, strict=True)
+        alike = similarity(kind, *texts, vectors)
+        for pairs, threshold in zip(found, thresholds, strict=True):
+            own = _pairs(alike, *parts, threshold)
+            pairs += [(numbers[0][p], numbers[1][g]) for p, g in own]
+    made = []
+    for pairs in found:
         of_predicted, of_gold = Counter(p for p, _ in pairs), Counter(g for _, g in pairs)
-        mc_predicted = [of_predicted[i] for i in range(len(predicted))]
-        mc_gold = [of_gold[i] for i in range(len(gold))]
-        found.append(Alignment(mc_predicted, mc_gold, pairs))
-    return found
+        counts = [of_predicted[i] for i in range(len(predicted))]
+        made.append(Alignment(counts, [of_gold[i] for i in range(len(gold))], sorted(pairs)))
+    return made
 
 
-class _Actor:
-    """The rows of one actor in both tables, and how alike they and their parts are."""
+def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
+    """The rows of one actor: their numbers, and all texts, of which the parts come last."""
+    rows = [(row.belief, i) for i, row in enumerate(table) if keys[row.actor] == key]
+    # By their texts, so that ties fall the same way whatever their order in the table.
+    rows.sort(key=lambda row: (plain(row[0]), *row))
+    texts, parts = [text for text, _ in rows], []
+    for text, _ in rows:
+        first = len(texts)
+        texts += compound_parts(text)
+        parts.append(range(first, len(texts)))
+    return [i for _, i in rows], parts, texts
 
-    def __init__(self, key: str, keys: Mapping, tables: tuple, kind: str, vectors: Vectors) -> None:
-        self.numbers, self.parts, texts = [], [], []
-        for table in tables:
-            rows = [(row.belief, i) for i, row in enumerate(table) if keys[row.actor] == key]
-            # By their texts, so that ties fall the same way whatever their order in the table.
-            rows.sort(key=lambda row: (plain(row[0]), *row))
-            own, places = [text for text, _ in rows], []
-            for text, _ in rows:
-                first = len(own)
-                own += compound_parts(text)
-                places.append(range(first, len(own)))
-            self.numbers.append([i for _, i in rows])
-            self.parts.append(places)
-            texts.append(own)
-        self.alike = similarity(kind, *texts, vectors)
 
-    def pairs(self, threshold: float) -> _Pairs:
-        (predicted, gold), (left, right) = self.numbers, self.parts
-        pairs = _assigned(self.alike[: len(left), : len(right)], threshold)
-        pairs += _extended(self.alike, left, right, pairs, threshold)
-        turned = [(g, p) for p, g in pairs]
-        turned += _extended(self.alike.T, right, left, turned, threshold)
-        return [(predicted[p], gold[g]) for g, p in turned]
+def _pairs(alike: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
+    pairs = _assigned(alike[: len(left), : len(right)], threshold)
+    pairs += _extended(alike, left, right, pairs, threshold)
+    turned = [(g, p) for p, g in pairs]
+    turned += _extended(alike.T, right, left, turned, threshold)
+    return [(p, g) for g, p in turned]
 
 
 def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:

@@ -48,6 +48,12 @@ class LabelledTable:
     truth: str
     made_by: tuple[Sequence[str], Sequence[str]] = ((), ())
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The story and what is predicted of it, by which a table is known again."""
+        said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in self.predicted)
+        return self.group, *sorted(said)
+
 
 def calibration_set(
     records: Sequence[Mapping], tables: int, seed: int, vectors: Vectors = None
@@ -199,13 +205,9 @@ class _Story:
         return replace(row, belief=text)
 
     def _nearest(self, text: str, actor: str, but: int | None = None) -> float:
-        found = [
-            similarity.shared(text, wording)
-            for number, row in enumerate(self.rows)
-            if row.actor == actor and number != but
-            for wording in self.wordings[number]
-        ]
-        return max(found, default=0.0)
+        others = [i for i, row in enumerate(self.rows) if row.actor == actor and i != but]
+        said = [wording for i in others for wording in self.wordings[i]]
+        return max((similarity.shared(text, wording) for wording in said), default=0.0)
 
 
 _IN_FILE = ("prediction", "gold")  # the sides, as the form calls them

@@ -1,11 +1,9 @@
-"""OmniToM's judges (App. B.4, C.4): language models that are asked to align tables, what people
-should label of a run's own tables, and how their labels correct F1.
+"""OmniToM's judges (App. B.4, C.4): language models that are asked to align tables, and how
+people's labels of a run's own tables correct F1.
 """
 
-import csv
-import io
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -47,24 +45,23 @@ def requests(
     return made
 
 
-def _csv(table: Sequence[Row]) -> str:
+def _csv(beliefs: Sequence[Row]) -> str:
     # One line a row: a judge that copies them gives them back on one line.
-    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in table]
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([["Actor", "Belief"], *cells])
-    return lines.getvalue().rstrip("\n")
+    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in beliefs]
+    table = pd.DataFrame(cells, columns=["Actor", "Belief"])
+    return table.to_csv(index=False, lineterminator="\n").rstrip("\n")
 
 
 def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    found, reasons = [], []
-    for response, table in zip(responses, tables, strict=True):
-        text = response.reply and response.reply.text
-        said = "failed" if text is None else parse_judgement(text, table.predicted, table.gold)
-        found.append(None if isinstance(said, str) else said)
-        reasons.append(said if isinstance(said, str) else "read")
+    said = [
+        parse_judgement(one.reply.text, table.predicted, table.gold) if one.reply else "failed"
+        for one, table in zip(responses, tables, strict=True)
+    ]
+    reasons = [one if isinstance(one, str) else "read" for one in said]
+    found = [None if isinstance(one, str) else one for one in said]
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
@@ -82,69 +79,30 @@ def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, Label
     return found
 
 
-Tables = Mapping[tuple, LabelledTable]  # of `tables_of`
-
-
-def of_run(
-    human: Sequence[LabelledTable], tables: Tables
-) -> tuple[list[LabelledTable], list[LabelledTable]]:
-    """People's tables that have the predicted rows of one of a run's tables, and the others."""
-    known = set(map(_content, tables.values()))
-    parts = [[one for one in human if (_content(one) in known) == own] for own in (True, False)]
-    return parts[0], parts[1]
-
-
-def f1_by_people(tables: Tables, human: Sequence[LabelledTable]) -> dict[tuple, float]:
-    """F1 of a run's tables by people's MatchCounts, averaged over those who labelled one."""
-    said = defaultdict(list)
-    for one in human:
-        f1 = precision_recall_f1(one.known)[2]
-        if not np.isnan(f1):
-            said[_content(one)].append(f1)
-    found = {key: said.get(_content(table)) for key, table in tables.items()}
-    return {key: float(np.mean(f1)) for key, f1 in found.items() if f1}
-
-
-def _content(table: LabelledTable) -> tuple:
-    """The story and what is predicted of it, by which a table is known again."""
-    said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in table.predicted)
-    return table.group, *sorted(said)
-
-
-def to_label(tables: Tables, stories: Collection[str]) -> pd.DataFrame:
-    """The form of `calibration.read_human` for these stories of a run, to be filled in by people:
-    `match_count` and `annotator` are empty.
-    """
-    rows = [
-        (table.group, "/".join(map(str, key[1:])), side, row.actor, row.belief, "", "")
-        for key, table in tables.items()
-        if table.group in stories
-        for side, said in (("prediction", table.predicted), ("gold", table.gold))
-        for row in said
-    ]
-    columns = ["story_id", "system", "table", "actor", "belief", "match_count", "annotator"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def corrected(scores: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
+def corrected(
+    scores: pd.DataFrame, tables: Mapping[tuple, LabelledTable], human: Sequence[LabelledTable]
+) -> pd.DataFrame:
     """F1 of each model and method, the mean over stories, corrected by people's labels where enough
     stories have some (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (stories
-    labelled), `n_groups`. scores: of extraction, by one judge; by_people: of `f1_by_people`.
+    labelled), `n_groups`. scores: of extraction, by one judge; tables: of `tables_of`; human: those
+    with people's MatchCounts, of which F1 is averaged over the people who labelled one table.
     """
-    rows = []
-    for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        if found := by_labels(_stories(part, by_people)):
-            rows.append({"model": model, "method": method, **vars(found)})
-    columns = ["model", "method", "value", "ci_low", "ci_high", "n", "n_groups"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _stories(part: pd.DataFrame, by_people: Mapping[tuple, float]) -> pd.DataFrame:
-    """One row a story for `by_labels`: the mean of its samples, labelled if all of them are."""
-    usable = part["n_predicted"] > 0
-    said = [by_people.get(key_of(row), np.nan) for row in part.to_dict("records")]
-    said = pd.Series(said, part.index, dtype=float).where(usable, 0.0)
-    by_story = part.assign(said=said, usable=usable).groupby("group_id", sort=False)
+    by_people = defaultdict(list)
+    for one in human:
+        by_people[one.content].append(precision_recall_f1(one.known)[2])
+    f1 = {key: pd.Series(by_people[one.content], dtype=float).mean() for key, one in tables.items()}
+    usable = scores["n_predicted"] > 0
+    said = [f1.get(key_of(row), np.nan) for row in scores.to_dict("records")]
+    said = pd.Series(said, scores.index, dtype=float).where(usable, 0.0)
+    keys = ["model", "method"]
+    by_story = scores.assign(said=said, usable=usable).groupby([*keys, "group_id"], sort=False)
     stories = by_story.agg(group=("family", "first"), judged=("score", "mean"))
-    whole = by_story["said"].agg(lambda samples: samples.mean(skipna=False))
-    return stories.assign(judged=stories["judged"].where(by_story["usable"].any()), labelled=whole)
+    stories["judged"] = stories["judged"].where(by_story["usable"].any())
+    # A story counts as labelled if all of its samples are.
+    stories["labelled"] = by_story["said"].agg(lambda samples: samples.mean(skipna=False))
+    rows = [
+        {**dict(zip(keys, whose, strict=True)), **vars(found)}
+        for whose, own in stories.groupby(keys, sort=False)
+        if (found := by_labels(own))
+    ]
+    return pd.DataFrame(rows, columns=[*keys, "value", "ci_low", "ci_high", "n", "n_groups"])

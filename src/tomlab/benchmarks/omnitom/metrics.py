@@ -162,25 +162,24 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension: order, dimension, gold, and the labels predicted in the
-    row that repeats the belief and, by_position, in the row at its place (None: no legal label).
+    """One row a gold belief and dimension: bucket (of its order), dimension, gold, the label
+    predicted in the row that repeats the belief (None: no legal one), whether that is right, and
+    whether the label in the row at its place (placed) is.
     """
     kept = ["family", "group_id", "category", "model", "method", "sample", "usable"]
     rows = [
-        [*(score[name] for name in kept), number, order, dimension, *cell]
+        [*(score[name] for name in kept), number, BUCKETS[order], dimension, *cell[:2]]
+        + [cell[0] == label for label in cell[1:]]
         for score in scores.to_dict("records")
         for number, (order, labels) in enumerate(json.loads(score["detail"]))
         for dimension, cell in labels.items()
     ]
-    columns = ["belief", "order", "dimension", "gold", "predicted", "by_position"]
+    columns = ["belief", "bucket", "dimension", "gold", "predicted", "right", "placed"]
     return pd.DataFrame(rows, columns=[*kept, *columns])
 
 
 def _labelling(part: pd.DataFrame) -> Iterator[Found]:
     labels = label_rows(part)
-    labels["right"] = labels["gold"] == labels["predicted"]
-    labels["placed"] = labels["gold"] == labels["by_position"]
-    labels["bucket"] = labels["order"].map(BUCKETS)
     wide, placed = (_by_story(labels, column) for column in ("right", "placed"))
     usable = wide[wide["usable"]]
     yield from _macro("accuracy", wide, "all")
@@ -232,23 +231,16 @@ def _confusions(own: pd.DataFrame) -> pd.DataFrame:
     return found.reindex(columns=columns, fill_value=0)
 
 
-def _square(counts: np.ndarray) -> np.ndarray:
-    """Counts of `_confusions`, of shape (..., labels * (labels + 1)), as (..., gold, given)."""
-    size = int(counts.shape[-1] ** 0.5)
-    return counts.reshape(*counts.shape[:-1], size, size + 1)
-
-
 def _golden(counts: np.ndarray) -> np.ndarray:
-    """How often each label is gold."""
-    return _square(counts).sum(axis=-1)
+    """How often each label is gold, of `_confusions` of shape (..., labels * (labels + 1))."""
+    size = int(counts.shape[-1] ** 0.5)
+    return counts.reshape(*counts.shape[:-1], size, size + 1).sum(axis=-1)
 
 
 def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
-    """The mean score of labels, nan where one of them does not occur in gold. counts: those of
-    `_confusions`.
-    """
-    table = _square(counts)
-    right = np.diagonal(table, axis1=-2, axis2=-1)
-    gold, said = table.sum(axis=-1), table[..., :-1].sum(axis=-2)
+    """The mean score of labels, nan where one of them does not occur in gold."""
+    gold = _golden(counts)
+    table = counts.reshape(*gold.shape, -1)
+    right, said = np.diagonal(table, axis1=-2, axis2=-1), table[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(gold > 0, score(gold, right, said), np.nan).mean(axis=-1)

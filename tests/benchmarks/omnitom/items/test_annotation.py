@@ -20,7 +20,6 @@ from tomlab.benchmarks.omnitom.items.writing import (
     ATTEMPT_COLUMNS,
     EXTRACT,
     OUT_COLUMNS,
-    drafts,
     extracted,
     labelled,
     requests,
@@ -32,7 +31,7 @@ from tomlab.paths import DATA
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
 STORY = "Ada puts the key in the bowl and goes out. Ben moves the key to the drawer."
-STORIES = drafts([{"story_category": "False Belief Task", "story": STORY}])
+STORIES = [{"story_id": 3001, "story_category": "False Belief Task", "story": STORY}]
 EXTRACTED = """Actor | Belief | Order
 world | Ben moves the key to the drawer | 0
 Ada | The key is in the bowl | 1
@@ -82,7 +81,7 @@ def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_cate
 
 def test_a_story_is_never_its_own_example():
     own = [r for r in OWN if r["story_category"] == "False Belief Task"]
-    for request in requests(EXTRACT, drafts(own), own):
+    for request in requests(EXTRACT, own, own):
         parts = request.messages[1]["content"].split("Story:\n")
         assert parts[-2].splitlines()[0] != parts[-1].splitlines()[0]
 
@@ -135,7 +134,7 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
 
 def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
     responses = [answer("I would rather not."), FAILED, answer("<think>Well", "length")]
-    stories = drafts({**STORIES[0], "story": story} for story in ("A.", "B.", "C."))
+    stories = [{**STORIES[0], "story": story} for story in ("A.", "B.", "C.")]
     records, attempts = extracted(responses, stories, "m")
     assert records == []
     assert attempts["status"].tolist() == ["unparsed", "error", "truncated"]

@@ -93,9 +93,9 @@ def compose(
     each belief others in the same meaning) and `family` (of `families`).
     """
     records, known, items = list(records), list(examples), []
+    names = ("actor", "belief", "labels")
     for record in records:
         example = example_for(record, known, seed)
-        names = ("actor", "belief", "labels")
         gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
         told = {"answer": _json(gold), "example": _json(example) if example else ""}
         told["paraphrases"] = _json([belief.get("paraphrases", []) for belief in record["beliefs"]])

@@ -20,15 +20,12 @@ from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 _DATA = files.yaml_beside(__file__)
 RULES = _DATA["rules"]
 GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
-DUPLICATE_COSINE = 0.95
 # Not "it", as in "it is raining".
 _PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
 
 
 def faults(
-    records: Sequence[Mapping],
-    vectors: np.ndarray | None = None,
-    duplicate_cosine: float = DUPLICATE_COSINE,
+    records: Sequence[Mapping], vectors: np.ndarray | None = None, duplicate_cosine: float = 0.95
 ) -> pd.DataFrame:
     """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
 

@@ -6,7 +6,7 @@ model's reading, and their source says so.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -25,28 +25,20 @@ ATTEMPT_COLUMNS = ["step", "story_id", *OUTCOME]  # one row an answer, see `atte
 OUT_COLUMNS = ["story_id", "belief", "actor", "text", "reason"]
 
 
-def drafts(stories: Iterable[Mapping]) -> list[dict]:
-    """Records to make candidate gold for, without beliefs yet, numbered from `FIRST_ID`. stories:
-    records, whose gold is left behind, or rows of `records.read_tombench`.
-    """
-    kept = [{name: story[name] for name in ("story_category", "story")} for story in stories]
-    return [{"story_id": n, **story, "beliefs": []} for n, story in enumerate(kept, FIRST_ID)]
-
-
 def requests(
     method: str,
     records: Sequence[Mapping],
     examples: Sequence[Mapping],
     *,
     examples_seed: int = 0,
-    seed: int = 0,
-    max_tokens: int = compose.METHODS[EXTRACT].max_tokens,
     replaced: Mapping[str, str] | None = None,
+    **options,
 ) -> list[Request]:
     """One request a record, at TELeR level L4 (App. C.2, C.3).
 
-    method: `EXTRACT`, for the beliefs of `drafts`, or `LABEL`, for the labels of the beliefs of
-    `extracted`. examples: records, of which the prompt shows another story of the category.
+    method: `EXTRACT`, for the beliefs of stories, or `LABEL`, for the labels of the beliefs of
+    `extracted`. examples: records, of which the prompt shows another story of the category;
+    options: of `Request`.
     Errors: `InputError` for stories without such an example.
     """
     items, problems = [], []
@@ -61,8 +53,8 @@ def requests(
         items.append(item | {"example": json.dumps(example, ensure_ascii=False)})
     cure = "take `llm` out, or name a `source` with two stories of each category"
     refuse(problems, f"params.yaml: omnitom.generation.writers: {cure}")
-    messages = [tuple(compose.messages(item, method, replaced)) for item in items]
-    return [Request(each, max_tokens=max_tokens, seed=seed) for each in messages]
+    options = {"max_tokens": compose.METHODS[method].max_tokens} | options
+    return [Request(tuple(compose.messages(i, method, replaced)), **options) for i in items]
 
 
 def extracted(
@@ -79,9 +71,8 @@ def extracted(
         attempts.append({"step": "extraction", "story_id": story["story_id"], **outcome})
         if parsed.rows:
             state = {"source": f"llm:{model}", "cut_off": cut_off, "rows_lost": len(parsed.lost)}
-            beliefs = [
-                {"actor": r.actor, "belief": r.belief, "order": r.order} for r in parsed.rows
-            ]
+            names = ("actor", "belief", "order")
+            beliefs = [{name: getattr(row, name) for name in names} for row in parsed.rows]
             records.append({**story, **state, "beliefs": beliefs})
     return records, pd.DataFrame(attempts, columns=ATTEMPT_COLUMNS)
 
