@@ -469,7 +469,7 @@ def test_interval_of_alpha_is_that_of_alphas_without_each_group(level):
 
 def test_interval_of_alpha_is_nan_without_two_raters_or_where_nothing_varies():
     alone = pd.DataFrame({"a": [0.0, 1.0], "b": [np.nan, np.nan]})
-    assert np.isnan(alpha_interval(alone, "nominal")).all()
-    assert np.isnan(alpha_interval(pd.DataFrame({"a": [1.0], "b": [1.0]}), "ordinal")).all()
+    same = pd.DataFrame({"a": [1.0], "b": [1.0]})
     equal = pd.DataFrame({"a": [0.0, 1.0] * 40, "b": [0.0, 1.0] * 40})
-    assert np.isnan(alpha_interval(equal, "nominal")).all()
+    for ratings, level in [(alone, "nominal"), (same, "ordinal"), (equal, "nominal")]:
+        assert np.isnan(alpha_interval(ratings, level, ratings.index)).all()

@@ -215,13 +215,11 @@ def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
     return {"units": len(rated), "percent_agreement": equal, "alpha": float(alpha)}
 
 
-def alpha_interval(
-    ratings: pd.DataFrame, level: str, groups: pd.Index | None = None
-) -> tuple[float, float]:
+def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple[float, float]:
     """The interval of Krippendorff's alpha over groups of units, by `cluster_statistic`.
 
     ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
-    unit, each its own if not given. nan where alpha is not defined or nothing moves it.
+    unit. nan where alpha is not defined or nothing moves it.
     """
     used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
     values = ratings[used].to_numpy(float)
@@ -231,8 +229,7 @@ def alpha_interval(
     # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
-    labels = np.arange(len(values)) if groups is None else groups[used]
-    sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(labels).sum()
+    sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(groups[used]).sum()
     found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), bounds=DIFFERENCE)
     moved = found.ci_method == JACKKNIFE
     return (found.ci_low, found.ci_high) if moved else (np.nan, np.nan)

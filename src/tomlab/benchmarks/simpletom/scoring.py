@@ -1,8 +1,7 @@
 """SimpleToM's verdict: the option that an answer names, held against the released rule.
 
-`scoring.choices.judged` is the rule. The key that an answer names is found by `read_answer`, in
-`scoring.options`: it must lead what stands behind the last "answer is" or "answer:", or be the only
-one named there.
+The rule is `scoring.choices.judged`. The key is found by `scoring.options.read_answer`: it must
+lead what stands behind the last "answer is" or "answer:", or be the only one named there.
 """
 
 import re
