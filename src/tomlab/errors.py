@@ -22,9 +22,7 @@ def extra(name: str) -> Iterator[None]:
 
 def refuse(problems: list[str], where: str, limit: int = 20) -> None:
     """Raise one `InputError` that lists `problems` (at most `limit` in full), if there are any."""
-    if not problems:
-        return
-    shown = "\n".join(f"  {problem}" for problem in problems[:limit])
-    more = f"\n  … and {len(problems) - limit} more" if len(problems) > limit else ""
-    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    raise InputError(f"{where}: {count}\n{shown}{more}")
+    if problems:
+        more = [f"… and {len(problems) - limit} more"] if len(problems) > limit else []
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InputError("\n  ".join([f"{where}: {count}", *problems[:limit], *more]))

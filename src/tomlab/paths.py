@@ -12,9 +12,9 @@ from tomlab.errors import InputError
 # DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
 _COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
 _here = _COPY.match(str(Path.cwd()))
-_checkout = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parent
 # Installed without a checkout, the package looks where it was started.
-_home = _checkout if (_checkout / "pyproject.toml").exists() else Path.cwd()
+_home = PACKAGE.parents[1] if (PACKAGE.parents[1] / "pyproject.toml").exists() else Path.cwd()
 ROOT = Path(os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or _home).resolve()
 _copy = _COPY.match(str(ROOT))
 WORKSPACE = Path(_copy["workspace"]) if _copy else ROOT
@@ -29,19 +29,14 @@ if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
     if RESULTS.is_dir() and not SCRATCH.exists():
         shutil.copytree(RESULTS, SCRATCH, ignore=shutil.ignore_patterns("scratch"))
     RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
-PACKAGE = Path(__file__).resolve().parent
 # Outside every stage's outputs, which DVC deletes before a stage runs, and outside an experiment's
 # copy: responses are paid for.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a user's path leads, from the repository's root or from a home; one out of the
-    repository leads to the same place in an experiment's copy.
-    """
+    """Where a user's path leads; one out of the repository, to the same place in any copy of it."""
     path = Path(path)
-    if path.is_absolute():
-        return path
     return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
 
 

@@ -1,9 +1,9 @@
-"""Prompts come from plain files, a user's own in their place, and a hash tells them apart."""
+"""Prompts come from plain files, a user's own in their place."""
 
 import pytest
 
 from tomlab import paths
-from tomlab.asking.prompts import load, prompt_hash
+from tomlab.asking.prompts import load
 from tomlab.errors import InputError
 
 
@@ -61,14 +61,3 @@ def test_users_file_that_is_not_utf8_is_named(root):
     (root / "mine.txt").write_bytes(b"caf\xe9")
     with pytest.raises(InputError, match=r"mine\.txt: cannot be read: line 1: found the byte 0xe9"):
         load("bigtom/instruction", {"bigtom/instruction": "mine.txt"})
-
-
-def test_hash_changes_with_any_text_and_with_where_one_ends():
-    hashes = {
-        prompt_hash("ab", "c"),
-        prompt_hash("a", "bc"),
-        prompt_hash("abc"),
-        prompt_hash("c", "ab"),
-        prompt_hash("ab", "c", ""),
-    }
-    assert len(hashes) == 5

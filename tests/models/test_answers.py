@@ -34,9 +34,9 @@ def store(tmp_path):
     with Store(path) as kept:
         given = [answer(n, f"Answer {n}.") for n in range(5)] + [answer(9, model="other")]
         kept.take(given)
-        kept.used(((each["key"], "0-shot") for each in given[:4]), "3_evaluation/bigtom")
-        kept.used([(given[5]["key"], "")], "1_generation/bigtom")
-        kept.used(((each["key"], "none") for each in given[3:5]), "3_evaluation/simpletom")
+        kept.used((each["key"], "3_evaluation/bigtom", "0-shot") for each in given[:4])
+        kept.used([(given[5]["key"], "1_generation/bigtom", "")])
+        kept.used((each["key"], "3_evaluation/simpletom", "none") for each in given[3:5])
     return path
 
 
@@ -70,7 +70,7 @@ def test_another_answer_is_reported_and_neither_is_changed(store, tmp_path):
     before = path.read_bytes()
     with Store(other) as kept:
         kept.take([changed := answer(2, "In the cellar.")])
-        kept.used([(changed["key"], "0-shot")], "3_evaluation/bigtom")
+        kept.used([(changed["key"], "3_evaluation/bigtom", "0-shot")])
     assert take([path], other)["other"].tolist() == [1]
     assert keep(other, tmp_path / "kept", ["bigtom"])["other"].tolist() == [1]
     assert path.read_bytes() == before

@@ -237,7 +237,7 @@ def test_a_stopped_run_says_so_and_the_next_takes_its_batch_up(client, server, s
     server.seconds = 1.0
     spec = batched(client, server)
     asyncio.run(_stopped(questions(6), spec, store, server))
-    assert "6 requests in 1 batches go on at the vendor" in capfd.readouterr().err
+    assert "1 batches go on at the vendor, 0 of 6 requests answered" in capfd.readouterr().err
     assert texts(answers(questions(6), spec, store)) == GOOD
     assert sizes(server) == [6]
 

@@ -176,7 +176,7 @@ def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_
     path = changed(tmp_path, "run/judge", "bare")
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     content["models"]["bare"] = {"provider": "openai", "model": "x"}
-    assert settings.unready(RIGHT, settings.read_by_stages(RIGHT)) == []
+    assert list(settings.unready(RIGHT, settings.read_by_stages(RIGHT))) == []
     price, key = settings.unready(content, settings.read_by_stages(content))
     assert re.match(r"models\.bare: .*max_cost_usd.* no price", price)
     assert re.match(r"models\.bare: .*OPENAI_API_KEY is not set", key)

@@ -17,7 +17,7 @@ def responses(*rows, **columns):
 
 
 def paired(table, items=ITEMS, methods=("none", "cot")):
-    return list(pairs(items, table, methods))
+    return list(pairs(items, table, dict.fromkeys(methods)))
 
 
 def test_response_of_four_columns_is_filled_up():

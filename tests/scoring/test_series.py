@@ -6,7 +6,7 @@ import pytest
 
 from tomlab.records.tidy import OUTCOMES, RARE, check
 from tomlab.scoring.paired import differences
-from tomlab.scoring.series import Series, Statistic, over_all, rows, table
+from tomlab.scoring.series import Series, Statistic, metric_row, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
@@ -15,24 +15,19 @@ GROUPS = pd.Series(["a", "a", "b", "b"])
 
 def test_row_says_whose_it_is_and_what_it_measures():
     values = pd.Series([1, 0, 1, 1])
-    [row] = rows([Series("accuracy", "all", values, GROUPS)], WHOSE)
+    found = metric_row(Series("accuracy", "all", values, GROUPS), WHOSE)
     interval = cluster_interval(values, GROUPS)
-    assert row == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
+    assert found == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
 
 
 def test_bounds_are_those_of_the_series():
     alike = pd.Series([0.5] * 4)
-    difference, count = rows(
-        [
-            Series("gap", "x", alike, GROUPS, DIFFERENCE),
-            Series("tokens", "x", alike, GROUPS, COUNT),
-        ],
-        WHOSE,
-    )
+    difference = metric_row(Series("gap", "x", alike, GROUPS, DIFFERENCE), WHOSE)
+    count = metric_row(Series("tokens", "x", alike, GROUPS, COUNT), WHOSE)
     assert difference["ci_low"] < 0
     # Two groups alike at .5: .5 (1 - q) to .5 (1 + q) with q = 1 - .025 ** (1 / 2).
     assert (count["ci_low"], count["ci_high"]) == pytest.approx((0.0791, 0.9209), abs=1e-4)
-    [far] = rows([Series("tokens", "x", 100 * alike, GROUPS, COUNT)], WHOSE)
+    far = metric_row(Series("tokens", "x", 100 * alike, GROUPS, COUNT), WHOSE)
     assert (far["ci_low"], far["ci_high"]) == pytest.approx((7.91, 92.09), abs=1e-2)
 
 

@@ -77,8 +77,7 @@ def request(
     **options: float,
 ) -> Request:
     """The request that prompt `name` makes with its fields filled by `values`. shared: the fields
-    that neighbouring requests fill alike; they share what stands before the first other one (None:
-    nothing). options: of a `Request`.
+    that its neighbours fill alike: they share what stands before the first other. options: its own.
     """
     text = prompts.load(name, replaced)
     own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]

@@ -31,9 +31,8 @@ def score(
 ) -> pd.DataFrame:
     """Score a file of answers, `groups` whole groups a task, into `folder`; the metrics table.
 
-    client: a `distributed.Client`; items, responses: Parquet files that all workers see, as they
-    see `folder`; options: of the benchmark's `score`. Errors: `InputError` for tables that do not
-    fit and unknown items.
+    client: a `distributed.Client`, whose workers see the Parquet files and `folder`; options: of
+    the benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
     items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
     module = import_module(f"tomlab.benchmarks.{benchmark}")
@@ -54,8 +53,7 @@ def score(
             scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(path, index=False)
         return len(answers)
 
-    work = client.map(score_part, parts, paths, pure=False)
-    scored = sum(client.gather(work))
+    scored = sum(client.gather(client.map(score_part, parts, paths, pure=False)))
     if lost := pq.read_metadata(responses).num_rows - scored:
         raise InputError(f"{responses}: {lost} answers are to no item in {items}")
     tables = [pq.read_table(path) for path in paths if path.exists()]

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.specs import FILTERED, Limits, ModelSpec, Reply, Request, is_sampled
+from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 from tomlab.scoring.answers import as_shown, failed, first_methods
@@ -24,10 +25,9 @@ _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not 
 
 @dataclass(frozen=True)
 class Question:
-    """One item, as it is shown, put to a model by one method.
-
-    sample: tells repeats apart. asked_as: as in the responses table. prompts: the files of another
-    wording by prompt name. number: the sample in the tables, where no two ways of asking share one.
+    """One item, as it is shown, put to a model by one method. sample: tells repeats apart.
+    asked_as: as in the responses table. prompts: the files of another wording by prompt name.
+    number: the sample in the tables, where no two ways of asking share one.
     """
 
     item: Mapping
@@ -121,21 +121,22 @@ def requested(
     replaced: Mapping[str, str] | None = None,
     max_tokens: Mapping[str, int | None] | None = None,
 ) -> list[Request]:
-    """The requests of `evaluate`, in the order of the questions.
-
-    seed: sent to engines, and what `random` guesses by; a sampled model gets another for each
-    question. max_tokens: limits of answers by method, None for none, after a model's own.
+    """The requests of `evaluate`, in the order of the questions. seed: sent to engines, and what
+    `random` guesses by; a sampled model gets another for each question. max_tokens: limits of
+    answers by method, None for none, after a model's own.
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
     first, requests = first_methods(benchmark.METHODS), []
+    # All protocols ask at temperature 0.
+    is_sampled = getattr(model, "temperature", PROTOCOL) not in (0, PROTOCOL)
     for q in questions:
         item, method, way = q.item, q.method, q.asked_as
         # A baseline that guesses guesses anew.
         guess = random.Random(f"{seed}/{way}").getrandbits(32) if way else seed
         # With one seed for all questions, the answers of one repeat would go wrong together.
         lot = f"{seed}/{item['item_id']}/{method}"
-        own = random.Random(lot).getrandbits(30) if is_sampled(model) else seed
+        own = random.Random(lot).getrandbits(30) if is_sampled else seed
         request = Request(
             messages=tuple(benchmark.messages(item, method, {**(replaced or {}), **q.prompts})),
             max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),
@@ -175,16 +176,15 @@ async def evaluate(
         responses = await ask(requests, model, store=store, limits=limits)
         errors = [r.error for r in responses if r.error is not None and not r.filtered]
         if len(errors) > limits.max_error_share * len(responses):
-            raise InputError(
-                f"{where}: {len(errors)} of {len(responses)} requests failed (the last: "
-                f"{errors[-1]}), more than limits.max_error_share = {limits.max_error_share}. "
-                "Other answers are kept: running again asks for these alone"
-            )
+            found = f"{len(errors)} of {len(responses)} requests failed (the last: {errors[-1]})"
+            most = f"more than limits.max_error_share = {limits.max_error_share}"
+            kept = "Other answers are kept: running again asks for these alone"
+            raise InputError(f"{where}: {found}, {most}. {kept}")
         hashes, rows = {}, []
         for (method, way), files in {(q.method, q.asked_as): q.prompts for q in questions}.items():
             own = {**(options.get("replaced") or {}), **files}
             texts = [prompts.load(name, own) for name in benchmark.METHODS[method].prompts]
-            hashes[method, way] = prompts.prompt_hash(*texts)
+            hashes[method, way] = sha256("\0".join(texts).encode()).hexdigest()[:12]
         for q, put, response in zip(questions, requests, responses, strict=True):
             reply = response.reply or Reply(None, FILTERED if response.filtered else None)
             row = {
@@ -207,25 +207,19 @@ async def evaluate(
 
     later = [q for q in questions if getattr(benchmark.METHODS[q.method], "first", None)]
     now = [q for q in questions if not getattr(benchmark.METHODS[q.method], "first", None)]
-    tables = [await answered([*now, *first_calls(benchmark, later)])]
+    first = [replace(q, method=benchmark.METHODS[q.method].first) for q in later]
+    tables = [await answered([*now, *first])]
     if later:
         ready, lost = second_calls(benchmark, later, tables[0])
         tables += [await answered(ready), lost] if ready else [lost]
     return check(pd.concat(tables, ignore_index=True), "responses", where)
 
 
-def first_calls(benchmark: Benchmark, questions: Sequence[Question]) -> list[Question]:
-    """For questions by methods that name their `first` call: those that make it."""
-    return [replace(q, method=benchmark.METHODS[q.method].first) for q in questions]
-
-
 def second_calls(
     benchmark: Benchmark, questions: Sequence[Question], first: pd.DataFrame
 ) -> tuple[list[Question], pd.DataFrame]:
-    """The questions that ask for the answer, each item with the `reasoning` of its first call.
-
-    first: the responses to `first_calls(questions)`. Second value: responses with an error, for the
-    questions whose first call failed.
+    """The questions that ask for the answer, each item with the `reasoning` of its first call, and
+    responses with an error for those whose first call failed. first: responses to the first calls.
     """
     said = {(r["item_id"], r["method"], r["sample"]): r for r in first.to_dict("records")}
     asked, lost = [], []

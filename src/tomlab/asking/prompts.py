@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PACKAGE, from_root
+from tomlab.paths import PACKAGE, from_root, there
 from tomlab.records.files import read_text
 
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -22,20 +21,17 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     own = replaced or {}
     for each in (*own, name):
         if each not in _known():
-            where, there = own.get(each, "prompts"), ", ".join(sorted(_known()))
-            raise InputError(f"{where}: no prompt {each!r}; there are: {there}")
+            where, known = own.get(each, "prompts"), ", ".join(sorted(_known()))
+            raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
         return _ours(name)
     path = from_root(own[name])
-    try:
-        now = path.stat()
-        return _users_own(name, path, now.st_mtime_ns, now.st_size)
-    except OSError as error:
-        raise InputError(f"prompt {name!r}: {path}: cannot be read ({error.strerror})") from None
+    now = path.stat() if there(path) else None
+    return _users_own(name, path, now and (now.st_mtime_ns, now.st_size))
 
 
 @cache
-def _users_own(name: str, path: Path, *_: int) -> str:
+def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
     """A user's own text for a prompt of ours, read once for each time and size of its file."""
     try:
         text = read_text(path).rstrip("\n")
@@ -51,9 +47,8 @@ def _users_own(name: str, path: Path, *_: int) -> str:
 
 
 def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
-    """Another wording of a benchmark's prompts, `<name>/<benchmark>/<prompt>.txt`: its name, and
-    its files by prompt name. folder: of the benchmark. Errors: `InputError` where there is no file,
-    or for one that `load` refuses.
+    """The name of another wording of prompts, and its files, `<name>/<benchmark>/<prompt>.txt`, by
+    prompt name. folder: of the benchmark. Errors: `InputError` for no file or a wrong one.
     """
     path = from_root(folder)
     found = sorted(path.glob("[!.]*"))
@@ -90,8 +85,3 @@ def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: st
 def fill(text: str, fields: Mapping[str, str]) -> str:
     """`text` with fields replaced, all in one pass: braces in what is filled in are text."""
     return _FIELD.sub(lambda hit: fields.get(hit[1], hit[0]), text)
-
-
-def prompt_hash(*texts: str) -> str:
-    """The first 12 hex digits of SHA-256 over the prompts that went into a request."""
-    return sha256("\0".join(texts).encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ from tomlab.models import specs
 from tomlab.models.embedded import SMOLLM2
 from tomlab.records import tidy
 from tomlab.scoring.answers import failed
-from tomlab.scoring.series import rows
+from tomlab.scoring.series import metric_row
 from tomlab.scoring.stats import SHARE
 from tomlab.scoring.variants import protocol
 
@@ -67,10 +67,10 @@ def _part(name: str, spec: specs.ModelSpec, scores: pd.DataFrame, responses: Pat
     table, counted = [], set()
     for _, method, one in metrics.series(scores):
         about = {"method": method, "groups": paper.WORDING.groups}
-        for row in rows([one], about | {"bounds": getattr(one, "bounds", SHARE)}):
+        if found := metric_row(one, about | {"bounds": getattr(one, "bounds", SHARE)}):
             # JSON has no nan.
-            without = dict.fromkeys(("ci_low", "ci_high") if row["ci_method"] == tidy.RARE else ())
-            table.append(row | without)
+            rare = found["ci_method"] == tidy.RARE
+            table.append(found | dict.fromkeys(("ci_low", "ci_high") if rare else ()))
         if (one.metric, one.condition) == CORRECT:
             counted |= {(method, answer) for answer in one.values.index}
     writers, printed = items["source"].value_counts().sort_index().items(), paper.PUBLICATION

@@ -70,9 +70,8 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     for judge in known.loc[known["judge"] != best, "judge"].unique():
         both = wide[[best, judge]].dropna()
         gained = (both[best] - both[judge]).groupby("group").mean()
-        found = _columns("difference", _mean(gained, stats.DIFFERENCE))
-        counts = {"n": len(both), "n_groups": len(gained)}
-        rows.append({"judge": judge, "best": best} | found | counts)
+        row = {"judge": judge, "best": best, "n": len(both), "n_groups": len(gained)}
+        rows.append(row | _columns("difference", _mean(gained, stats.DIFFERENCE)))
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
 

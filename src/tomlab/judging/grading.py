@@ -14,6 +14,7 @@ import pandas as pd
 
 from tomlab.asking.attempts import request
 from tomlab.errors import InputError
+from tomlab.judging import people
 from tomlab.judging.rewordings import NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.models.ask import ask
@@ -149,7 +150,6 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [KEYS if choices[0] == answer else KEYS[::-1] for choices, answer in both]
 
 
-_RESPONSE = ["item_id", "model", "method", "sample"]
 # As in `bigtom.read_answer`: the first "Answer:" opens the answer.
 _MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
 
@@ -169,11 +169,11 @@ def regraded(
     Of what names no option also `text` (what is seen of it from "Answer:" on), the `grade` (see
     `grades`), and what it `becomes`: correct, wrong or, as before, unparsed.
     """
-    found = scores.rename(columns={"group_id": "group"})[["group", *_RESPONSE, "outcome", "score"]]
-    found["unit"] = ["/".join(map(str, key)) for key in found[_RESPONSE].itertuples(index=False)]
+    found = scores.rename(columns={"group_id": "group"})[["group", *people.KEY, "outcome", "score"]]
+    found["unit"] = ["/".join(map(str, key)) for key in found[people.KEY].itertuples(index=False)]
     asked = items[["item_id", "question", "choices", "answer"]]
-    unread = found.loc[found["outcome"] == "unparsed", ["unit", *_RESPONSE]]
-    unread = unread.merge(responses[[*_RESPONSE, "response"]], on=_RESPONSE, how="left")
+    unread = found.loc[found["outcome"] == "unparsed", ["unit", *people.KEY]]
+    unread = unread.merge(responses[[*people.KEY, "response"]], on=people.KEY, how="left")
     unread = unread.merge(asked, on="item_id", how="left")
     if (lacks := unread[["response", "answer"]].isna().any(axis=1)).any():
         unit = unread.loc[lacks, "unit"].iloc[0]

@@ -72,9 +72,8 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
 
     table = files.read_form(path, labels_form(list(choices)), faults)
     filled = table[table["meaning"] != ""].reset_index(drop=True)
-    means = filled["meaning"].copy()
-    for key, option in OPTIONS.items():
-        means = means.mask(filled["meaning"] == key, filled[option].map(_one_line))
+    said = filled.to_dict("records")
+    means = [_one_line(row.get(OPTIONS.get(row["meaning"]), NONE)) for row in said]
     return filled[[*KEY, "answer", "annotator"]].assign(means=means).astype({"sample": int})
 
 
@@ -104,17 +103,15 @@ def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
     decides are labelled, because people do not leave out answers by lot.
     """
     labelled = said.groupby("unit")["label"].mean().rename("labelled")
-    parts = answers.join(labelled, on="unit").groupby(["model", "method"], sort=False)
-    rows = []
-    for (model, method), part in parts:
+    known, rows = answers.join(labelled, on="unit"), []
+    for (model, method), part in known.groupby(["model", "method"], sort=False):
         if part["read"].all():
             continue
         as_judged = cluster_interval(part["judged"], part["group"])
         numbers = {"accuracy_uncorrected": as_judged, "accuracy_by_labels": _by_people(part)}
         for metric, interval in numbers.items():
-            row = {"model": model, "method": method, "metric": metric}
             told = {"reason": ""} | vars(interval) if interval else {"reason": TOO_FEW}
-            rows.append(row | told)
+            rows.append({"model": model, "method": method, "metric": metric} | told)
     table = pd.DataFrame(rows, columns=["model", "method", "metric", *NUMBERS, "reason"])
     return table.astype(dict.fromkeys(NUMBERS[:3], float) | dict.fromkeys(NUMBERS[3:], "Int64"))
 
@@ -124,8 +121,7 @@ def _by_people(part: pd.DataFrame) -> Interval | None:
     whole = (part["labelled"].notna() | part["read"]).groupby(part["group"]).transform("all")
     known = part[whole & ~part["read"]]
     labelled = part["labelled"].where(whole).mask(part["read"], part["judged"])
-    unknown = labelled.isna()
-    if not unknown.any():
+    if labelled.notna().all():
         return replace(cluster_interval(labelled, part["group"]), n=len(known))
     if known["group"].nunique() < LEAST_LABELLED:
         return None

@@ -153,15 +153,14 @@ def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> 
     others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
     strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
     shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
-    makers = [(None, *made) for made in MEANS.items()]
-    makers += [(NONE, *made) for made in MEANS_NONE.items()]
     for meant, options in (("right", (right, wrong)), ("wrong", (wrong, right))):
+        makers = [(meant, *of) for of in MEANS.items()] + [(NONE, *of) for of in MEANS_NONE.items()]
         for truth, operation, make in makers:
             stranger = draw.choice(strangers) if strangers else None
             case = _Case(*map(_bare, options), item["story"], stranger, draw)
             if text := make(case) if callable(make) else case.filled(make):
                 unit = {"unit": f"{group}/{kind}/{operation}/{meant}", "group": group}
-                made = {"text": text, "truth": truth or meant, "operation": operation}
+                made = {"text": text, "truth": truth, "operation": operation}
                 yield unit | shown | made | {"source": KNOWN}
 
 

@@ -69,6 +69,5 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     for number, (others, own) in enumerate(GroupKFold(folds).split(said, groups=groups)):
         fold[own], threshold[own] = number, best(by_group.loc[pd.unique(groups[others])])
     decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
-    table = decided[["group", "unit", "truth"]].assign(fold=fold, threshold=threshold)
-    table.insert(3, "decision", pd.array(decision, "boolean"))
-    return CrossValidated(table, best(by_group))
+    chosen = {"decision": pd.array(decision, "boolean"), "fold": fold, "threshold": threshold}
+    return CrossValidated(decided[["group", "unit", "truth"]].assign(**chosen), best(by_group))

@@ -18,12 +18,6 @@ from tomlab.models.specs import Reply
 from tomlab.models.store import key_of, reply_of
 from tomlab.params import Count, Name, checked, fits
 
-_TYPES = dict.fromkeys(
-    ("key", "uses", "model", "request", "text", "finish_reason", "origin"), pa.string()
-)
-_TYPES |= dict.fromkeys(("prompt_tokens", "completion_tokens"), pa.int64())
-_TYPES |= dict.fromkeys(("cost", "seconds", "created"), pa.float64())
-SCHEMA = pa.schema([pa.field(n, kind, nullable=n == "cost") for n, kind in _TYPES.items()])
 AT_ONCE = 5000  # rows in memory
 _USES = "a line for each stage and what it asked for, with a space between the two"
 
@@ -51,6 +45,9 @@ class _Answer(BaseModel, strict=True, allow_inf_nan=False):
         return self
 
 
+_TYPES = [pa.string()] * 7 + [pa.int64()] * 2 + [pa.float64()] * 3
+_COLUMNS = zip(_Answer.model_fields, _TYPES, strict=True)
+SCHEMA = pa.schema([pa.field(name, kind, nullable=name == "cost") for name, kind in _COLUMNS])
 _KEYS, _ROWS = TypeAdapter(dict[int, str]), TypeAdapter(dict[int, _Answer])
 
 

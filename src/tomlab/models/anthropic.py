@@ -16,6 +16,7 @@ _FINISH = {
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
 }
+_USAGE = "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
 
 
 class Anthropic(Remote):
@@ -45,10 +46,7 @@ class Anthropic(Remote):
             if not all(isinstance(block.type, str) for block in answer.content):
                 raise TypeError
             text = "".join(block.text for block in answer.content if block.type == "text")
-        usage, names = answer.usage, ("cache_read_input_tokens", "cache_creation_input_tokens")
-        fresh, said, *cache = (
-            count(getattr(usage, name, 0)) for name in ("input_tokens", "output_tokens", *names)
-        )
+        fresh, said, *cache = (count(getattr(answer.usage, name, 0)) for name in _USAGE)
         counts = (fresh + sum(cache), said, *cache)
         return reply(text, answer.stop_reason, _FINISH, counts, {"model": answer.model})
 

@@ -16,11 +16,11 @@ from typing import Any
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers, batches
+from tomlab.models import answers, batches, specs
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
-from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response, lacking_price
-from tomlab.models.store import HELD, Spending, Store, StoreError, request_key, row
+from tomlab.models.specs import UNLIMITED, Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.store import HELD, Store, StoreError, request_key, row
 from tomlab.paths import RESPONSE_STORE, stage
 
 LOOK = 0.5  # seconds between looks at what other requests under way have brought
@@ -38,19 +38,18 @@ async def ask(
     """Answer `requests` by `model`, in their order.
 
     Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
-    once each, with the concurrency and rates of the model's entry, and stored one by one. Processes
-    that ask at one store share these, and wait for what another of them asks. A request that fails,
-    or whose answer the vendor filters, becomes a `Response` with an `error`, which is not stored.
+    once each and stored one by one. Processes that ask at one store share the model's concurrency
+    and rates, and wait for what another of them asks. A request that fails, or whose answer the
+    vendor filters, becomes a `Response` with an `error`, which is not stored.
 
-    Errors: `InputError` before anything is spent where `limits.ask` is never and an answer is
-    missing, for a missing key, an unknown model or a server out of reach; in mid-run where the cost
-    limit is reached or `limits.give_up_after` requests fail in a row; what is under way then is
-    waited for, as it is paid. `StoreError` from the store.
+    Errors: `InputError` before anything is spent where nothing may or can be asked; in mid-run at
+    the cost limit or after `limits.give_up_after` failures in a row, once what is under way, and
+    paid, has come in. `StoreError` from the store.
     """
     limits, adapter = limits or Limits(), provider(model)
     keys = [request_key(adapter.payload(request)) for request in requests]
     if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
-        replies = [await adapter.send(request) for request in requests]
+        replies = [Reply(adapter.payload(request)["says"], "stop") for request in requests]
         return [Response(*said) for said in zip(keys, replies, strict=True)]
     asked = dict(zip(keys, requests, strict=True))
     with Store(store) as kept:
@@ -60,12 +59,10 @@ async def ask(
         run = _Run(model, limits, adapter, kept, len(asked), done)
         if missing := {key: request for key, request in asked.items() if key not in done}:
             _check(run, missing.values())
-            kept.check_writable()
             if progress:
                 print(_planned(run, missing.values()), file=sys.__stderr__ or sys.stderr)
             await run.ask(missing, progress)
-        purposes = zip(keys, (request.purpose for request in requests), strict=True)
-        kept.used(purposes, stage())
+        kept.used((key, stage(), r.purpose) for key, r in zip(keys, requests, strict=True))
     return [done[key] for key in keys]
 
 
@@ -77,42 +74,39 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         told = ", ".join(f"{count} for {purpose}" for purpose, count in purposes.items())
         said = f"{len(missing)} of {run.total} answers are not kept ({told}), and limits.ask is"
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
-    if lacks := lacking_price(model, run.limits):
+    if lacks := specs.lacking_price(model, run.limits):
         raise InputError(f"{where}: {lacks}")
 
 
 def _planned(run: "_Run", missing: Collection[Request]) -> str:
     """What is about to be asked, and what it costs at most."""
     model, prompts = run.model, sum(request.prompt_tokens for request in missing)
-    answers = sum(request.most_tokens for request in missing) - prompts
-    answers += len(missing) * getattr(model, "thinking_tokens", 0)
-    cost = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
-    asks = f"{run.total:,} requests, {len(run.done):,} kept; {len(missing):,} are asked now"
-    tokens = f"about {prompts:,.0f} tokens of prompts, at most {answers:,.0f} of answers"
-    told = f"{stage()} {model.name}: {asks}: {tokens}".lstrip()
-    return f"{told}; {cost if model.price else 'no price declared'}"
+    usd = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
+    told = (
+        f"{stage()} {model.name}: {run.total:,} requests, {len(run.done):,} kept; {len(missing):,} "
+        f"are asked now: about {prompts:,.0f} tokens of prompts; "
+    )
+    return told.lstrip() + (usd if model.price else "no price declared")
 
 
 @dataclass
 class _Run:
-    """The state of one call of `ask`. done: the responses so far, by key; workers: how many ask
-    one by one; places: how many of them may have a request under way, as `busy` have.
-    """
+    """The state of one call of `ask`."""
 
     model: ModelSpec
     limits: Limits
     adapter: Any
     store: Store
     total: int
-    done: dict[str, Response]
+    done: dict[str, Response]  # by key, so far
     spent: float = 0.0
     tokens: int = 0
     failed: int = 0
     failures_in_a_row: int = 0
     stopped: str = ""
-    workers: int = 0
-    places: int = 0
-    busy: int = 0
+    workers: int = 0  # that ask one by one
+    places: int = 0  # how many of them may have a request under way
+    busy: int = 0  # how many have one
     bar: tqdm | None = None
     last_sign: float = field(default_factory=time.monotonic)  # of life
     queue: asyncio.Lock = field(default_factory=asyncio.Lock)  # for the next turn
@@ -159,8 +153,11 @@ class _Run:
             self.last_sign = now
         await asyncio.sleep(LOOK)
 
-    def no_more(self, cost: float, found: Spending) -> str:
-        """Why the cost limit admits no other request."""
+    def no_more(self, cost: float) -> str:
+        """Why the cost limit admits no other request; "" while what is under way may cost less."""
+        found = self.store.spending()
+        if found.under_way:
+            return ""
         lost = f" (${found.lost:.4f} of it under way when a run was killed)" if found.lost else ""
         return (
             f"the next request may cost ${cost:.4f}, and ${sum(found):.4f}{lost} of "
@@ -265,7 +262,8 @@ async def _turn(run: _Run, request: Request) -> None:
     while run.busy >= run.places and not run.stopped:
         await run.wait()
     run.busy += 1
-    for option, count in {"requests": 1, "tokens": request.most_tokens}.items():
+    tokens = request.prompt_tokens + (request.max_tokens or UNLIMITED)
+    for option, count in {"requests": 1, "tokens": tokens}.items():
         if rate := getattr(run.model, f"{option}_per_minute", None):
             async with run.queue:  # one of our workers at a time
                 while wait := run.store.turn(f"{run.model.name} {option}", 60 * count / rate):
@@ -273,15 +271,11 @@ async def _turn(run: _Run, request: Request) -> None:
 
 
 async def _affords(run: _Run, cost: float) -> bool:
-    """Whether the cost limit admits one more request, which is then reserved. Near the limit this
-    waits for what is under way to come in cheaper than it might.
-    """
+    """Whether the cost limit admits one more request, which is then reserved."""
     while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
-        found = run.store.spending()
-        if found.under_way:
+        run.stopped = run.no_more(cost)
+        if not run.stopped:
             await run.wait()
-        else:
-            run.stopped = run.no_more(cost, found)
     return not run.stopped
 
 

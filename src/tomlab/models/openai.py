@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import openai
@@ -18,11 +19,9 @@ _FINISH |= {"completed": "stop", "max_output_tokens": "length"}
 
 
 class Embedded:
-    """A GGUF file in process, asked through the OpenAI client.
-
-    Several engines answer side by side. An engine works a shared prefix out once, with the prompt
-    cache off, and is set back to just that before each of its questions: every answer is computed
-    from the same state, whatever was asked before it and of whichever engine.
+    """A GGUF file in process, in engines side by side. Each works a shared prefix out once, with
+    the prompt cache off, and is set back to just that before each of its questions: every answer is
+    computed from the same state, whatever was asked before it and of whichever engine.
     """
 
     secret = None
@@ -97,11 +96,30 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
     }
 
 
+def _completion(completion: Any) -> Reply:
+    with form_of(completion):
+        choice, usage = completion.choices[0], completion.usage
+        message, finish = choice.message, choice.finish_reason
+        content, refused = message.content, message.refusal
+    text = refused if refused and not content else "" if content is None else content
+    told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
+    finish = "refusal" if refused else finish
+    return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
+
+
+def _counts(usage: Any, prompt: str, answer: str) -> Iterator[Any]:
+    """What `reply` takes as counts of tokens."""
+    details = getattr(usage, f"{prompt}_tokens_details", None)
+    yield from (getattr(usage, f"{what}_tokens", 0) for what in (prompt, answer))
+    yield from (getattr(details, f"{what}_tokens", 0) for what in ("cached", "cache_write"))
+
+
 class OpenAI(Remote):
     """Any server that speaks OpenAI's chat protocol."""
 
     sdk, client_class = openai, openai.AsyncOpenAI
     url, key_env, path = URL, "OPENAI_API_KEY", "/chat/completions"
+    read = staticmethod(_completion)
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
@@ -113,9 +131,6 @@ class OpenAI(Remote):
             "extra_body": spec.extra_body,
             **_response_format(request),
         }
-
-    def read(self, answer: Any) -> Reply:
-        return _completion(answer)
 
 
 class Responses(OpenAI):
@@ -146,9 +161,8 @@ class Responses(OpenAI):
                 raise MalformedReplyError(f"the response failed: {answer.error!r}")
             if finish == "incomplete":
                 finish = answer.incomplete_details.reason
-            parts = [
-                part for item in answer.output if item.type == "message" for part in item.content
-            ]
+            messages = [item.content for item in answer.output if item.type == "message"]
+            parts = [*chain.from_iterable(messages)]
             texts = [part.text for part in parts if part.type == "output_text"]
             refused = [part.refusal for part in parts if part.type == "refusal"]
             said = "".join(texts) or "".join(refused)
@@ -174,21 +188,3 @@ def _response_format(request: Request) -> dict[str, Any]:
         return {}
     form = {"name": "answer", "schema": dict(request.schema), "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": form}}
-
-
-def _completion(completion: Any) -> Reply:
-    with form_of(completion):
-        choice, usage = completion.choices[0], completion.usage
-        message, finish = choice.message, choice.finish_reason
-        content, refused = message.content, message.refusal
-    text = refused if refused and not content else "" if content is None else content
-    told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
-    finish = "refusal" if refused else finish
-    return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
-
-
-def _counts(usage: Any, prompt: str, answer: str) -> Iterator[Any]:
-    """What `reply` takes as counts of tokens."""
-    details = getattr(usage, f"{prompt}_tokens_details", None)
-    yield from (getattr(usage, f"{what}_tokens", 0) for what in (prompt, answer))
-    yield from (getattr(details, f"{what}_tokens", 0) for what in ("cached", "cache_write"))

@@ -1,19 +1,18 @@
 """One small adapter per provider: what is sent for a request, and what came back."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from tomlab.errors import InputError
-from tomlab.models.specs import BaselineModel, ModelSpec, Reply, Request
+from tomlab.models.specs import BaselineModel, ModelSpec, Request
 from tomlab.models.store import canonical
 
 
 def provider(spec: ModelSpec) -> Any:
-    """The adapter for a registry entry. Errors: `InputError` for a missing file.
-
-    payload: all that is sent for a request and where to, of which its key is made; check: fails
-    before anything is spent; send: asks, by the vendor's own client, which retries; secret: the
-    key, which no message repeats.
+    """The adapter for a registry entry. payload: all that is sent for a request and where to, of
+    which its key is made; check: fails before anything is spent; send: asks; secret: the key, which
+    no message repeats. Errors: `InputError` for a missing file.
     """
     if spec.provider == "baseline":
         return Baseline(spec)
@@ -30,13 +29,11 @@ def provider(spec: ModelSpec) -> Any:
 
 
 def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
-    """Requests by key in groups that share a prefix, for whoever caches that; a request without one
-    is a group of its own.
-    """
-    groups: dict[Any, list[tuple[str, Request]]] = {}
+    """Requests by key in groups that share a prefix; one without a prefix is a group of its own."""
+    groups = defaultdict(list)
     for key, request in missing.items():
-        shared = (request.shared_prefix, canonical(list(request.messages[:-1])))
-        groups.setdefault(shared if request.shared_prefix else key, []).append((key, request))
+        shared = (request.shared_prefix, canonical([*request.messages[:-1]]))
+        groups[shared if request.shared_prefix else key].append((key, request))
     return [*groups.values()]
 
 
@@ -52,6 +49,3 @@ class Baseline:
             raise InputError(f"models.{name}: this benchmark prepares no {policy!r} answers")
         sent = {"provider": "baseline", "policy": policy, "messages": list(request.messages)}
         return sent | {"says": says[policy]}
-
-    async def send(self, request: Request) -> Reply:
-        return Reply(self.payload(request)["says"], "stop")

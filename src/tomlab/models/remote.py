@@ -72,10 +72,9 @@ def bounded(http: type, timeout: float) -> type:
 
 
 class Remote:
-    """What the adapters of remote providers share. Each adds its client (`sdk`, `client_class`),
-    `url`, `key_env` and protocol: the `body`, whose fields are None where nothing is sent; the
-    `path` of the endpoint; and how to `read` the reply in what came, by `from_json`. Answers in the
-    store need neither key nor client.
+    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`;
+    `body`, with None where nothing is sent; and how to `read` the reply in what came, by
+    `from_json`. Answers in the store need neither key nor client.
     """
 
     secret: str | None = None
@@ -112,13 +111,11 @@ class Remote:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
             said = str(error).replace("`", "'").replace('"', "'")
-            cures = [cure for words, cure in _CURES.items() if words in said]
-            if cures and not self.answered:
-                told = redacted(said[:300], self.secret)
-                raise InputError(
-                    f"the server refuses an option; try `{cures[0]}` ({told})"
-                ) from None
-            raise
+            cure = next((_CURES[words] for words in _CURES if words in said), None)
+            if self.answered or cure is None:
+                raise
+            said = f"try `{cure}` ({redacted(said[:300], self.secret)})"
+            raise InputError(f"the server refuses an option; {said}") from None
         except sdk.APITimeoutError as error:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.
             said = f"Connection lost: {error.__cause__ or error}"

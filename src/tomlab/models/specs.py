@@ -42,64 +42,48 @@ _is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or mor
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model.
+    """One question to a model. `reference` and `purpose` are never sent."""
 
-    messages: `{"role": system | user | assistant, "content": text}`, the last one a user's;
-    max_tokens: limit for the visible answer, None for none; temperature: the protocol's; sample:
-    tells repeats apart; seed: sent to the embedded engine; shared_prefix: beginning of the last
-    message that other requests share, with all earlier messages; schema: a JSON schema that the
-    answer has to fit. Never sent: reference, the baselines' answers by name, and purpose, such as
-    the method.
-    """
-
+    # `{"role": system | user | assistant, "content": text}`, the last one a user's
     messages: tuple[Mapping[str, str], ...]
-    max_tokens: int | None
-    temperature: float = 0.0
-    sample: int = 0
-    seed: int = 0
-    shared_prefix: str = ""
-    reference: Mapping[str, str] = field(default_factory=dict)
-    schema: Mapping[str, Any] | None = None
-    purpose: str = ""
+    max_tokens: int | None  # of the visible answer, None for no limit
+    temperature: float = 0.0  # the protocol's
+    sample: int = 0  # tells repeats apart
+    seed: int = 0  # sent to the embedded engine
+    shared_prefix: str = ""  # of the last message, shared with other requests, as all before it is
+    reference: Mapping[str, str] = field(default_factory=dict)  # the baselines' answers by name
+    schema: Mapping[str, Any] | None = None  # a JSON schema that the answer has to fit
+    purpose: str = ""  # such as the method
 
     @property
     def prompt_tokens(self) -> float:
         """An estimate by characters."""
         return sum(len(message["content"]) for message in self.messages) / CHARS_PER_TOKEN
 
-    @property
-    def most_tokens(self) -> float:
-        """The same with an answer at its limit."""
-        return self.prompt_tokens + (self.max_tokens or UNLIMITED)
-
 
 @dataclass(frozen=True)
 class Reply:
-    """What a provider made of one request. finish_reason: stop, length, refusal or other; origin:
-    `engine` and `processor`, or `model` and `fingerprint` by the vendor's word; cached and written
-    tokens: of the prompt's, those read from and written to a vendor's cache.
-    """
+    """What a provider made of one request."""
 
     text: str
-    finish_reason: str
+    finish_reason: str  # stop, length, refusal or other
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    # `engine` and `processor`, or `model` and `fingerprint` by the vendor's word.
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
-    cached_tokens: int = field(default=0, compare=False)
-    written_tokens: int = field(default=0, compare=False)
+    cached_tokens: int = field(default=0, compare=False)  # of the prompt's, from the vendor's cache
+    written_tokens: int = field(default=0, compare=False)  # and those written there
 
 
 @dataclass(frozen=True)
 class Response:
-    """A reply with the key of its request, or the error in its place. cached: nothing was spent on
-    it now; filtered: the vendor's content filter took the answer away.
-    """
+    """A reply with the key of its request, or the error in its place."""
 
     request_key: str
     reply: Reply | None
     error: str | None = None
-    cached: bool = False
-    filtered: bool = False
+    cached: bool = False  # nothing was spent on it now
+    filtered: bool = False  # the vendor's content filter took the answer away
 
 
 class Price(params.Section):
@@ -113,9 +97,7 @@ class Price(params.Section):
     batch: float = Field(1, ge=0)  # the factor on all of this where a model is asked in batches
 
     def usd(self, prompt_tokens, completion_tokens, *, cached=0, written=0, batched=False) -> Any:
-        """US dollars for so many tokens, numbers or columns of a table; of the prompt's, so many
-        read from the vendor's cache and written to it.
-        """
+        """US dollars for so many tokens, or columns of them; cached, written: of the prompt's."""
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
         whole = (prompt_tokens - cached - written) * self.input + cached * reading
@@ -164,16 +146,13 @@ class _Spec(params.Section):
         prompt, batched = request.prompt_tokens, bool(getattr(self, "batch", False))
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
         # All of the prompt may be written to the vendor's cache.
-        ways = (self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
-        return max(ways)
+        return max(self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
         """US dollars that an answer cost, None without a price; `worst` without counted tokens."""
-        if self.price is None:
-            return None
         used = reply.prompt_tokens, reply.completion_tokens
-        if not any(used):
-            return worst
+        if self.price is None or not any(used):
+            return worst if self.price else None
         cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
         return self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
 
@@ -240,11 +219,6 @@ _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
-def is_sampled(spec: ModelSpec) -> bool:
-    """Whether chance has a part in its answers; all benchmarks' protocols ask at temperature 0."""
-    return getattr(spec, "temperature", PROTOCOL) not in (0, PROTOCOL)
-
-
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
@@ -276,11 +250,10 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
     if name not in registry:
         known = ", ".join(sorted(registry))
         raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
-    if not isinstance(registry[name], Mapping):
-        found = params.shown(registry[name])
-        raise InputError(f"params.yaml: models.{name} is {found}, expected options")
-    entry = {"name": name, **registry[name]}
-    return params.checked(_ADAPTER.validate_python, entry, f"params.yaml: models.{name}")
+    where, found = f"params.yaml: models.{name}", registry[name]
+    if not isinstance(found, Mapping):
+        raise InputError(f"{where} is {params.shown(found)}, expected options")
+    return params.checked(_ADAPTER.validate_python, {"name": name, **found}, where)
 
 
 def limits(path: Path | str = PARAMS) -> Limits:

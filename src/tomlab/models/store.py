@@ -62,9 +62,7 @@ class StoreError(InputError):
 
 
 class Spending(NamedTuple):
-    """US dollars spent on answers, and at most on what was and is under way when a run was killed
-    (`lost`) and now.
-    """
+    """US dollars spent, and at most what is lost with runs that were killed or is under way."""
 
     answers: float
     lost: float
@@ -88,11 +86,9 @@ def key_of(request: str) -> str:
 
 class Store:
     """Replies by request key. Each one is committed as it arrives, and the first one stays; a power
-    cut may lose the last moments, as commits are not flushed to disk.
-
-    Several processes may ask at one store: what one has claimed, no other asks meanwhile; what each
-    may still spend counts for all, even after it was killed; and they share a model's rates and
-    concurrency.
+    cut may lose the last moments, as commits are not flushed to disk. Of several processes that ask
+    here, no other asks what one has claimed; what each may still spend counts for all, even after
+    it was killed; and they share a model's rates and concurrency.
     """
 
     def __init__(self, path: Path | str):
@@ -116,7 +112,7 @@ class Store:
                     self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
                 if not self.all("SELECT usd FROM spent"):
                     self.all("INSERT INTO spent VALUES (1, 0)")
-                    self.check_writable()
+                    self.all(f"PRAGMA user_version = {VERSION}")
         self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
         for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.json"):
             if file.stat().st_uid == os.getuid():  # the folder is everybody's
@@ -129,9 +125,8 @@ class Store:
     def __exit__(self, *_) -> None:
         with suppress(StoreError):
             self.let_go()
-            self.all("DELETE FROM places WHERE owner = ?", self._owner)
-            # Nobody waits for what is under way now.
-            self.all("UPDATE reserved SET until = 0 WHERE owner = ?", self._owner)
+            for table in ("reserved", "places"):  # nobody waits for what is under way now
+                self.all(f"UPDATE {table} SET until = 0 WHERE owner = ?", self._owner)
         self._db.close()
 
     @contextmanager
@@ -158,10 +153,6 @@ class Store:
         with self._told():
             return self._db.execute(command, values).fetchall()
 
-    def check_writable(self) -> None:
-        """Write to the store without changing it. Errors: `StoreError` if that fails."""
-        self.all(f"PRAGMA user_version = {VERSION}")
-
     # Answers
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
@@ -171,8 +162,8 @@ class Store:
         return {key: Reply(*reply) for key, *reply in self.all(query, json.dumps([*keys]))}
 
     def put(self, row: Mapping[str, Any], reserved: float = 0.0) -> Reply:
-        """Keep one answer (see `row`), book its cost and end its reservation; the reply that is
-        kept, the first one. Errors: `StoreError`; the answer is then kept for the next run.
+        """Keep one answer (see `row`), book its cost, end its reservation; the reply that is kept,
+        the first one. Errors: `StoreError`; the answer is then kept for the next run.
         """
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
@@ -189,11 +180,9 @@ class Store:
         return self.replies([row["key"]])[row["key"]]
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store answers from elsewhere, rows as of `kept`, at no cost; the keys of those that have
-        another answer here, which stays.
-        """
+        """Store rows as of `kept`, at no cost; the keys of those with another answer here."""
         self._insert(rows, paid=False)
-        self._use((r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines())
+        self.used((r["key"], *use.split(" ", 1)) for r in rows for use in r["uses"].splitlines())
         there = self.replies(row["key"] for row in rows)
         return [row["key"] for row in rows if there[row["key"]] != reply_of(row)]
 
@@ -202,13 +191,10 @@ class Store:
         with self.changing() as db:
             db.executemany(command, [[row[name] for name in _NAMES] for row in rows])
             for row in rows if paid else ():
-                self._book(row["cost"] or 0.0, row["reserved"], row["owner"])
+                self.settle(row["reserved"], row["cost"] or 0.0, row["owner"])
 
-    def used(self, purposes: Iterable[tuple[str, str]], stage: str) -> None:
-        """Note by which stage, such as `3_evaluation/bigtom`, and what for each key was asked."""
-        self._use((key, stage, purpose) for key, purpose in purposes)
-
-    def _use(self, rows: Iterable[tuple[str, str, str]]) -> None:
+    def used(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Note keys, by which stage each was asked, such as `3_evaluation/bigtom`, and what for."""
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
@@ -261,14 +247,12 @@ class Store:
         with self.changing() as db:
             # Who died, or whose clock was wrong, gives its places back.
             db.execute(f"DELETE FROM places WHERE NOT {_HELD}", [now, until])
-            query = "SELECT owner, held, wanted FROM places WHERE model = ? AND owner <> ?"
+            query = "SELECT held, wanted FROM places WHERE model = ? AND owner <> ?"
             others = db.execute(query, [model, self._owner]).fetchall()
-            names = sorted([self._owner, *(owner for owner, _, _ in others)])
-            count = len(names)  # whole places that add up to `most`, whoever works them out
-            even = {o: most * (n + 1) // count - most * n // count for n, o in enumerate(names)}
-            left = sum(max(0, even[owner] - wants) for owner, _, wants in others)
-            free = most - sum(held for _, held, _ in others)
-            ours = max(0, min(wanted, even[self._owner] + left, free))
+            even = max(1, most // (1 + len(others)))
+            left = sum(max(0, even - wants) for _, wants in others)
+            free = most - sum(held for held, _ in others)
+            ours = max(0, min(wanted, even + left, free))
             row = [self._owner, model, max(busy, ours), wanted, until]
             db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
         return ours
@@ -304,17 +288,15 @@ class Store:
                 )
         return count
 
-    def settle(self, usd: float, paid: float = 0.0) -> None:
-        """So much of our reservation is over: its request brought no answer, paid or not."""
-        with self.changing():
-            self._book(paid, usd, self._owner)
-
-    def _book(self, paid: float, reserved: float, owner: str) -> None:
-        if not paid and not reserved:
+    def settle(self, usd: float, paid: float = 0.0, owner: str = "") -> None:
+        """So much of our reservation, or of another's, is over, and so much of it was paid."""
+        if not usd and not paid:
             return
-        self._db.execute("UPDATE spent SET usd = usd + ?", [paid])
-        self._db.execute("UPDATE reserved SET usd = usd - ? WHERE owner = ?", [reserved, owner])
-        self._db.execute("DELETE FROM reserved WHERE owner = ? AND usd < ?", [owner, _ROUNDING])
+        owner = owner or self._owner
+        with self.changing() as db:
+            db.execute("UPDATE spent SET usd = usd + ?", [paid])
+            db.execute("UPDATE reserved SET usd = usd - ? WHERE owner = ?", [usd, owner])
+            db.execute("DELETE FROM reserved WHERE owner = ? AND usd < ?", [owner, _ROUNDING])
 
     def spending(self) -> Spending:
         """What was spent here and may be under way."""

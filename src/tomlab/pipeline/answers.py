@@ -20,7 +20,6 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +89,12 @@ def describe(folder: Path, licences: Mapping[str, str]) -> None:
     for path in answers.files([folder]):
         table = pd.DataFrame([row for part in answers.read(path) for row in part])
         days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date.unique()
-        counts = Counter(map(given_by, table["origin"])).most_common()
+        # An engine, or a model by its vendor's word.
+        by = [
+            ", ".join(said for name, said in json.loads(origin).items() if name != "thinking")
+            for origin in table["origin"]
+        ]
+        counts = Counter(each or "an unknown engine" for each in by).most_common()
         who = "; ".join(f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts)
         tokens = table["prompt_tokens"].sum() + table["completion_tokens"].sum()
         text += f"| {path.parent.name} | {path.stem} | {len(table):,} | {who} "
@@ -99,12 +103,6 @@ def describe(folder: Path, licences: Mapping[str, str]) -> None:
         text += f"| `{hash_of(path)}` |\n"
     list_of(folder).parent.mkdir(parents=True, exist_ok=True)
     list_of(folder).write_text(text, encoding="utf-8")
-
-
-def given_by(origin: str) -> str:
-    """Who answered, in words: an engine, or a model by its vendor's word."""
-    told = json.loads(origin)
-    return ", ".join(told[name] for name in told if name != "thinking") or "an unknown engine"
 
 
 def list_of(folder: Path) -> Path:
@@ -130,15 +128,15 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
 def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
     """`n` kept answers drawn from all files, with their `file`."""
     rows = (row | {"file": p} for p in files for part in answers.read(p) for row in part)
-    lots = ((random.Random(f"verify/{seed}/{row['key']}").random(), row) for row in rows)
-    return pd.DataFrame(row for _, row in nsmallest(n, lots, key=itemgetter(0)))
+    return pd.DataFrame(
+        nsmallest(n, rows, key=lambda row: random.Random(f"verify/{seed}/{row['key']}").random())
+    )
 
 
 def as_request(sent: Mapping[str, Any]) -> specs.Request:
     """The request behind what an embedded model was sent; by the same entry it has the same key."""
     form = sent.get("response_format", {}).get("json_schema", {})
-    names = ("max_tokens", "temperature", "seed", "shared_prefix")
-    own = {name: sent[name] for name in names}
+    own = {n: sent[n] for n in ("max_tokens", "temperature", "seed", "shared_prefix")}
     return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
 
 
@@ -147,23 +145,22 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     failed, or changed entry, where `models` would send something else), and whether that speaks
     `against` the kept answer.
     """
-    adapter = provider(spec)
-    requests = [as_request(json.loads(sent)) for sent in rows["request"]]
-    requests = {request_key(adapter.payload(request)): request for request in requests}
-    requests = {key: request for key, request in requests.items() if key in {*rows["key"]}}
+    adapter, requests = provider(spec), {}
+    for row in rows.itertuples():
+        request = as_request(json.loads(row.request))
+        if request_key(adapter.payload(request)) == row.key:
+            requests[row.key] = request
     with tempfile.TemporaryDirectory() as folder:
         asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
         now = {each.request_key: each.reply for each in asyncio.run(asked)}
     here, found = embedded.origin()["processor"], []
     for row in rows.to_dict("records"):
-        was, reply = reply_of(row), now.get(row["key"])
-        there = json.loads(row["origin"]).get("processor", here)
-        outcome, against = "changed entry", False
-        if row["key"] in requests:
-            outcome, against = "failed", True
+        reply, there = now.get(row["key"]), json.loads(row["origin"]).get("processor", here)
+        outcome = "failed" if row["key"] in requests else "changed entry"
         if reply:
-            same = (reply.text, reply.finish_reason) == (was.text, was.finish_reason)
-            outcome, against = "identical" if same else "another", not same and there == here
+            same = (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"])
+            outcome = "identical" if same else "another"
+        against = outcome == "failed" or (outcome == "another" and there == here)
         own = {"processor": there, "outcome": outcome, "against": against}
         found.append(row | own | {"now": reply and reply.text})
     return pd.DataFrame(found)
@@ -185,8 +182,7 @@ def verify(n: int, seed: int) -> int:
     if sample.empty:
         return int(bool(problems))
     alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    by_model = sample.groupby("model")
-    found = pd.concat(again(rows, entries[name], alone) for name, rows in by_model)
+    found = pd.concat(again(rows, entries[name], alone) for name, rows in sample.groupby("model"))
     names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
     print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
     for row in found[found["outcome"] == "another"].head(5).itertuples():

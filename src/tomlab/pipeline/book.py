@@ -30,9 +30,8 @@ _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
 def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
-    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`.
-
-    pages: what is published, and where. All paths are from the repository's root on.
+    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`, both
+    from the repository's root on. pages: what is published, and where.
     """
 
     def moved(found: re.Match) -> str:
@@ -50,9 +49,8 @@ def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
 
 
 def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
-    """An executed notebook as the book shows it: without parameters and set-up, its code folded,
-    its images described, an anchor such as `#figure3` above each figure; `of` stands behind its
-    title.
+    """An executed notebook as the book shows it: without parameters and set-up, code folded, images
+    described, an anchor such as `#figure3` above each figure; `of` stands behind its title.
     """
     heading, kept = "", []
     for cell in notebook.cells:
@@ -66,8 +64,7 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
             images = [out for out in cell.outputs if "image/png" in out.get("data", {})]
             if images:
                 alt = images[0].metadata.get("image/png", {}).get("alt") or heading
-                alt = shorten(alt, ALT, placeholder=" …")
-                cell.metadata["mystnb"] = {"image": {"alt": alt}}
+                cell.metadata["mystnb"] = {"image": {"alt": shorten(alt, ALT, placeholder=" …")}}
             pages = [out["data"] for out in cell.outputs if "text/html" in out.get("data", {})]
             for shown in pages:
                 shown["text/html"] = _ENDS.sub("\\1\n", shown["text/html"])
@@ -81,18 +78,15 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     return notebook
 
 
-def gallery(figures: Path) -> list[tuple[str, str]]:
-    """Name and title of each figure in a folder, those of the paper first."""
-    paths = sorted(figures.glob("*.png"), key=lambda p: (not p.stem.startswith("figure"), p.stem))
-    captions = [path.with_suffix(".caption.txt").read_text(encoding="utf-8") for path in paths]
-    titles = [escape(caption.strip().partition("\n\n")[0]) for caption in captions]
-    return [(path.stem, told) for path, told in zip(paths, titles, strict=True)]
+def gallery(figures: Path) -> dict[str, str]:
+    """The title of each figure in a folder by its name, those of the paper first."""
+    texts = {p.name.partition(".")[0]: p.read_text("utf-8") for p in figures.glob("*.caption.txt")}
+    order = sorted(texts, key=lambda name: (not name.startswith("figure"), name))
+    return {name: escape(texts[name].strip().partition("\n\n")[0]) for name in order}
 
 
 def build(source: Path, target: Path) -> None:
-    """Build the pages of `source` into `target`, in place of what was there. Errors: `InputError`
-    where Sphinx warns of anything; it has said what on the terminal.
-    """
+    """Build the pages of `source` as the new `target`. Errors: `InputError` where Sphinx warns."""
     html, notes = source.with_name("html"), source.with_name("doctrees")
     options = ["-q", "-j", "2", "-W", "--keep-going", "-b", "html", "-d", str(notes)]
     if build_main([*options, str(source), str(html)]):

@@ -13,6 +13,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,9 @@ from tomlab.models import answers, specs
 from tomlab.models.providers import provider
 from tomlab.models.specs import CHARS_PER_TOKEN, UNLIMITED, ModelSpec, Reply
 from tomlab.models.store import Store, canonical, request_key
-from tomlab.pipeline import settings
-from tomlab.pipeline.settings import EVALUATION, read_by_stages
+from tomlab.pipeline.settings import EVALUATION, check, read_by_stages
 from tomlab.records import tidy
 
-_SAID = ["finish_reason", "prompt_tokens", "completion_tokens"]
-_UNKNOWN = Reply(None, None)
 _TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 LEGEND = """
 requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
@@ -74,8 +72,7 @@ def plan(
             if alike not in built:
                 built[alike] = requests(benchmark, items, spec, values, others, find)
             for method, asked in built[alike].groupby("method", sort=False):
-                thinking = getattr(spec, "thinking_tokens", 0)
-                each, *of_one, by = _expected(asked, others, thinking)
+                each, *of_one, by = _expected(asked, others, getattr(spec, "thinking_tokens", 0))
                 missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
                 prompt = each * missing["characters"].sum()
                 low, high = (tokens * len(missing) for tokens in of_one)
@@ -103,7 +100,6 @@ def requests(
     find: Callable[[Collection[str]], dict[str, Reply]],
 ) -> pd.DataFrame:
     """What is put to a model as a benchmark's notebook does it, a row a request, each once.
-
     told: the notebook's parameters; others: of `_others`; find: looks up kept replies. In the
     place of an answer that is not kept yet a later request shows another one as long.
     """
@@ -120,11 +116,10 @@ def requests(
         for q, request, key in zip(questions, made, keys, strict=True):
             row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
             row |= {"is_varied": request.purpose != q.method, "request_key": key, "error": None}
-            limit, reply = request.max_tokens or UNLIMITED, found.get(key, _UNKNOWN)
-            row |= {"characters": len(canonical([*request.messages])), "limit": limit}
-            row |= {"is_kept": key in found, "response": reply.text}
-            rows.append(row | {column: getattr(reply, column) for column in _SAID})
-        return pd.DataFrame(rows)
+            row |= {"limit": request.max_tokens or UNLIMITED, "is_kept": key in found}
+            row |= {"characters": len(canonical([*request.messages]))}
+            rows.append(row | vars(found.get(key, Reply(None, None))))
+        return pd.DataFrame(rows).rename(columns={"text": "response"})
 
     known = {method: benchmark.METHODS[method] for method in told["methods"]}
     later = [method for method, how in known.items() if getattr(how, "reminder", False)]
@@ -133,7 +128,7 @@ def requests(
     two = [q for q in questions if getattr(known[q.method], "first", None)]
     tables = [put([q for q in questions if not getattr(known[q.method], "first", None)])]
     if two:
-        first = put(evaluation.first_calls(benchmark, two))
+        first = put([replace(q, method=known[q.method].first) for q in two])
         for _, one in first.groupby("method"):
             each, answer, *_ = _expected(one, others)
             as_long = one["request_key"].str.ljust(int(answer / each), ".")
@@ -160,10 +155,8 @@ def _others(benchmark: str) -> pd.DataFrame:
 def _expected(
     asked: pd.DataFrame, others: pd.DataFrame, thinking: int = 0
 ) -> tuple[float, float, float, str]:
-    """The tokens of a character of a method's prompts, those of an answer at the low and the high
-    end, and by what that is known.
-
-    thinking: how many tokens the model may think, of which only its own answers tell anything.
+    """The tokens of a character of a method's prompts, those of an answer without and with all
+    `thinking`, which a model's own answers have in them, and by what that is known.
     """
     method, limit = asked["method"].iloc[0], asked["limit"].iloc[0]
     own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
@@ -193,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("model", nargs="*", help="names in `models` of params.yaml")
     args = parser.parse_args(arguments)
     try:
-        content, limits = settings.check(), specs.limits()
+        content, limits = check(), specs.limits()
         names, limit = args.model or content["run"]["models"], limits.max_cost_usd
         make_items(content)
         with Store(paths.RESPONSE_STORE) as store:

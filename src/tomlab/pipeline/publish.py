@@ -21,13 +21,11 @@ from typing import Any
 import nbformat
 from jinja2 import Environment, FileSystemLoader
 from nbformat import NotebookNode, v4
-from papermill.exceptions import PapermillExecutionError
 
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.run_notebook import declared
 from tomlab.pipeline.settings import EVALUATION, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
@@ -39,38 +37,34 @@ SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document sho
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
     copies = {f"{stage}/{b}.ipynb": [f"{stage}/{b}.ipynb"] for b in benchmarks for stage in STAGES}
-    return copies | {
-        f"{EVALUATION}/{b}.ipynb": [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
-        for b in benchmarks
-    }
+    for b in benchmarks:
+        copies[f"{EVALUATION}/{b}.ipynb"] = [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
+    return copies
 
 
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
-    """Write the answers browser and run the notebooks beside the chapters, two at a time; the
-    notebooks' names. Errors: `InputError`.
-    """
+    """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
     shutil.rmtree(FRONT, ignore_errors=True)
     FRONT.mkdir(parents=True)
-    values = {"benchmarks": benchmarks, "models": models}
     # The last one takes longest, so it begins first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
     ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
     with ProcessPoolExecutor(2, **ends_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
-        names = sorted(pool.map(partial(_execute, values=values), pages))
+        names = sorted(pool.map(partial(_execute, benchmarks=benchmarks, models=models), pages))
         browse.result()
     return names
 
 
-def _execute(path: Path, values: Mapping[str, Any]) -> str:
+def _execute(path: Path, **values: list[str]) -> str:
     try:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
         else:
-            named = {name: values[name] for name in declared(path)}
+            named = {name: values[name] for name in run_notebook.declared(path)}
             run_notebook.run(path, FRONT / path.name, named)
-    except (InputError, PapermillExecutionError) as error:
+    except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
     return path.name
 
@@ -82,7 +76,9 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
     for _, name, notebook in _chapters(copies, "docs/notebooks", pages):
-        _write(notebook, DOCS / "notebooks" / name)
+        path = DOCS / "notebooks" / name
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(notebook, path)
     texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
     copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
     copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
@@ -127,7 +123,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         notebook = book.chapter(notebook, model)
         if source == INDEX:
             notebook.cells.append(v4.new_markdown_cell(filled("contents.md"), id="contents"))
-        _write(notebook, folder / ("index.ipynb" if source == INDEX else name))
+        path = folder / ("index.ipynb" if source == INDEX else name)
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(notebook, path)
     (folder / "gallery.md").write_text(filled("gallery.md"), encoding="utf-8")
     for b in benchmarks:
         chapters = [_page(n) for s, own in copies.items() if Path(s).stem == b for n in own]
@@ -155,14 +153,8 @@ def _chapters(
                 # What cells display was written by an executed copy under `results/`.
                 for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
                     for kind in shown.keys() & {"text/markdown", "text/html"}:
-                        home = f"results/notebooks/{source}"
-                        shown[kind] = book.relink(shown[kind], home, **to)
+                        shown[kind] = book.relink(shown[kind], f"results/notebooks/{source}", **to)
             yield source, name, notebook
-
-
-def _write(notebook: NotebookNode, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
 
 
 def main() -> int:

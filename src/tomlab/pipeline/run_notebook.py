@@ -25,7 +25,6 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
 # into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
 _QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
-_KERNEL["progress_bar"] = False
 
 
 def declared(source: Path) -> dict[str, Any]:
@@ -57,11 +56,8 @@ def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def run(source: Path, output: Path, values: dict[str, Any]) -> None:
-    """Execute `source` with `values` and write the scrubbed copy to `output`.
-
-    A run that fails leaves `<output>.failed.ipynb` to look into, and no output.
-    Errors: `InputError` with the message of one that was raised in the notebook;
-    `PapermillExecutionError` for any other fault in it.
+    """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
+    for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     output.unlink(missing_ok=True)
@@ -69,11 +65,10 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
     try:
-        papermill.execute_notebook(source, failed, values, cwd=ROOT, **_KERNEL)
+        papermill.execute_notebook(source, failed, values, cwd=ROOT, progress_bar=False, **_KERNEL)
     except PapermillExecutionError as error:
-        if error.ename == "InputError":
-            raise InputError(error.evalue) from None
-        raise
+        told = f"{error}\nThe notebook up to the fault: {failed}"
+        raise InputError(error.evalue if error.ename == "InputError" else told) from None
     nbformat.write(scrub(nbformat.read(failed, as_version=4)), output)
     failed.unlink()
 
@@ -95,10 +90,6 @@ def main(arguments: list[str] | None = None) -> int:
         run(args.source, args.output, values)
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)
-        return 1
-    except PapermillExecutionError as error:
-        where = args.output.with_suffix(".failed.ipynb")
-        print(f"\n{error}\nThe notebook up to the fault: {where}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         kept = f"Answers that arrived are kept in {RESPONSE_STORE.relative_to(WORKSPACE)}"

@@ -37,10 +37,7 @@ _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
-    """What the file says, if it says it right.
-
-    Errors: `InputError` that lists every option at fault with what was found and expected.
-    """
+    """What the file says. Errors: an `InputError` for all options at fault, found and expected."""
     content, problems = params.load(path), []
 
     def told(validate: Any, *parts: Any) -> Any:
@@ -72,7 +69,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         taken = ["", REVERSED, *(Path(folder).name for folder in run.wordings)]
         if twice := [name for name, n in Counter(taken).items() if n > 1]:
             problems.append(f"run.wordings: found the names {twice} twice, or taken by us")
-    strange = [name for name in dict.fromkeys([*named, *worded]) if name not in known]
+    strange = dict.fromkeys(name for name in [*named, *worded] if name not in known)
     problems += [f"no section or benchmark {name!r}; there are: {known}" for name in strange]
     for name in (name for name in benchmarks if name in named):
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
@@ -91,8 +88,8 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By the name of an executed notebook all that it reads: its `parameters`, of the entries of
-    the `models` that they name what bears on the answers, the SHA-256 of the `files` named.
+    """By executed notebook all that it reads: its `parameters`, what bears on the answers of the
+    `models` that they name, the SHA-256 of the `files` named.
     """
     run, found = content["run"], {}
     for benchmark, source in run["benchmarks"].items():
@@ -125,13 +122,12 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
     return {"parameters": values, "models": entries, "files": files}
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any) -> list[str]:
     """All texts that are values within lists and mappings, but empty ones."""
-    if isinstance(value, str) and value:
-        yield value
-    elif isinstance(value, Mapping | list):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inner)
+    if isinstance(value, Mapping | list):
+        inside = value.values() if isinstance(value, Mapping) else value
+        return [text for inner in inside for text in _texts(inner)]
+    return [value] if isinstance(value, str) and value else []
 
 
 def hash_of(path: Path) -> str:
@@ -146,19 +142,18 @@ def hash_of(path: Path) -> str:
     return sha256(repr(inside).encode()).hexdigest()
 
 
-def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:
+def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str]:
     """What the models that stages name lack to be asked, in words. Their kept answers need none."""
-    limits, said = specs.Limits.model_validate(content.get("limits", {})), []
+    limits = specs.Limits.model_validate(content.get("limits", {}))
     for name in dict.fromkeys(name for each in read.values() for name in each["models"]):
         spec = specs.model_spec(name, content["models"])
+        if lacks := specs.lacking_price(spec, limits):
+            yield f"models.{name}: {lacks}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            if lacks := specs.lacking_price(spec, limits):
-                said.append(f"models.{name}: {lacks}")
             try:
                 api_key(spec, f"{spec.provider.upper()}_API_KEY")
             except InputError as error:
-                said.append(str(error))
-    return said
+                yield str(error)
 
 
 def main() -> int:

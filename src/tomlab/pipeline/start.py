@@ -121,9 +121,7 @@ def stage(client: socket.socket) -> int:
 
 
 def run_with_server(command: list[str]) -> int:
-    """Run `command` with a server beside it; its exit code. A signal that ends this process ends
-    the command and every stage, as Ctrl-C does.
-    """
+    """Run `command` with a server beside it; its exit code. Signals end it with all its stages."""
     with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as at:
         env, started, began = dict(os.environ), [], time.time()
         if sys.platform == "linux":
@@ -147,12 +145,34 @@ def run_with_server(command: list[str]) -> int:
             signal.signal(number, end)
         code = started[-1].wait()
         started[0].terminate()
-        from tomlab.pipeline import spent
-
         # Stages tell of a store that can't be read, and the terminal may be gone.
         with suppress(InputError, OSError):
-            print(spent.told(began), flush=True)
+            print(asked_since(began), flush=True)
         return code
+
+
+def asked_since(began: float) -> str:
+    """What a run that began then asked and spent; what others asked at its store counts, too."""
+    # Imported here, as a stage's own process starts without what these load.
+    import pyarrow.parquet as pq
+
+    from tomlab import params, paths
+    from tomlab.models.store import Store
+
+    with Store(paths.RESPONSE_STORE) as store:
+        query = "SELECT key, prompt_tokens + completion_tokens, cost FROM responses"
+        asked = store.all(f"{query} WHERE created >= ?", began)
+        in_all = sum(store.spending())
+    run, there = params.load()["run"], set()
+    options = {"columns": ["request_key"], "filters": [("prompt_tokens", ">", 0)]}  # no baseline's
+    for path in (paths.result("responses", b, m) for b in run["benchmarks"] for m in run["models"]):
+        if path.is_file():
+            there |= {*pq.read_table(path, **options)["request_key"].to_pylist()}
+    kept, prices = len(there - {key for key, *_ in asked}), [c for *_, c in asked if c is not None]
+    cost = f", ${sum(prices):,.2f} by their prices" if prices else ""
+    new = f"{len(asked):,} answers ({sum(tokens for _, tokens, _ in asked):,} tokens{cost})"
+    line = f"Asked in this run: {new}. Kept before, in results/responses: {kept:,} answers."
+    return line + (f" Spent in all runs so far: ${in_all:,.2f}." if in_all else "")
 
 
 def main(arguments: list[str]) -> int:

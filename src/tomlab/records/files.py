@@ -227,7 +227,7 @@ def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], 
 
 
 def unfit(
-    records: Iterable[tuple[int, Any]], model: type[BaseModel], key: str, what: str
+    records: Iterable[tuple[int | str, Any]], model: type[BaseModel], key: str, what: str
 ) -> Iterator[str]:
     """What is wrong with numbered records: every field that does not fit the model, and every id,
     in field `key`, that stands twice. what: what the numbers count, such as "line".

@@ -3,7 +3,8 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -51,7 +52,7 @@ _DEFAULTS |= {"asked_as": AS_ASKED}
 
 
 def pairs(
-    items: pd.DataFrame, responses: pd.DataFrame, methods: Collection[str]
+    items: pd.DataFrame, responses: pd.DataFrame, methods: Mapping[str, Any]
 ) -> list[tuple[dict, dict]]:
     """Each response with its item as it was asked, in the order of the responses; those to the
     first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
@@ -78,10 +79,9 @@ def pairs(
     return [(as_shown(by_id[r["item_id"]], r["asked_as"]), r) for r in filled]
 
 
-def first_methods(methods: Collection[str]) -> set[str]:
-    """The methods that are the first call of others, as METHODS tell; none of a list of names."""
-    known = methods.values() if isinstance(methods, Mapping) else ()
-    return {method.first for method in known if getattr(method, "first", None)}
+def first_methods(methods: Mapping[str, Any]) -> set[str]:
+    """The methods that are the first call of others, as METHODS tell."""
+    return {method.first for method in methods.values() if getattr(method, "first", None)}
 
 
 def as_shown(item: dict, asked_as: str) -> dict:

@@ -35,33 +35,31 @@ def judged(
     cot: bool,
     by_text: bool = False,
 ) -> Reading:
-    """The verdict on one response: `read`, of text, finish reason and `cot` (it was to reason
-    first), with "answered" made correct or wrong. keys: the letters of options; by_text: also read
-    an option's text without its letter, see `or_by_text`.
+    """The verdict on one response. keys: the letters of options; read: how an answer is read, from
+    its text, finish reason and `cot` (it was to reason first); by_text: see `named_by_text`.
     """
     if failed(response):
-        outcome, rule = lost(response)
+        outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
         return Reading(outcome, None, rule)
     reading = read(response["response"], response["finish_reason"], cot)
-    if by_text:
-        reading = or_by_text(reading, item, response["response"], keys)
-    if reading.key is None:
+    key = by_text and named_by_text(item, response["response"], keys)
+    if key and reading.outcome == "unparsed":
+        reading = Reading("answered", key, "is an option's text without its letter")
+    if reading.key is None:  # unreadable, cut off or refused
         return reading
     if reading.key not in keys[: len(item["choices"])]:
         return Reading("unparsed", None, "names a key under which no option stands")
-    right = reading.key == key_of(item, item["answer"], keys)
-    return reading._replace(outcome="correct" if right else "wrong")
+    is_right = reading.key == key_of(item, item["answer"], keys)
+    return reading._replace(outcome="correct" if is_right else "wrong")
 
 
-def or_by_text(reading: Reading, item: Mapping, text: str, keys: Sequence[str]) -> Reading:
-    """A reading, or where the answer is unreadable that by text: all of it is exactly one option,
-    but for quotes around it, a final stop and case. No benchmark's protocol reads that.
+def named_by_text(item: Mapping, text: str, keys: Sequence[str]) -> str | None:
+    """The key of the one option whose text is the whole answer, but for quotes around it, a final
+    stop and case; None if there is none. No benchmark's protocol reads that.
     """
     said = _bare(visible(text)[0])
     named = [key for key, o in zip(keys, item["choices"], strict=False) if _bare(o) == said]
-    if reading.outcome != "unparsed" or len(named) != 1:
-        return reading
-    return Reading("answered", named[0], "is an option's text without its letter")
+    return named[0] if len(named) == 1 else None
 
 
 def _bare(text: str) -> str:
@@ -82,9 +80,8 @@ def table_of(
     if not rows:
         raise InputError("responses: found no answers to score, expected at least one")
     asked = [one for one in zip(rows, both, strict=True) if len(one[1][0]["choices"])]
-    unread = [(row, pair) for row, pair in asked if row["outcome"] == "unparsed"]
-    reading = Reading("unparsed", None, "")
-    found = sum(or_by_text(reading, i, r["response"], keys) != reading for _, (i, r) in unread)
+    unread = [pair for row, pair in asked if row["outcome"] == "unparsed"]
+    found = sum(named_by_text(i, r["response"], keys) is not None for i, r in unread)
     if found and 2 * len(unread) > len(asked):
         told = f"{where}: {len(unread):,} of {len(asked):,} answers are unreadable"
         told += f"; {found:,} of these are an option's text without its letter"

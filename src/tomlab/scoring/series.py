@@ -4,7 +4,7 @@ A unit is what two models are paired on when they are compared (see `scoring.pai
 story, a question set. It is the index of what a metric is computed from.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -77,24 +77,23 @@ def interval(found: Found) -> Interval:
     return found.told(cluster_statistic(sums, found.statistic, n=len(found.rows)), sums)
 
 
-def rows(series: Iterable[Found], whose: Mapping) -> list[dict]:
-    """A row of the metrics table for each; whose: benchmark, model and method. A statistic that is
-    not defined, because what it needs was not asked, has none.
+def metric_row(one: Found, whose: Mapping) -> dict | None:
+    """A row of the metrics table. whose: benchmark, model and method. None for a statistic that is
+    not defined, because what it needs was not asked.
     """
-    found = [(one, interval(one)) for one in series]
-    return [
-        {**whose, "metric": one.metric, "condition": one.condition} | vars(number)
-        for one, number in found
-        if isinstance(one, Series) or not np.isnan(number.value)
-    ]
+    found = interval(one)
+    if isinstance(one, Statistic) and np.isnan(found.value):
+        return None
+    return {**whose, "metric": one.metric, "condition": one.condition} | vars(found)
 
 
 def table(benchmark: str, told: Told) -> pd.DataFrame:
     """The metrics table of what a benchmark's `series` yields."""
-    found = []
-    for model, method, one in told:
-        found += rows([one], {"benchmark": benchmark, "model": model, "method": method})
-    return pd.DataFrame(found)
+    rows = [
+        metric_row(one, {"benchmark": benchmark, "model": model, "method": method})
+        for model, method, one in told
+    ]
+    return pd.DataFrame(filter(None, rows))
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:

@@ -36,13 +36,7 @@ class Interval:
     n_groups: int
 
 
-def cluster_interval(
-    values: pd.Series,
-    groups: pd.Series,
-    *,
-    bounds: Bounds = SHARE,
-    confidence: float = CONFIDENCE,
-) -> Interval:
+def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = SHARE) -> Interval:
     """The mean of bounded values, with an interval over whole groups.
 
     values, groups: of one length. A mean of shares takes the narrower of two: `cluster_statistic`,
@@ -54,8 +48,7 @@ def cluster_interval(
     their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
     their correlation over groups where it is negative.
     """
-    sums = group_sums(values, groups, bounds)
-    return interval_of_sums(sums, n=len(values), bounds=bounds, confidence=confidence)
+    return interval_of_sums(group_sums(values, groups, bounds), n=len(values), bounds=bounds)
 
 
 def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> pd.DataFrame:
@@ -163,7 +156,11 @@ def cluster_statistic(
     squares = (moved**2).sum()
     inside = bounds[0] < value < bounds[1]
     if not inside or not squares > 1e-24:
-        return Interval(value, *_alike(value, size, bounds, confidence), ALIKE, n, size)
+        unseen = 1 - ((1 - confidence) / 2) ** (1 / size)
+        ends = zip(bounds, (value - abs(value), value + abs(value)), strict=True)
+        low, high = (bound if np.isfinite(bound) else end for bound, end in ends)
+        ends = value - unseen * (value - low), value + unseen * (high - value)
+        return Interval(value, *ends, ALIKE, n, size)
     kurtosis = len(moved) * (moved**4).sum() / squares**2
     worth = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
     # A group that can't be left out is taken to move the value as the others do.
@@ -171,14 +168,6 @@ def cluster_statistic(
     quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
     ends = _on_scale(value, quantile * error, bounds)
     return Interval(value, *ends, JACKKNIFE, n, size)
-
-
-def _alike(value: float, groups: int, bounds: Bounds, confidence: float) -> tuple[float, float]:
-    """The ends where all groups are alike, see `cluster_statistic`."""
-    unseen = 1 - ((1 - confidence) / 2) ** (1 / groups)
-    ends = zip(bounds, (value - abs(value), value + abs(value)), strict=True)
-    low, high = (bound if np.isfinite(bound) else end for bound, end in ends)
-    return value - unseen * (value - low), value + unseen * (high - value)
 
 
 def _on_scale(value: float, reach: float, bounds: Bounds) -> tuple[float, float]:

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
+import figures
 import replies
 from bigtom_templates import MEI
 from replies import sorted_rows
 from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom import scoring
-from tomlab.benchmarks.bigtom.items.compose import VARIABLES
+from tomlab.benchmarks.bigtom.items.compose import VARIABLES, main_cells
 from tomlab.benchmarks.bigtom.items.templates import template_table
-from tomlab.benchmarks.bigtom.metrics import circularity
 from tomlab.errors import InputError
 from tomlab.records import tidy
 from tomlab.records.tidy import OUTCOMES
@@ -603,6 +603,10 @@ def test_models_and_methods_are_kept_apart(items):
 
 
 # Circularity (App. F)
+
+CELL = {"pd": pd, "main_cells": main_cells}
+exec(figures.cells("bigtom")["cell-regression"], CELL)  # noqa: S102
+circularity = CELL["circularity"]
 
 
 def simulated(coefficients, templates=500):

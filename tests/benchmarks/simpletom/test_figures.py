@@ -8,7 +8,6 @@ import figures
 from simpletom_stories import stories
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
-from tomlab.benchmarks.simpletom.paper import PUBLICATION, bounds
 from tomlab.records import tidy
 
 METHODS = ("none", "sysp", "cot", "wordings")
@@ -75,11 +74,9 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
     assert "Claude-3.5-Sonnet" in read(run, "tables/table5")["model"].to_list()
 
 
-def test_bounds_hold_every_way_in_which_three_questions_can_overlap():
+def test_bounds_hold_every_way_in_which_three_questions_can_overlap(run):
     """All 2^3 patterns of right answers, drawn by lot: their shares lie within the bounds."""
-    table = PUBLICATION.read("table2_main")
-    printed = table.pivot(index="model", columns="question_type", values="accuracy") / 100
-    rows = bounds(printed).query("model == 'GPT-4o'").set_index("question_type")
+    rows = read(run, "figures/figure3").query("model == 'GPT-4o'").set_index("question_type")
     accuracy = {"mental_state": 0.956, "behavior": 0.495, "judgment": 0.153}
     chosen = np.random.default_rng(0)
     for _ in range(200):

@@ -553,7 +553,10 @@ HOSTILE = [
     ({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"]),
     (
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
-        ["behavior-qa/test.jsonl, line 2: not JSON", "row 1, field story: found nothing"],
+        [
+            "behavior-qa/test.jsonl, line 2: not JSON",
+            "row 1, id 'x_sev1_action', field story: found nothing",
+        ],
     ),
     (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},
@@ -564,13 +567,13 @@ HOSTILE = [
     (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
         [
-            "mental-state-qa/test.jsonl, row 1, expected a text for each label",
+            "mental-state-qa/test.jsonl, row 1, id 'food_item_3_sev2_aware', expected a text for",
             "one of the labels as answerKey",
         ],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
-        ["row 1, field choices.label: found ['A'], expected A, B or A, B, C"],
+        ["field choices.label: found ['A'], expected A, B or A, B, C"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No", "No"], "label": ["A", "B"]}}]},
@@ -578,7 +581,7 @@ HOSTILE = [
     ),
     (
         {"judgment_qa": [JUDGE, JUDGE]},
-        ["row 2, field id: 'food_item_3_sev2_judge' stands in judgment-qa/test.jsonl, row 1 too"],
+        ["row 2, id 'food_item_3_sev2_judge': stands in file judgment-qa/test.jsonl, row 1 too"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": 7, "label": None}}]},
@@ -603,9 +606,11 @@ HOSTILE = [
         },
         [
             "3 problems\n",
-            "mental-state-qa/test.jsonl, row 1, field story: found nothing",
-            "behavior-qa/test.jsonl, row 2, field question: found nothing",
-            "behavior-qa/test.jsonl, row 2, field id: found '?'",
+            "mental-state-qa/test.jsonl, row 1, id",
+            "field story: found nothing",
+            "behavior-qa/test.jsonl, row 2, id",
+            "field question: found nothing",
+            "field id: found '?'",
         ],
     ),
 ]

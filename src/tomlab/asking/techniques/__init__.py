@@ -81,9 +81,7 @@ def methods(
 
 
 def perceived(said: str, question: str) -> str:
-    """The pieces of a text that the person perceives whom the question names first; all of it where
-    there are no pieces or nobody is named.
-    """
+    """The pieces of a text that the person perceives whom the question names first, else it all."""
     found = _PIECE.findall(said)
     pieces = [(piece, [n.strip().casefold() for n in names.split(",")]) for piece, names in found]
     everyone = {name for _, names in pieces for name in names if name}

@@ -18,7 +18,7 @@ from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED
 from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
-from tomlab.scoring.choices import Reading, or_by_text, table_of, was_read
+from tomlab.scoring.choices import named_by_text, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
 
 YES, NO, IRRELEVANT = 1, 0, -1
@@ -58,6 +58,7 @@ def credit(item: Mapping, said: Said) -> float:
     raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
+_WHOSE = ("item_id", "model", "method", "sample", "asked_as")
 _CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
 _CONDITIONS += ["character"]
 # Columns of the scores that a kind of question may leave as they are.
@@ -151,7 +152,7 @@ def score(
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
     BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
-    by_text: an option's text without its letter counts, too (see `choices.or_by_text`).
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Errors: of `pairs`.
     """
     both = pairs(items, responses, METHODS)
@@ -164,7 +165,16 @@ def score(
     for item, response, said in read:
         key = (item["item_id"], said.text)
         said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
-        rows.append(_row(item, response, said))
+        earned = credit(item, said)
+        outcome, _, details = _verdict(item, said, earned)
+        details = {"score": earned} | _DETAILS | details
+        doubtful = earned > 0 and (details["doubtful"] or said.unread != "unparsed")
+        context = METHODS[response["method"]].context
+        row = {name: response[name] for name in _WHOSE} | {name: item[name] for name in _CONDITIONS}
+        row["scenario"] = item["full_scenario" if context == "full" else "scenario"]
+        row["is_yes"] = is_yn(item["question_type"]) and item["answer"] == "yes"
+        row |= {"outcome": outcome} | details | {"doubtful": doubtful}
+        rows.append(row | {"completion_tokens": response["completion_tokens"]})
     return table_of(rows, both, KEYS, "fantom scores")
 
 
@@ -181,27 +191,10 @@ def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
     text, open_thought = answer_text(response["response"])
     ended = response["finish_reason"]
     said = Said(text, unanswered(text, ended, open_thought), ended)
-    if by_text and not any(names_option(text, key) for key in KEYS):
-        read = or_by_text(Reading(said.unread, None, ""), item, text, KEYS)
-        said = said._replace(text=f"({read.key})") if read.key else said
+    key = by_text and named_by_text(item, text, KEYS)
+    if key and said.unread == "unparsed" and not any(names_option(text, k) for k in KEYS):
+        said = said._replace(text=f"({key})")
     return said
-
-
-def _row(item: Mapping, response: Mapping, said: Said) -> dict:
-    earned = credit(item, said)
-    outcome, _, details = _verdict(item, said, earned)
-    details = {"score": earned} | _DETAILS | details
-    full = METHODS[response["method"]].context == "full"
-    return {
-        **{name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")},
-        **{name: item[name] for name in _CONDITIONS},
-        "scenario": item["full_scenario" if full else "scenario"],
-        "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
-        "outcome": outcome,
-        **details,
-        "doubtful": details["score"] > 0 and (details["doubtful"] or said.unread != "unparsed"),
-        "completion_tokens": response["completion_tokens"],
-    }
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:

@@ -34,11 +34,7 @@ class Judge:
 
 
 def verdict(
-    item: Mapping,
-    response: Mapping,
-    said: Parsed,
-    aligned: _Aligned = None,
-    by_text: bool = False,
+    item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = None, by_text: bool = False
 ) -> dict:
     """The outcome and the score of one answer, and the rule that decided, in words.
 
@@ -115,6 +111,10 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
 
 
 _KEY = ("item_id", "model", "method", "sample")
+_OF_ITEM = ("group_id", "family", "source", "question_type", "category")
+# Of a linked question, of which no table was asked, and of what a stage does not have.
+_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
+_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -138,9 +138,8 @@ def score(
     `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    methods = responses["method"].unique() if "method" in responses else []
-    known = [method for method in methods if str(method).startswith(tuple(_STAGES.values()))]
-    both = pairs(items, responses, dict.fromkeys(known) | METHODS)
+    # Any method will do whose name begins with the stage of its item.
+    both = pairs(items, responses, dict.fromkeys(responses.get("method", [])) | METHODS)
     for item, response in both:
         kind, method = item["question_type"], response["method"]
         if not method.startswith(_STAGES[kind]):
@@ -149,9 +148,19 @@ def score(
     judge = judge or Judge()
     if embedder is None and judge.kind == "embedding":
         both = [one for one in both if one[0]["question_type"] != "extraction"]
-    read = [(item, response, parsed(response)) for item, response in both]
+    no_table = Parsed([], [], "")
+    read = [(i, r, no_table if i["question_type"] == "linked" else parsed(r)) for i, r in both]
     aligned = _aligned(read, judge, judged or {}, embedder)
-    rows = [_row(*one, verdict(*one, own, by_text)) for one, own in zip(read, aligned, strict=True)]
+    rows = []
+    for (item, response, said), own in zip(read, aligned, strict=True):
+        found = verdict(item, response, said, own, by_text)
+        details = {name: found.get(name, default) for name, default in _DETAILS.items()}
+        details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
+        row = {name: response[name] for name in (*_KEY, "asked_as")}
+        row |= {name: item[name] for name in _OF_ITEM} | {"outcome": found["outcome"]} | details
+        row |= {"n_predicted": len(said.rows), "rows_lost": len(said.lost)}
+        row |= {"cells_dropped": said.dropped, "cut_off": response["finish_reason"] == "length"}
+        rows.append(row | {"completion_tokens": response["completion_tokens"]})
     return table_of(rows, both, KEYS, "omnitom scores")
 
 
@@ -199,27 +208,3 @@ def _aligned(
             yield alignment.align(*table, judge.kind, judge.threshold, vectors), judge.kind
         else:
             yield None
-
-
-_OF_ITEM = ("group_id", "family", "source", "question_type", "category")
-# Of a linked question, of which no table was asked, and of what a stage does not have.
-_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
-_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
-
-
-def _row(item: Mapping, response: Mapping, said: Parsed, verdict: Mapping) -> dict:
-    if item["question_type"] == "linked":
-        said = Parsed([], [], "")
-    details = {name: verdict.get(name, default) for name, default in _DETAILS.items()}
-    details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
-    return {
-        **{name: response[name] for name in (*_KEY, "asked_as")},
-        **{name: item[name] for name in _OF_ITEM},
-        "outcome": verdict["outcome"],
-        **details,
-        "n_predicted": len(said.rows),
-        "rows_lost": len(said.lost),
-        "cells_dropped": said.dropped,
-        "cut_off": response["finish_reason"] == "length",
-        "completion_tokens": response["completion_tokens"],
-    }

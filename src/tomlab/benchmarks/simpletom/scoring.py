@@ -1,7 +1,8 @@
 """SimpleToM's verdict: the option that an answer names, held against the released rule.
 
-`verdict` is the rule. The key that an answer names is found by `scoring.options.read_answer`: it
-must lead what stands behind the last "answer is" or "answer:", or be the only one named there.
+`scoring.choices.judged` is the rule. The key that an answer names is found by `read_answer`, in
+`scoring.options`: it must lead what stands behind the last "answer is" or "answer:", or be the only
+one named there.
 """
 
 import re
@@ -10,8 +11,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.items.compose import KEYS, METHODS
-from tomlab.scoring.answers import failed, lost, pairs
-from tomlab.scoring.choices import Reading, key_of, or_by_text, scored, table_of, was_read
+from tomlab.scoring.answers import failed, pairs
+from tomlab.scoring.choices import Reading, judged, key_of, scored, table_of, was_read
 from tomlab.scoring.options import read_answer
 
 _CONDITIONS = ("group_id", "source", "question_type", "variant", "scenario", "severity", "story_id")
@@ -19,19 +20,8 @@ _CONDITIONS = ("group_id", "source", "question_type", "variant", "scenario", "se
 
 def verdict(item: Mapping, response: Mapping, by_text: bool = False) -> Reading:
     """The outcome of one response, the key it names and the rule that decided."""
-    if failed(response):
-        outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
-        return Reading(outcome, None, rule)
     cot = METHODS[response["method"]].cot
-    reading = read_answer(response["response"], response["finish_reason"], cot)
-    if by_text:
-        reading = or_by_text(reading, item, response["response"], KEYS)
-    if reading.key is None:  # unreadable, cut off or refused
-        return reading
-    if reading.key not in KEYS[: len(item["choices"])]:
-        return Reading("unparsed", None, "names a key under which no option stands")
-    is_right = reading.key == key_of(item, item["answer"], KEYS)
-    return Reading("correct" if is_right else "wrong", reading.key, reading.rule)
+    return judged(item, response, KEYS, read_answer, cot, by_text)
 
 
 def rule(item: Mapping, response: Mapping) -> str:
@@ -42,7 +32,7 @@ def rule(item: Mapping, response: Mapping) -> str:
 def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
 
-    by_text: an option's text without its letter counts, too (see `choices.or_by_text`).
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Details: `chosen` (the option's text, None if none), `completion_tokens`, `by_released_rule`.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """

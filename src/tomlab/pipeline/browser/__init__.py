@@ -33,16 +33,14 @@ _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
-    """Write the pages of these benchmarks for what a run's models answered, with the verdicts that
-    the figures count: those of the judge that a calibration chose, if it wrote scores. Errors:
-    `InputError` where a table of the run is missing.
+    """Write the pages of benchmarks for what a run's models answered, with verdicts of the judge
+    that a calibration chose, if it wrote scores. Errors: `InputError` where a table is missing.
     """
     wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
     titles = {name: wording.name for name, wording in wordings.items()}
     for name, wording in wordings.items():
         items = tidy.read("items", paths.result("items", name))
         responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
-        # The verdicts of a chosen judge come before those of the evaluation.
         judged = (paths.RESULTS / "judges" / name).glob("scores.parquet")
         files = [*judged, *(paths.result("scores", name, model) for model in models)]
         scores = tidy.read("scores", *files).drop_duplicates(KEY)
@@ -94,13 +92,10 @@ def data(
     for answer in answers.to_dict("records"):
         item = by_id[answer["item_id"]]
         shown = as_shown(item, answer["asked_as"])
-        row = {
-            "messages": _marked(answer["messages"], item, stories),
-            "rule": benchmark.rule(shown, answer) if answer["outcome"] else None,
-            "details": _told(answer, WORDS["details"] | words["details"]),
-            "table": answer.get("detail"),
-        }
-        rows.append(row)
+        rule = benchmark.rule(shown, answer) if answer["outcome"] else None
+        row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
+        row["details"] = _told(answer, WORDS["details"] | words["details"])
+        rows.append(row | {"table": answer.get("detail")})
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
     answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))
     order = {"method": [*wording.methods], "outcome": [*tidy.OUTCOMES], "item_id": [*by_id]}
@@ -126,10 +121,7 @@ def data(
 
 
 def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
-    """The distinct `values` of each column, and the number of each row's value, -1 for none.
-
-    order: of values by column; others are in the order of first sight.
-    """
+    """The distinct `values` of each column, first those in `order`, and each row's, -1 for none."""
     found = {}
     for name in table:
         seen = dict.fromkeys(table[name].dropna().tolist())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import FAILURES, OUTCOME, attempt, request
+from tomlab.asking.attempts import OUTCOME, attempt, request
 from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
@@ -15,8 +15,6 @@ from tomlab.scoring.answers import visible
 TEMPERATURE, EXAMPLES = 0.5, 3  # Sec. 3.2
 MAX_TOKENS = 600
 _ASK = {"role": "user", "content": "Write one new story."}
-# What becomes of an attempt: a template, or one of the reasons why there is none.
-STATUSES = ("template", *FAILURES)
 
 
 def generation_requests(
@@ -44,8 +42,8 @@ def generation_requests(
 
 
 def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
-    """What became of each request: a template table with `status` (of `STATUSES`), `reason` and the
-    raw `text`. What is no template keeps its text and the reason, with empty variables.
+    """What became of each request: a template table with `OUTCOME` (good status: "template").
+    What is no template keeps its text and the reason, with empty variables.
     """
     rows = []
     for number, response in enumerate(responses, start=1):
@@ -71,8 +69,3 @@ def parse_labels(text: str) -> dict[str, str]:
     line = rf"(?im)^{gap}%s{gap}?:{gap}(\w.*?)\W*$"
     found = {name: re.search(line % name, said) for name in ("state", "mechanism")}
     return {n: hit[1].lower() for n, hit in found.items()} if all(found.values()) else {}
-
-
-def templates_of(raw: pd.DataFrame) -> pd.DataFrame:
-    """The template table of what parsed."""
-    return causal.template_table(raw[raw["status"] == "template"].to_dict("records"))

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import pandas as pd
-from pydantic import AliasPath, BaseModel, Field, ValidationError, model_validator
+from pydantic import AliasPath, BaseModel, Field, model_validator
 
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError, extra, refuse
-from tomlab.params import complaint, fits
+from tomlab.params import fits
 from tomlab.records import files
 from tomlab.records.tidy import check
 
@@ -50,25 +50,16 @@ def read_released(source: Path | str = HUB_ID) -> pd.DataFrame:
     source: a folder in the hub's layout, or a hub id. Errors: `InputError` that names file, row and
     field of everything at fault.
     """
-    rows, problems, first = [], [], {}
+    rows, problems = [], []
     for config in CONFIGS:
         where = f"{config}/test.jsonl"
         loaded, odd = _lines(source, config)
         problems += [f"{where}, {what}" for what in odd]
         problems += [] if loaded or odd else [f"{where}: no row in it"]
-        for number, value in loaded:
-            at = f"{where}, row {number}"
-            try:
-                row = _Question.model_validate(value)
-            except ValidationError as error:
-                for case in error.errors(include_url=False):
-                    problems.append(f"{at}, {complaint(case, files.shown)}")
-                continue
-            if (earlier := first.setdefault(row.id, at)) != at:
-                problems.append(f"{at}, field id: {row.id!r} stands in {earlier} too")
-            rows.append(_item(row, f"released:{Path(source).resolve().name}"))
-    refuse(problems, str(source))
-    items = pd.DataFrame(rows)
+        rows += [(f"{where}, row {number}", value) for number, value in loaded]
+    refuse([*problems, *files.unfit(rows, _Question, "id", "file")], str(source))
+    name = f"released:{Path(source).resolve().name}"
+    items = pd.DataFrame(_item(_Question.model_validate(value), name) for _, value in rows)
     asked = items.groupby("story_id", sort=False)["question_type"].nunique()
     lone = asked.index[asked < len(QUESTIONS)]
     refuse([f"story {name!r}: expected all three questions on it" for name in lone], str(source))
