@@ -150,8 +150,7 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
     """F1 of each story by belief order (Fig. 5a): precision over predicted beliefs said to be of an
     order that gold has, recall over gold beliefs of it. A match need not agree on the order.
     """
-    rows = belief_rows(scores)
-    rows = rows[rows["match_count"].notna()]
+    rows = belief_rows(scores).dropna(subset="match_count")
     rows = rows.assign(bucket=rows["order"].map(BUCKETS), matched=rows["match_count"] > 0)
     keys = ["item_id", "family", "group_id", "model", "method", "sample", "bucket"]
     shares = rows.pivot_table(index=keys, columns="side", values="matched", aggfunc="mean")
