@@ -253,7 +253,7 @@ def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(command, 
     assert done.returncode != 0
     said = done.stdout + done.stderr
     for name in (model, benchmark):
-        assert re.search(rf"{name}.*expected a name of letters, digits, - and _ alone", said)
+        assert re.search(rf"{name}.*at most 100 letters, digits, - and _ alone", said)
     assert list(tmp_path.rglob("of_*")) == []
 
 

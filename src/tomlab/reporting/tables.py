@@ -25,6 +25,7 @@ from tomlab.reporting.numbers import ABSENT, NUMBER, cell, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
 PLAIN = Wording("", {})
+FEW_NOTES = 4  # more of them are folded
 PROSE = 45  # characters from which a cell is prose, which breaks into lines
 
 
@@ -105,7 +106,10 @@ def table(
     shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
-    page = html(shown, caption) + (f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else "")
+    below = f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else ""
+    if len(notes) > FEW_NOTES:
+        below = f"<details>\n<summary>{len(notes)} notes</summary>\n{below}</details>\n"
+    page = html(shown, caption) + below
     path.with_suffix(".html").write_text(page, encoding="utf-8")
     setting = latex.table(shown, caption, notes, f"{path.parent.name}/{path.name}")
     path.with_suffix(".tex").write_text(setting, encoding="utf-8")
