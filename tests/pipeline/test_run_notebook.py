@@ -48,6 +48,13 @@ def run(tmp_path: Path):
     return through_main
 
 
+def test_a_long_stage_says_that_it_goes_on(run, monkeypatch, capfd):
+    monkeypatch.setattr(run_notebook, "LONG", 0.5)
+    code, _ = run(notebook("import time; time.sleep(2)"))
+    assert code == 0
+    assert "source.ipynb goes on, " in capfd.readouterr().err
+
+
 NOISY = """\
 import os, sys
 os.write(2, b"progress by the engine\\n")

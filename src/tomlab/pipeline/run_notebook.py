@@ -11,7 +11,11 @@ import ast
 import json
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import nbformat
@@ -25,6 +29,7 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
 # into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
 _QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
+LONG = 60.0  # seconds after which, again and again, a stage says that it goes on
 
 
 def declared(source: Path) -> dict[str, Any]:
@@ -55,6 +60,21 @@ def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
+@contextmanager
+def _signs_of_life(source: Path) -> Iterator[None]:
+    began, over = time.monotonic(), Event()
+
+    def tell() -> None:
+        while not over.wait(LONG):
+            print(f"{source} goes on, {time.monotonic() - began:.0f} s so far", file=sys.stderr)
+
+    Thread(target=tell, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
 def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
     for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
@@ -64,8 +84,10 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     failed = output.with_suffix(".failed.ipynb")
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
+    options = {"cwd": ROOT, "progress_bar": False} | _KERNEL
     try:
-        papermill.execute_notebook(source, failed, values, cwd=ROOT, progress_bar=False, **_KERNEL)
+        with _signs_of_life(source):
+            papermill.execute_notebook(source, failed, values, **options)
     except PapermillExecutionError as error:
         told = f"{error}\nThe notebook up to the fault: {failed}"
         raise InputError(error.evalue if error.ename == "InputError" else told) from None
