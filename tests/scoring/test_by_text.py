@@ -81,8 +81,9 @@ def test_what_is_no_table_of_texts_is_told_in_words(benchmark, method):
         ("response", ["a"]),
         ("response", b"(A)"),
         ("model", None),
+        ("sample", [0]),
     ]:
-        changed = responses.astype({name: object})
+        changed = responses.assign(sample=0).astype({name: object})
         changed.at[0, name] = value
-        with pytest.raises(InputError, match=rf"row 0, field {name}: .*expected text"):
+        with pytest.raises(InputError, match=rf"row 0, field {name}: .*expected (text|a number)"):
             benchmark.score(items, changed)

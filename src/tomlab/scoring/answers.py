@@ -4,6 +4,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -60,11 +61,13 @@ def pairs(
     """
     if missing := [name for name in _NEEDED if name not in responses]:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
-    for name in _NEEDED:
-        odd = responses.loc[[not isinstance(value, str) for value in responses[name]], name]
+    kinds = dict.fromkeys(_NEEDED, str) | ({"sample": Real} if "sample" in responses else {})
+    for name, kind in kinds.items():
+        odd = responses.loc[[not isinstance(value, kind) for value in responses[name]], name]
         odd = odd.dropna() if name == "response" else odd  # a failed request has none
         for row, found in odd.items():
-            told = f"row {row}, field {name}: found {shown(found)}, expected text"
+            expected = "text" if kind is str else "a number"
+            told = f"row {row}, field {name}: found {shown(found)}, expected {expected}"
             raise InputError(f"responses: {told} ({len(odd)} such rows)")
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     if unknown := sorted(set(responses["item_id"]) - set(by_id)):

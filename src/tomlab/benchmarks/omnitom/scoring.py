@@ -139,7 +139,8 @@ def score(
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     # Any method will do whose name begins with the stage of its item.
-    both = pairs(items, responses, dict.fromkeys(responses.get("method", [])) | METHODS)
+    named = [name for name in responses.get("method", []) if isinstance(name, str)]
+    both = pairs(items, responses, dict.fromkeys(named) | METHODS)
     for item, response in both:
         kind, method = item["question_type"], response["method"]
         if not method.startswith(_STAGES[kind]):
