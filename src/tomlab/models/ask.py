@@ -231,7 +231,7 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request]) -> None:
 
 
 async def _every(seconds: float, do: Callable[[], None]) -> None:
-    """Keep what is ours while requests are under way, however long those take."""
+    """Do something again and again while requests are under way, until cancelled."""
     while True:
         await asyncio.sleep(seconds)
         with suppress(StoreError):  # the next answer will tell
