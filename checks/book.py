@@ -63,6 +63,10 @@ def layout_faults(page: Page) -> Faults:
     wide, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     if wide > room:
         found.append(("sideways", f"{wide} pixels in {room}"))
+    # Those further down are loaded only when somebody comes near; one that can't be stays broken.
+    page.evaluate(
+        "Promise.all([...document.images].map(i => (i.loading = 'eager', i.decode().catch(() => 0))))"
+    )
     for name, is_shown, alt in page.evaluate(
         "[...document.images].map(i => [i.currentSrc || i.src, i.complete && i.naturalWidth > 0, i.alt])"
     ):
