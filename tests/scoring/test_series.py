@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tomlab.records.tidy import OUTCOMES, RARE, check
+from tomlab.records.tidy import FEW_RIGHT, OUTCOMES, RARE, check
 from tomlab.scoring.paired import differences
-from tomlab.scoring.series import Series, Statistic, metric_row, over_all, table
-from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval
+from tomlab.scoring.series import Series, Statistic, interval, metric_row, over_all, table
+from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval, ratio
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
 GROUPS = pd.Series(["a", "a", "b", "b"])
@@ -67,3 +67,26 @@ def test_a_label_in_fewer_than_ten_groups_has_no_interval_and_no_p(rare):
     assert (found["ci_method"] == RARE) == np.isnan(found["ci_low"]) == (rare < 10)
     [row] = differences("omnitom", told).to_dict("records")
     assert np.isnan([row["ci_low"], row["p"], row["p_holm"]]).all() == (rare < 10)
+
+
+def of_right_answers(groups_with: int) -> Statistic:
+    """A share made of counts: half of the answers are right in `groups_with` of 30 groups."""
+    rows = pd.DataFrame({"right": 0.0, "all": 2.0, "group": np.arange(30)})
+    rows.loc[: groups_with - 1, "right"] = 1.0
+
+    def sums(own: pd.DataFrame) -> pd.DataFrame:
+        return own.groupby("group")[["right", "all"]].sum()
+
+    return Statistic("rare", "all", rows, sums, ratio, right=lambda counts: counts[..., 0])
+
+
+@pytest.mark.parametrize("groups_with", [0, 1, 4, 5])
+def test_right_answers_in_one_to_four_groups_have_no_interval_and_no_p(groups_with):
+    told = [
+        ("mine", "plain", of_right_answers(groups_with)),
+        ("yours", "plain", of_right_answers(8)),
+    ]
+    is_few = groups_with in (1, 4)
+    assert (interval(told[0][2]).ci_method == FEW_RIGHT) == is_few
+    (row,) = differences("b", iter(told)).to_dict("records")
+    assert np.isnan(row["p"]) == np.isnan(row["ci_low"]) == (groups_with < 5)

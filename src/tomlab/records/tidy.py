@@ -19,7 +19,9 @@ from tomlab.errors import InputError, refuse
 
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
-RARE = "too few stories with this label to tell"  # in their place where there is no interval
+# In their place where there is no interval.
+RARE = "too few stories with this label to tell"
+FEW_RIGHT = "too few groups with a right answer to tell"
 # How a question was put, in the column `asked_as`: as the protocol puts it, with its two options
 # exchanged, or in another wording by its name. Answers from elsewhere may leave it out.
 AS_ASKED, REVERSED = "", "reversed"
@@ -66,7 +68,7 @@ _COLUMNS = {
         **_of(_text, _METRIC),
         "value": pa.Column(float, _FINITE),
         **_of(partial(pa.Column, float, _FINITE, nullable=True), "ci_low ci_high"),
-        "ci_method": _text(pa.Check.isin([*CI_METHODS, RARE])),
+        "ci_method": _text(pa.Check.isin([*CI_METHODS, RARE, FEW_RIGHT])),
         **_of(_some, "n n_groups"),
     },
 }

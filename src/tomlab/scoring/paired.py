@@ -84,7 +84,7 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
 
 def difference(a: Found, b: Found) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
-    Where there is no interval, as a label is in too few groups, there is no p either.
+    Where there is no interval, as a label or a right answer is in too few groups, there is no p.
     A mean of bounded values has the interval of unit differences (`cluster_interval`), all else
     that of the two sides' sums side by side (`cluster_statistic`).
     """
@@ -117,7 +117,7 @@ def difference(a: Found, b: Found) -> dict | None:
             return stats.interval_of_sums(moved, bounds=stats.DIFFERENCE, **how)
         side_by_side = pd.concat(sums, axis=1)
         found = stats.cluster_statistic(side_by_side, apart, bounds=(-width, width), **how)
-        return sides[0].told(found, sums[0])
+        return sides[0].told(found, *sums)
 
     found = interval(1 - LEVEL)
     if np.isnan(found.value):

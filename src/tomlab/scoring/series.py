@@ -11,12 +11,22 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tomlab.records.tidy import OUTCOMES, RARE
-from tomlab.scoring.stats import SHARE, Bounds, Interval, cluster_interval, cluster_statistic
+from tomlab.records.tidy import FEW_RIGHT, OUTCOMES, RARE
+from tomlab.scoring.stats import (
+    JACKKNIFE,
+    SHARE,
+    Bounds,
+    Interval,
+    cluster_interval,
+    cluster_statistic,
+)
 
 # Groups in which each label has to occur for an interval of a mean over labels: that of a macro-F1
 # holds the truth in .64 of cases with two, in .95 with ten (`checks/interval_coverage.py`).
 LEAST_WITH_LABEL = 10
+# Groups with a right answer for an interval of an F1 or of a mean of shares, unless none is right:
+# with fewer, a difference between equal models would have p < .05 in .07 to .13 of cases.
+LEAST_RIGHT = 5
 
 
 class Series(NamedTuple):
@@ -35,7 +45,8 @@ class Series(NamedTuple):
 class Statistic(NamedTuple):
     """A metric that is no mean: `statistic` of the counts that `sums` makes, a row a group, from
     `rows` by unit; both as in `stats.cluster_statistic`. labels: if it is a mean over labels, how
-    often each of them is asked about, in an array of (groups, labels) from the counts.
+    often each of them is asked about, in an array of (groups, labels) from the counts; right: if
+    it is made of right answers, how many there are, in an array of (groups,).
     """
 
     metric: str
@@ -44,15 +55,21 @@ class Statistic(NamedTuple):
     sums: Callable[[pd.DataFrame], pd.DataFrame]
     statistic: Callable[[np.ndarray], np.ndarray]
     labels: Callable[[np.ndarray], np.ndarray] | None = None
+    right: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def told(self, found: Interval, sums: pd.DataFrame) -> Interval:
-        """`found`, of `sums`, without its ends where one of the labels is in too few groups."""
-        if self.labels is None:
-            return found
-        groups_with = (self.labels(sums.to_numpy(float)) > 0).sum(axis=0)
-        if groups_with.min() >= LEAST_WITH_LABEL:
-            return found
-        return replace(found, ci_low=np.nan, ci_high=np.nan, ci_method=RARE)
+    def told(self, found: Interval, *sums: pd.DataFrame) -> Interval:
+        """`found`, of `sums` (two of a difference), without its ends where one of the labels or a
+        right answer is in too few groups.
+        """
+        counts = [one.to_numpy(float) for one in sums]
+        why = None
+        if self.labels:
+            with_label = min((self.labels(own) > 0).sum(axis=0).min() for own in counts)
+            why = RARE if with_label < LEAST_WITH_LABEL else None
+        if self.right and found.ci_method == JACKKNIFE:
+            with_right = min((self.right(own) > 0).sum() for own in counts)
+            why = FEW_RIGHT if with_right < LEAST_RIGHT else why
+        return replace(found, ci_low=np.nan, ci_high=np.nan, ci_method=why) if why else found
 
 
 Found = Series | Statistic

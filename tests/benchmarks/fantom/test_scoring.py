@@ -499,7 +499,8 @@ def by_order(**answers: str) -> pd.Series:
     ]
     table = fantom.metrics(fantom.score(items, pd.DataFrame(rows)))
     found = table[table["metric"].isin(["belief_order", "belief_dist"])]
-    assert found["value"].between(found["ci_low"], found["ci_high"]).all()
+    told = found.dropna(subset="ci_low")  # not where few conversations have a right answer
+    assert told["value"].between(told["ci_low"], told["ci_high"]).all()
     return found.set_index("condition")["value"].rename(lambda of: of.removeprefix("inaccessible"))
 
 
