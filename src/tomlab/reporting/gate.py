@@ -33,7 +33,7 @@ def gate(
     """
     told = protocol(scores)
     options = told["item_id"].map(items.set_index("item_id")["choices"].map(len))
-    told = told.assign(questions=options.gt(0).map({True: "with options", False: "without"}))
+    told = told.assign(questions=options.gt(0).map({True: "choices", False: "other questions"}))
     shares = {"readable": told["outcome"].isin(["correct", "wrong", SCORED])}
     if "words" in told:
         words = told.loc[told["words"].isin(["same", "other", "elsewhere"]), "words"]
