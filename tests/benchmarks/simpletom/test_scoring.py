@@ -789,6 +789,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
         "chosen": "Reasonable",
         "by_released_rule": True,
         "completion_tokens": 2,
+        "words": "",
     }
 
 
