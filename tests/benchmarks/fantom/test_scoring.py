@@ -346,6 +346,7 @@ FACT = "Linda's dog is a golden retriever"
         ("denied", "Nobody thinks that Kailey does not know.", False),
         ("denied", f"Kailey does know that {FACT}.", False),
         ("denied", "Kailey is not unaware of it.", False),
+        ("of a thing", "Kailey believes that it is a breed that she has never heard of.", False),
         ("denied", "Kailey did not know at first, but was told of it later.", False),
     ],
 )

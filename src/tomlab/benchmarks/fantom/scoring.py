@@ -234,15 +234,15 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
 # What may stand between somebody and what they lack: "would probably not even have any idea".
 _LINKS = r"(?:,? (?:do(?:es)?|did|can?|could|wo|will|would|is|was|be|remains|has|have|had|holds?"
 _LINKS += r"|a|any|the slightest|[a-z]+(?:ly|ic)|also|even|just|now|so|still|then|therefore|yet))*"
-_IGNORANT = re.compile(
+IGNORANT = re.compile(
     rf"\b(?P<who>[\w-]+)(?:, who [^,.]*,)?{_LINKS} (?:(?:lacks?|no|not){_LINKS} (?:aware|been told"
     r"|belief|clue|heard?|idea|information|know|knowledge|learn|realize|way)|ignorant|in the dark"
     r"|(?:heard|knows?) nothing|missed (?:it|that)|unaware|was not told)\b(?! (?:at first|until)\b)"
 )
-# What stands around somebody's ignorance (@) where it is denied or left open.
-_DENIED = re.compile(
+# What stands around a statement (@) where it is denied, open, or of a thing: "a word that she".
+DENIED = re.compile(
     r"(?i)\b(?:not|false|untrue|wrong|nobody|doubts?)\b[^,.:;]*\b(?:that|believe|think|say) @"
-    r"|\b(?:if|whether) @|@.*\b(?:is|be) (?:not true|not the case|false|untrue|wrong)\b"
+    r"|\b(?:if|whether) @|\b(?:an?|the) \w+ that @(?:s?he|they) |@.*\bis (?:not true|false|wrong)\b"
 )
 
 
@@ -261,11 +261,11 @@ def states_ignorance(item: Mapping, text: str) -> bool:
     text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
     for sentence in re.split(r"(?<=[.!?;])\s+|, but (?!that )", text):
         topic = next((word for word in re.findall(r"[\w-]+", sentence) if word in others), topic)
-        for found in _IGNORANT.finditer(sentence):
+        for found in IGNORANT.finditer(sentence):
             before, who = sentence[: found.start()], found["who"]
             if who.lower() in ("he", "she", "they", "and") or (who == "I" and '"' in before):
                 who = topic
-            is_denied = _DENIED.search(f"{before}@{sentence[found.end() :]}")
+            is_denied = DENIED.search(f"{before}@{sentence[found.start() :]}")
             if who == person and re.search(believes, before) and not is_denied:
                 return True
     return False
