@@ -209,7 +209,7 @@ def test_yes_beside_no_is_doubtful():
 )
 def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
     row = verdict("fact", said)
-    assert (row["outcome"], row["doubtful"]) == ("scored", False)
+    assert (row["outcome"], row["doubtful"]) == ("scored", True)
     assert row["score"] == row["word_overlap"] == pytest.approx(f1)
 
 
@@ -218,7 +218,7 @@ CUT = {"finish_reason": "length"}
 
 def test_fact_that_was_cut_off_earns_the_share_of_what_it_says_so_far():
     row = verdict("fact", "Linda's dog", **CUT)
-    assert (row["outcome"], row["doubtful"]) == ("scored", False)
+    assert (row["outcome"], row["doubtful"]) == ("scored", True)
     assert row["score"] == row["by_released_rule"] == pytest.approx(2 * 2 / (2 + 6))
     row = verdict("fact", "Let me", **CUT)
     assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 0)
