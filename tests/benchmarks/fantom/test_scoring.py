@@ -209,7 +209,7 @@ def test_yes_beside_no_is_doubtful():
 )
 def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
     row = verdict("fact", said)
-    assert (row["outcome"], row["doubtful"]) == ("scored", True)
+    assert (row["outcome"], row["doubtful"]) == ("scored", False)
     assert row["score"] == row["word_overlap"] == pytest.approx(f1)
 
 
