@@ -112,7 +112,7 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
     that X is aware, acts on it or is not reasonable. Hits say so of twins, false alarms of stories,
     n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995).
     """
-    read = _versions(protocol(scores)).dropna(subset=["chosen", "chosen_story"])
+    read = _versions(protocol(scores[scores["outcome"].isin(["correct", "wrong"])]))
     for (model, kind), rows in read.groupby(["model", "question_type"], sort=False):
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
