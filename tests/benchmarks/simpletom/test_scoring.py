@@ -814,6 +814,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
         "chosen": "Reasonable",
         "by_released_rule": True,
         "completion_tokens": 2,
+        "words": "",
     }
 
 
@@ -1025,11 +1026,11 @@ RULES = [
     ("Hm. (A), else (B).", "none", "stop", "unparsed", "names several options"),
     ("(A) or (B)", "none", "stop", "unparsed", "names several options"),
     ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
-    ("She will pay.", "none", "stop", "unparsed", "names no option"),
-    ("(A) is wrong.", "none", "stop", "unparsed", "denies all it names"),
-    ("Answer: not (A).", "none", "stop", "unparsed", 'denies all it names behind "answer is"'),
+    ("She will pay.", "none", "stop", "unparsed", "chooses no option"),
+    ("(A) is wrong.", "none", "stop", "unparsed", "chooses no option"),
+    ("Answer: not (A).", "none", "stop", "unparsed", "chooses no option"),
     ("", "none", "stop", "unparsed", "empty"),
-    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is"'),
+    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is" a key'),
     ("She chooses (A)", "none", "length", "truncated", "cut off before an option was settled"),
     ("The answer is (A)", "cot", "length", "truncated", "cut off before an option was settled"),
     ("I'm sorry, no.", "none", "stop", "refused", "declines to answer"),
