@@ -216,10 +216,10 @@ def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
 CUT = {"finish_reason": "length"}
 
 
-def test_fact_that_was_cut_off_earns_its_share_by_the_released_rule_alone():
+def test_fact_that_was_cut_off_earns_the_share_of_what_it_says_so_far():
     row = verdict("fact", "Linda's dog", **CUT)
-    assert (row["outcome"], row["score"], row["doubtful"]) == ("truncated", 0, False)
-    assert row["by_released_rule"] == pytest.approx(2 * 2 / (2 + 6))
+    assert (row["outcome"], row["doubtful"]) == ("scored", True)
+    assert row["score"] == row["by_released_rule"] == pytest.approx(2 * 2 / (2 + 6))
     row = verdict("fact", "Let me", **CUT)
     assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 0)
 

@@ -292,8 +292,7 @@ def test_third_key_counts_where_there_are_three_options(mary):
 
 def test_every_method_reads_its_own_way(mary):
     for method in ANSWERING:
-        protocol = simpletom.METHODS[method]
-        item = mary["judgment", "generated" if protocol.wordings else "main"]
+        item = mary["judgment", "generated" if method == "wordings" else "main"]
         verdict = read("(B) is unlikely. Hence (A).", method, items=pd.DataFrame([item]))
         assert verdict == ("unparsed" if "cot" in method else "A")
 
@@ -663,6 +662,32 @@ def test_wording_is_that_of_the_paper(mary):
         assert item["question"] == question
         assert (item["answer"], item["reality"]) == (options[0], options[-1])
         assert sorted(item["choices"]) == sorted(options)
+
+
+@pytest.mark.parametrize(
+    ("person", "verb"),
+    [
+        ("the beekeepers", "Are"),
+        ("Idris's grandparents", "Are"),
+        ("the firemen", "Are"),
+        ("Ann and Bo", "Are"),
+        ("the rowing team", "Is"),
+        ("the waitress", "Is"),
+        ("Lars", "Is"),
+    ],
+)
+def test_question_agrees_with_person_x_in_number(person, verb):
+    items = simpletom.compose(story_table([{**MARY, "person_x": person}]))
+    [question] = items.query("question_type == 'mental_state'")["question"]
+    assert question.startswith(f"{verb} {person} likely to be aware")
+
+
+def test_behavior_has_its_own_options_where_a_story_has_some():
+    own = {"unaware_option": "carry the chips out", "aware_option": "carry the chips back"}
+    items = simpletom.compose(story_table([{**MARY, **own}])).set_index("question_type")
+    behavior, judgment = items.loc["behavior"], items.loc["judgment"]
+    assert (behavior["answer"], behavior["reality"]) == tuple(own.values())
+    assert set(judgment["question"].str.contains(MARY["unaware_action"])) == {True}
 
 
 def test_braces_in_a_story_are_left_alone():

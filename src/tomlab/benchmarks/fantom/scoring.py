@@ -87,8 +87,9 @@ def _of_free_text(item: Mapping, said: Said, earned: float) -> Verdict:
     is_fact, is_cut_off = item["question_type"] == "fact", said.unread == "truncated"
     won, missed = (SCORED, SCORED) if is_fact else ("correct", "wrong")
     is_finished = said.unread == "unparsed" and said.text
-    # More text could change the F1, and which belief is nearer.
-    outcome = won if earned and not is_cut_off else missed if is_finished else said.unread
+    # More text could change which belief is nearer. A fact earns a share of what it says so far.
+    is_won = earned and (is_fact or not is_cut_off)
+    outcome = won if is_won else missed if is_finished else said.unread
     if is_fact:
         shared = "words" if earned else "no word"
         return outcome, f"shares {shared} with the right answer", {"word_overlap": earned}
