@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
+from filters import ran
 from simpletom_stories import stories
 from tomlab.benchmarks.simpletom.items.filtering import (
     ANNOTATION_COLUMNS,
     QUESTIONS,
-    agreement_report,
     annotations_form,
     of_kind,
     valid,
@@ -184,6 +184,12 @@ def drawn(count, annotators=3, kind="human", seed=0):
 
 def alone_in_their_sets(annotations):
     return {story: f"set of {story}" for story in annotations["story_id"]}
+
+
+def agreement_report(annotations, sets):
+    """What the notebook makes of annotations; sets: of entities, by story."""
+    stories = pd.DataFrame(sets.items(), columns=["story_id", "set_id"])
+    return ran("simpletom", "cell-08", annotated=annotations, stories=stories)["reliability"]
 
 
 def report(annotations):

@@ -3,9 +3,6 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
-from collections.abc import Mapping
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
@@ -14,7 +11,6 @@ from tomlab.benchmarks.simpletom.items.stories import BASE, format_problems
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
-from tomlab.scoring.stats import agreement, alpha_interval
 
 ANNOTATORS = 3
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
@@ -65,29 +61,6 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     rows["reason"] = [against.get(story_id, "") for story_id in rows["story_id"]]
     cases = [rows["reason"] != "", rows["annotators"] >= ANNOTATORS]
     return rows.assign(status=np.select(cases, ["invalid", "valid"], "unannotated"))
-
-
-def agreement_report(annotations: pd.DataFrame, sets: Mapping[str, str]) -> pd.DataFrame:
-    """Agreement on each question, people (`human`) and models (`llm`) apart.
-
-    One row a kind and question: annotators; stories that two or more of them annotated; the share
-    of those on which all agree; Krippendorff's alpha (ordinal where there are three answers, else
-    nominal) with its interval over sets of entities, see `alpha_interval`. sets: by story.
-    """
-    rows = []
-    for kind, (question, answers) in product(("human", "llm"), QUESTIONS.items()):
-        here = of_kind(annotations, kind).query("question == @question")
-        if here.empty:
-            continue
-        codes = here.assign(code=here["answer"].map(answers.index))
-        wide = codes.pivot(index="story_id", columns="annotator", values="code")
-        level = "ordinal" if len(answers) > 2 else "nominal"
-        found = agreement(wide, level)
-        reached = found["units"], found["percent_agreement"], level, found["alpha"]
-        interval = alpha_interval(wide, level, wide.index.map(sets))
-        rows.append((kind, question, wide.shape[1], *reached, *interval))
-    columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
-    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
 
 def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
