@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bigtom_templates import MEI
-from filters import ran
+from one_cell import ran
 from tomlab.benchmarks.bigtom.items.filtering import (
     diversity,
     read_ratings,
@@ -134,7 +134,7 @@ KNOWN = {"t1", "t2", "t3"}
 
 def rating_report(rated):
     """What the notebook makes of ratings."""
-    return ran("bigtom", "cell-ratings", rated=rated)["ratings"]
+    return ran("2_filtering", "bigtom", "cell-ratings", rated=rated)["ratings"]
 
 
 def complaint(path):

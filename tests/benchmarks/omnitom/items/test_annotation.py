@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filters import ran
+from one_cell import ran
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
 from tomlab.benchmarks.omnitom.items.filtering import (
@@ -312,7 +312,7 @@ def annotated(cells, kind="human", dimension="truth_status"):
 
 def reliability(annotations):
     """What the notebook makes of annotations."""
-    return ran("omnitom", "cell-agreement", given=annotations)["reliability"]
+    return ran("2_filtering", "omnitom", "cell-agreement", given=annotations)["reliability"]
 
 
 def test_strict_agreement_counts_cells_on_which_all_are_equal():

@@ -40,18 +40,13 @@ def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchem
     )
 
 
-def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The annotations of people (kind "human") or of models (kind "llm")."""
-    return annotations[annotations["annotator_kind"].str.split(":").str[0] == kind]
-
-
 def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """The rule of App. D.4: one row a story, `story_id, annotators, reason, status`.
 
     invalid: somebody answered "no" to some question; valid: nobody did, and at least three people
     answered all four; unannotated: anything else. Models never count.
     """
-    people = of_kind(annotations, "human")
+    people = annotations[annotations["annotator_kind"] == "human"]
     no = people[people["answer"] == "no"]
     against = (no["question"] + ": no by " + no["annotator"]).groupby(no["story_id"]).agg("; ".join)
     answered = people.groupby(["story_id", "annotator"])["question"].nunique()
