@@ -274,7 +274,7 @@ def main(released):
     table["apart"] = (table["value"] - table["second"]).abs()
     shown = ["items", "kind", "control", "rule", "value", "second", "apart"]
     print(table[shown].round(3).to_string(index=False))
-    return int((table["apart"] > APART).any())
+    return int((table["apart"].round(3) > APART).any())
 
 
 if __name__ == "__main__":
