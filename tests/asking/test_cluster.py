@@ -62,7 +62,7 @@ RUNS = {
     bigtom: (of_bigtom, ["0-shot", "1-shot"]),
     fantom: (of_fantom, ["short", "full"]),
     omnitom: (of_omnitom, ["stage1-L3", "stage2-L3"]),
-    simpletom: (of_simpletom, ["none", "sysp", "wordings"]),
+    simpletom: (of_simpletom, ["none", "sysp", "wordings", "aware"]),
 }
 
 

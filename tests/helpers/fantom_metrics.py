@@ -16,7 +16,7 @@ COLUMNS = (
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
 ORDERS = ("first-order", "second-order", "second-order:cyclic", "second-order:acyclic")
 ORDERS += ("second-order:mean", "orders:mean")
-LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware")
+LIST_ERRORS = ("did_both", "excluded_aware", "included_unaware", "cut_off")
 YN_ERRORS = ("false_positive", "false_negative", "irrelevant")
 OUTCOMES = {"correct": 0.5, "wrong": 0.2, "unparsed": 0.18, "truncated": 0.12}
 NAMES = [
@@ -30,16 +30,17 @@ def of_method(draw, method, scenarios):
     levels = {"part": 40, "conversation": 20} if method.startswith("full") else {"part": 40}
     families = ("answerability", "infoaccess")
     for scenario in scenarios:
-        for metric in ("all_characters", "consistency", *COLUMNS):
+        for metric in ("all_characters", "consistency", "belief_statement", *COLUMNS):
             if not metric.endswith("_list"):
                 n = 60 if metric in SET_LEVEL else 120
                 yield metric, scenario, draw.uniform(), n, 1.0
         for metric, (level, n) in product(SET_LEVEL, levels.items()):
             yield metric, f"{scenario}/{level}", draw.uniform(), n, 1.0
+        yield "released_rule", f"{scenario}/belief_dist", draw.uniform(), 120, 1.0
         for order in ORDERS:
             yield "belief_order", f"{scenario}/{order}", draw.uniform(), 30, 1.0
         for family in families:
-            wrong = draw.uniform(0, 0.3, size=3)
+            wrong = draw.uniform(0, 0.25, size=4)
             for kind, share in zip(LIST_ERRORS, wrong, strict=True):
                 yield "list_error", f"{scenario}/{family}/{kind}", share, 120, 1.0
             yield "list_error", f"{scenario}/{family}/any", wrong.sum(), 120, 1.0

@@ -17,6 +17,9 @@ OATS = {
     "question": "What will Wanja likely do next?",
     "unaware_action": "pay for the oats",
     "aware_action": "report the beetles",
+    "unaware_option": "",
+    "aware_option": "",
+    "aware_sentence": "",
     "negative_judgment": "Wasteful",
 }
 

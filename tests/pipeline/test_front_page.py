@@ -19,15 +19,21 @@ from tomlab.pipeline.book import relink
 HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
 
 
-def front(root: Path, groups: dict[str, int]) -> tuple[str, list[str]]:
+def front(
+    root: Path, groups: dict[str, int], stopped: tuple[str, ...] = ()
+) -> tuple[str, list[str]]:
     """What a run of BigToM is said to find, and the texts and the figures' titles of its page.
-    groups: of how many templates each model was asked.
+    groups: of how many templates each model was asked; stopped: who does not pass the gate.
     """
     for name in ("data", "notebooks"):
         (root / name).symlink_to(ROOT / name)
     (root / "results/plots").mkdir(parents=True)
     rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in groups.items()]
     pd.DataFrame(rows).to_csv(root / "results/plots/bigtom.csv", index=False)
+    (root / "results/tables/bigtom").mkdir(parents=True)
+    kept = {"method": "0-shot", "questions": "choices", "metric": "same_answer", "value": 0.1}
+    gated = [{"model": m, **kept, "gate": "fails" if m in stopped else "passes"} for m in groups]
+    pd.DataFrame(gated).to_csv(root / "results/tables/bigtom/gate.csv", index=False)
     values = {"parameters": {"benchmarks": ["bigtom"], "models": [*groups]}}
     (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
     command = [sys.executable, "-m", "tomlab.pipeline.run_notebook", "notebooks/00_index.ipynb"]
@@ -50,6 +56,13 @@ def test_front_page_tells_of_all_models_but_baselines_the_users_first(tmp_path):
     assert not [text for text in (found, *told) if "random" in text.lower()]
     [table] = [text for text in told if "All chapters" in text]
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
+
+
+def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(tmp_path):
+    found, _ = front(tmp_path, {"mine": 100, "other": 100, "random": 100}, ("mine", "random"))
+    assert "**mine** keeps .10 of them when options are swapped" in found
+    assert found.count("falls below guessing") == found.count("**other**") == 1
+    assert "random" not in found
 
 
 def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(tmp_path):

@@ -62,6 +62,18 @@ def test_what_holds_more_or_less_than_an_options_text_is_read_as_before(benchmar
 
 
 @every
+def test_scores_tell_whose_words_stand_with_a_letter(benchmark, method):
+    keys = "ab" if benchmark in (bigtom, fantom) else "AB"
+    for item in ITEMS[benchmark, method].to_dict("records")[:4]:
+        options = [*item["choices"]]
+        letter = keys[options.index(item["answer"])]
+        other = options[1 - options.index(item["answer"])]
+        for said, whose in [(item["answer"], "same"), (other, "other"), ("", "")]:
+            own = answered(pd.DataFrame([item]), [f"({letter}) {said}"], method)
+            assert [*benchmark.score(pd.DataFrame([item]), own)["words"]] == [whose]
+
+
+@every
 def test_nothing_is_warned_of_where_half_of_a_table_is_read(benchmark, method):
     items, responses = table(benchmark, method)
     letters = [benchmark.reference(i, method, 0)["gold"] for i in items.to_dict("records")]

@@ -16,7 +16,7 @@ from tomlab.errors import InputError
 from tomlab.records import tidy
 
 # Columns of scores that people read and no metric needs.
-FOR_READERS = ("chosen", "source", "judge", "rows_lost", "cells_dropped")
+FOR_READERS = ("chosen", "words", "source", "judge", "rows_lost", "cells_dropped")
 
 
 def score(

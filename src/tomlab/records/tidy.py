@@ -27,6 +27,8 @@ FEW_RIGHT = "too few groups with a right answer to tell"
 AS_ASKED, REVERSED = "", "reversed"
 # Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
 SCORED = "scored"
+# Whose words stand with the letter that an answer names, see `choices.words_of`.
+WORDS = ("same", "other", "elsewhere", "")
 # Whose word a judge is held against where an operation made the truth and nobody judged it.
 KNOWN = "known by construction"
 
@@ -62,6 +64,7 @@ _COLUMNS = {
         "sample": _count(),
         "outcome": _text(pa.Check.isin([*OUTCOMES, SCORED])),
         "score": pa.Column(float, pa.Check.in_range(0, 1)),
+        "words": _text(pa.Check.isin(WORDS), required=False),
         **_ASKED_AS,
     },
     "metrics": {

@@ -1,6 +1,7 @@
 """What scorers of multiple choice share: letters of options, one answer's verdict, its row."""
 
 import random
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -74,8 +75,9 @@ def was_read(scored: Mapping) -> bool:
 def table_of(
     rows: Sequence[Mapping], both: Sequence[tuple], keys: Sequence[str], where: str
 ) -> pd.DataFrame:
-    """The checked scores table of rows, one for each item and response of `both`. Warns where more
-    than half of the answers to questions with options are unreadable, and `by_text` reads some.
+    """The checked scores table of rows, one for each item and response of `both`, with the column
+    `words` (see `words_of`). Warns where more than half of the answers to questions with options
+    are unreadable, and `by_text` reads some.
     """
     if not rows:
         raise InputError("responses: found no answers to score, expected at least one")
@@ -86,7 +88,70 @@ def table_of(
         told = f"{where}: {len(unread):,} of {len(asked):,} answers are unreadable"
         told += f"; {found:,} of these are an option's text without its letter"
         warnings.warn(f"{told}, which score(…, by_text=True) reads", stacklevel=3)
-    return check(pd.DataFrame(rows), "scores", where)
+    words = [words_of(*one, row.get("chosen"), keys) for row, one in zip(rows, both, strict=True)]
+    return check(pd.DataFrame(rows).assign(words=words), "scores", where)
+
+
+def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequence[str]) -> str:
+    """Whose words stand with the letter of `chosen`, the option that an answer names: "same" (its
+    own), "other" (another option's), "elsewhere" (those of an option of another question that the
+    prompt shows, such as the one before it; needs the response's `messages`) or "" (nobody's, or
+    there is no letter).
+    """
+    options = list(item["choices"])
+    if chosen not in options:
+        return ""
+    key = keys[options.index(chosen)].casefold()
+    texts, beside = re.split(_LETTER.format("".join(keys)), visible(response["response"])[0]), []
+    for before, letter, behind in zip(texts[::2], texts[1::2], texts[2::2], strict=False):
+        if letter.casefold() == key:
+            beside += [behind, re.split(_STOP, before)[-1]]
+    if found := [option for text in beside if (option := _option_in(text, options))]:
+        return "same" if found[0] == chosen else "other"
+    shown = re.findall(_SHOWN, str(response.get("messages")).replace("\\n", "\n"))
+    others = {_plain(option) for option in shown}.difference(map(_plain, options))
+    found = [(option, text) for text in beside if (option := _option_in(text, others))]
+    # A word or two, such as "Yes", must be all that the sentence says.
+    told = [len(option.split()) >= FEW or option == _sentence(text) for option, text in found]
+    return "elsewhere" if any(told) else ""
+
+
+# A letter that stands for an option, as in "(A)", "a)Mei", "**B**", "A: Yes" or "A" on its line.
+_LETTER = r"""(?i)(?<![^\W_])([{}])(?:\)|[.:,*_`"'”’\]](?!\w)|\s*(?=\n|\Z|[-–—]\s))"""
+_SHOWN = r"(?im)^\(?[a-d]\) *(.+?) *$"  # an option as prompts list it
+_STOP = r"[.!?\n]"  # the end of a sentence
+FEW = 3  # an option of fewer words is only looked for at the beginning of what stands with a letter
+
+
+def _option_in(said: str, options: Sequence[str]) -> str | None:
+    """The option whose words a text begins with; else the only one that its first sentence holds,
+    or clearly repeats: most words of the option, some that no other has, and none of another's own.
+    """
+    texts = {option: _plain(option) for option in sorted(options, key=len, reverse=True)}
+    if found := [o for o, text in texts.items() if f"{_plain(said)} ".startswith(f"{text} ")]:
+        return found[0]  # the longest
+    sentence = _sentence(said)
+    texts = {option: text for option, text in texts.items() if len(text.split()) >= FEW}
+    held = [option for option, text in texts.items() if f" {text} " in f" {sentence} "]
+    if held and all(texts[option] in texts[held[0]] for option in held):
+        return held[0]
+    words, spoken = {o: {*text.split()} for o, text in texts.items()}, {*sentence.split()}
+    own = {o: words[o].difference(*(words[p] for p in words if p != o)) for o in words}
+    near = [option for option in words if own[option] & spoken]
+    if len(near) != 1 or ("not" in spoken) != ("not" in words[near[0]]):
+        return None
+    return near[0] if len(words[near[0]] & spoken) >= 0.6 * len(words[near[0]]) else None
+
+
+def _sentence(text: str) -> str:
+    """The words of its first sentence."""
+    return _plain(re.split(_STOP, text.strip("*_`\"' \n"))[0])
+
+
+def _plain(text: str) -> str:
+    """Its words alone, in lower case."""
+    text = re.sub(r"n['’]t\b", " not", text.casefold())
+    return " ".join(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text))
 
 
 def scored(

@@ -280,6 +280,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mei):
         "score": 1.0,
         "chosen": "Mei believes the oyster she spotted contains a pearl.",
         "by_released_rule": True,
+        "words": "same",
     }
 
 

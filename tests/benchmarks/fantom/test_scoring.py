@@ -103,6 +103,11 @@ def test_all_questions_on_a_conversation_begin_alike(method):
 # Verdicts, one rule each
 
 
+def lettered(right: bool) -> str:
+    letters = dict(zip(item("belief_choice")["choices"], "ab", strict=True))
+    return f"({letters[item('belief_choice')['answer' if right else 'wrong_answer']]})"
+
+
 def test_choice_is_read_by_letter():
     right = "ab"[list(item("belief_choice")["choices"]).index(item("belief_choice")["answer"])]
     wrong = "ba"["ab".index(right)]
@@ -208,12 +213,15 @@ def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
     assert row["score"] == row["word_overlap"] == pytest.approx(f1)
 
 
-def test_fact_that_was_cut_off_earns_its_share_and_is_doubtful():
-    cut = {"finish_reason": "length"}
-    row = verdict("fact", "Linda's dog", **cut)
+CUT = {"finish_reason": "length"}
+
+
+def test_fact_that_was_cut_off_earns_the_share_of_what_it_says_so_far():
+    row = verdict("fact", "Linda's dog", **CUT)
     assert (row["outcome"], row["doubtful"]) == ("scored", True)
-    row = verdict("fact", "Let me", **cut)
-    assert (row["outcome"], row["score"], row["doubtful"]) == ("truncated", 0, False)
+    assert row["score"] == row["by_released_rule"] == pytest.approx(2 * 2 / (2 + 6))
+    row = verdict("fact", "Let me", **CUT)
+    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -267,17 +275,139 @@ def test_thinking_before_an_answer_is_not_read(kind):
     pd.testing.assert_series_equal(alone, thought)
 
 
-def test_a_credited_answer_that_was_cut_off_is_doubtful():
-    row = verdict("belief_dist", "Kailey does not know what breed", finish_reason="length")
-    assert (row["outcome"], row["doubtful"]) == ("correct", True)
+def test_a_credited_choice_that_was_cut_off_is_doubtful():
+    row = verdict("belief_choice", f"{lettered(True)} since", **CUT)
+    assert (row["outcome"], row["score"], row["doubtful"]) == ("correct", 1, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "by_statement"),
+    [
+        # More text could bring it nearer to the other belief, and the sentence may go on to deny it.
+        ("Kailey does not know what breed", False),
+        ("Kailey knows nothing about the breed of Linda's", False),
+        # A whole sentence that states ignorance decides, whatever would have come after it.
+        ("Kailey does not know anything about the breed. That is because", True),
+    ],
+)
+def test_a_belief_that_was_cut_off_is_right_only_by_what_a_whole_sentence_states(
+    said, by_statement
+):
+    row = verdict("belief_dist", said, **CUT)
+    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 1)
+    assert row["by_statement"] == by_statement
+
+
+def test_a_list_that_was_cut_off_is_right_only_if_nobody_is_unaware():
+    row = verdict("answerability_list", "Linda and David", **CUT)
+    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 1)
+    asked = item("answerability_list")
+    alone = pd.DataFrame([asked | {"unaware": []}])
+    answer = {"item_id": asked["item_id"], "model": "m", "method": "short"}
+    answer |= {"response": "Linda and David"} | CUT
+    [row] = fantom.score(alone, pd.DataFrame([answer])).to_dict("records")
+    assert (row["outcome"], row["score"]) == ("correct", 1)
+
+
+# The second reading of free beliefs: what an answer states of the person's ignorance
+
+FACT = "Linda's dog is a golden retriever"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "is_stated"),
+    [
+        (
+            "away",
+            f"Kailey was away when it was said that {FACT}, so Kailey does not know it.",
+            True,
+        ),
+        ("away", f"Kailey was away when Linda said that {FACT}, so she can’t know it.", True),
+        ("away", f"Kailey, who had left, won't know that {FACT}.", True),
+        ("away", "Kailey was away for a while.", False),
+        ("does not know that", f"Kailey doesn't know that {FACT}.", True),
+        ("unaware that", f"Kailey remains completely unaware that {FACT}.", True),
+        ("unaware that", f"Kailey would probably not be aware that {FACT}.", True),
+        ("no way of knowing", f"Kailey has no way of knowing that {FACT}.", True),
+        ("fact quoted", f'Linda said "{FACT}", but Kailey never heard it.', True),
+        ("fact quoted", 'Kailey would say: "I was not there, so I have no idea."', True),
+        ("pronoun", "Kailey left early. Therefore she does not have any specific idea.", True),
+        ("pronoun", "Kailey left early and does not know it.", True),
+        ("hedged", f"It seems that Kailey probably does not know that {FACT}.", True),
+        ("hedged", "I do not know what Kailey believes.", False),
+        ("hedged", "If Kailey does not know it, she will ask.", False),
+        ("fact told", f"Kailey believes that {FACT}.", False),
+        ("wrong person", f"Sally does not know that {FACT}, but Kailey does.", False),
+        ("wrong person", "Sally was away, so she has no idea of what Kailey knows.", False),
+        ("wrong person", "Kailey knows that Sally does not know it.", False),
+        ("denied", f"It is not true that Kailey does not know that {FACT}.", False),
+        ("denied", f"It would be wrong to say that Kailey does not know that {FACT}.", False),
+        ("denied", "That Kailey does not know is false.", False),
+        ("denied", "Nobody thinks that Kailey does not know.", False),
+        ("denied", f"Kailey does know that {FACT}.", False),
+        ("denied", "Kailey is not unaware of it.", False),
+        ("of a thing", "Kailey believes that it is a breed that she has never heard of.", False),
+        ("denied", "Kailey did not know at first, but was told of it later.", False),
+    ],
+)
+def test_stated_ignorance_of_the_person_asked_about(kind, said, is_stated):
+    assert scoring.states_ignorance(item("belief_dist"), said) == is_stated
+
+
+@pytest.mark.parametrize(
+    ("said", "is_stated"),
+    [
+        ("Linda believes that Kailey does not know it.", True),
+        (
+            f"Linda knows that Kailey was away when it was said that {FACT}, so she can't know.",
+            True,
+        ),
+        ('Linda thinks that Kailey would say: "I have no idea."', True),
+        ("Kailey does not know it.", True),
+        ("Kailey does not know it, but Linda believes that she does.", False),
+        ("Linda does not know what Kailey believes.", False),
+        ("Linda does not believe that Kailey does not know it.", False),
+        ("Linda does not know that Kailey does not know it.", False),
+        ("Linda believes that David does not know it.", False),
+        ("Kailey believes that Linda does not know it.", False),
+    ],
+)
+def test_stated_ignorance_in_the_second_order_is_what_x_believes_of_y(said, is_stated):
+    second = ITEMS["tom_order"].str.startswith("second") & ITEMS["group_id"].eq("0-0-0")
+    [asked] = ITEMS[second & ITEMS["question_type"].eq("belief_dist")].to_dict("records")
+    assert scoring.states_ignorance(asked, said) == is_stated
+
+
+@pytest.mark.parametrize(
+    ("said", "missed", "heard"),
+    [
+        (f"Kailey was away when it was said that {FACT}, so Kailey does not know it.", True, False),
+        # Nothing is said of ignorance, so the distance decides.
+        (f"Kailey believes that {FACT}.", False, True),
+        (f"Kailey does know that {FACT}.", False, True),
+        ("", False, False),
+    ],
+)
+def test_by_statement_ignorance_is_right_of_who_missed_it_and_wrong_of_who_heard_it(
+    said, missed, heard
+):
+    found = [verdict("belief_dist", said, of)["by_statement"] for of in ("0-0-0", "0-1-0")]
+    assert found == [missed, heard]
+
+
+def test_both_readings_and_the_released_rule_have_a_metric_each():
+    of = {"0-0-0/belief_dist:0": f"Kailey was away, so she does not know that {FACT}."}
+    of["0-0-0/belief_dist:1"] = "Linda believes that Kailey does not know anything"
+    rows = [{"item_id": i, "model": "m", "method": "short", "response": r} for i, r in of.items()]
+    rows[1] |= CUT
+    found = fantom.metrics(fantom.score(ITEMS, pd.DataFrame(rows)))
+    found = found.set_index(["metric", "condition"])["value"]
+    assert found["belief_dist", "inaccessible"] == 0
+    assert found["belief_statement", "inaccessible"] == 0.5
+    assert found["released_rule", "inaccessible/belief_dist"] == 0.5
 
 
 # The rule that decided, in words
-
-
-def lettered(right: bool) -> str:
-    letters = dict(zip(item("belief_choice")["choices"], "ab", strict=True))
-    return f"({letters[item('belief_choice')['answer' if right else 'wrong_answer']]})"
 
 
 @pytest.mark.parametrize(
@@ -369,6 +499,7 @@ def test_without_an_encoder_everything_else_is_scored_and_counted():
     pd.testing.assert_frame_equal(scores, every[is_other].reset_index(drop=True))
     wanted, found = (fantom.metrics(t).set_index(["metric", "condition"]) for t in (every, scores))
     lost = {"all_star", "all_characters", "belief_dist", "belief_order", "belief_f1"}
+    lost |= {"belief_statement"}
     assert set(found.index.unique("metric")) == set(wanted.index.unique("metric")) - lost
     of_beliefs = found.index.get_level_values("metric").isin(["outcome_rate", "completion_tokens"])
     assert found["value"][~of_beliefs].equals(wanted["value"].reindex(found.index)[~of_beliefs])

@@ -10,13 +10,19 @@ from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
 from tomlab.records import tidy
 
-METHODS = ("none", "sysp", "cot", "wordings")
+METHODS = ("none", "sysp", "cot", "wordings", "aware")
+TOLD = "A clerk tells Wanja of the beetles."
 
 
 def drawn(folder, monkeypatch, models, methods, sets=12):
     """The folder of what the notebook draws for a run of these models and methods."""
     rows = [
-        {"scenario": SCENARIOS[i % 2], "set_id": f"set{i}", "severity": severity}
+        {
+            "scenario": SCENARIOS[i % 2],
+            "set_id": f"set{i}",
+            "severity": severity,
+            "aware_sentence": TOLD if severity == 2 else "",
+        }
         for i in range(sets)
         for severity in (1, 2, 3)
     ]
@@ -72,6 +78,20 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
     cell = table.query("model == 'Llama-3.1-405B' and question_type == 'behavior'")
     assert cell[["value", "mark"]].to_numpy().tolist() == [[0.582, "*"]]
     assert "Claude-3.5-Sonnet" in read(run, "tables/table5")["model"].to_list()
+
+
+def test_twins_are_drawn_beside_guessing_and_in_no_column_of_the_paper(run):
+    twins = read(run, "figures/twins").set_index(["model", "measure", "question_type"])
+    own = tidy.read("metrics", run / "metrics/simpletom/my-model.parquet")
+    own = own.query("method == 'aware'").set_index(["metric", "condition"])["value"]
+    assert twins["value"]["my-model", "d′", "behavior"] == own["d_prime", "behavior"]
+    assert (
+        twins["value"]["my-model", "both versions right", "judgment"]
+        == own["both_right", "judgment"]
+    )
+    assert set(twins.index.get_level_values("model")) == {"my-model", "random"}
+    paper = [read(run, f"tables/table{n}") for n in (2, 3, 4, 5)]
+    assert not any("aware" in set(table.get("method", ())) for table in paper)
 
 
 def test_bounds_hold_every_way_in_which_three_questions_can_overlap(run):

@@ -292,8 +292,7 @@ def test_third_key_counts_where_there_are_three_options(mary):
 
 def test_every_method_reads_its_own_way(mary):
     for method in ANSWERING:
-        protocol = simpletom.METHODS[method]
-        item = mary["judgment", "generated" if protocol.wordings else "main"]
+        item = mary["judgment", "generated" if method == "wordings" else "main"]
         verdict = read("(B) is unlikely. Hence (A).", method, items=pd.DataFrame([item]))
         assert verdict == ("unparsed" if "cot" in method else "A")
 
@@ -665,6 +664,32 @@ def test_wording_is_that_of_the_paper(mary):
         assert sorted(item["choices"]) == sorted(options)
 
 
+@pytest.mark.parametrize(
+    ("person", "verb"),
+    [
+        ("the beekeepers", "Are"),
+        ("Idris's grandparents", "Are"),
+        ("the firemen", "Are"),
+        ("Ann and Bo", "Are"),
+        ("the rowing team", "Is"),
+        ("the waitress", "Is"),
+        ("Lars", "Is"),
+    ],
+)
+def test_question_agrees_with_person_x_in_number(person, verb):
+    items = simpletom.compose(story_table([{**MARY, "person_x": person}]))
+    [question] = items.query("question_type == 'mental_state'")["question"]
+    assert question.startswith(f"{verb} {person} likely to be aware")
+
+
+def test_behavior_has_its_own_options_where_a_story_has_some():
+    own = {"unaware_option": "carry the chips out", "aware_option": "carry the chips back"}
+    items = simpletom.compose(story_table([{**MARY, **own}])).set_index("question_type")
+    behavior, judgment = items.loc["behavior"], items.loc["judgment"]
+    assert (behavior["answer"], behavior["reality"]) == tuple(own.values())
+    assert set(judgment["question"].str.contains(MARY["unaware_action"])) == {True}
+
+
 def test_braces_in_a_story_are_left_alone():
     action = "pay for {n} of the {x}"
     items = simpletom.compose(story_table([{**MARY, "unaware_action": action}]))
@@ -789,6 +814,7 @@ def test_score_has_a_row_a_response_with_its_conditions(mary):
         "chosen": "Reasonable",
         "by_released_rule": True,
         "completion_tokens": 2,
+        "words": "",
     }
 
 
@@ -1000,11 +1026,11 @@ RULES = [
     ("Hm. (A), else (B).", "none", "stop", "unparsed", "names several options"),
     ("(A) or (B)", "none", "stop", "unparsed", "names several options"),
     ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
-    ("She will pay.", "none", "stop", "unparsed", "names no option"),
-    ("(A) is wrong.", "none", "stop", "unparsed", "denies all it names"),
-    ("Answer: not (A).", "none", "stop", "unparsed", 'denies all it names behind "answer is"'),
+    ("She will pay.", "none", "stop", "unparsed", "chooses no option"),
+    ("(A) is wrong.", "none", "stop", "unparsed", "chooses no option"),
+    ("Answer: not (A).", "none", "stop", "unparsed", "chooses no option"),
     ("", "none", "stop", "unparsed", "empty"),
-    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is"'),
+    ("She knows, so (A).", "cot", "stop", "unparsed", 'reasons without "the answer is" a key'),
     ("She chooses (A)", "none", "length", "truncated", "cut off before an option was settled"),
     ("The answer is (A)", "cot", "length", "truncated", "cut off before an option was settled"),
     ("I'm sorry, no.", "none", "stop", "refused", "declines to answer"),

@@ -45,7 +45,7 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
 
     by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
-    Details: `chosen` (the option's text, None if none), `by_released_rule` (see `released_rule`).
+    Details: `chosen` (the option's text, None if none), `words`, `by_released_rule`.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     conditions = ("group_id", "source", "variable", "condition", "initial_belief")

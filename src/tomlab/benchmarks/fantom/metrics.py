@@ -39,12 +39,13 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     conjunction, the order of belief, or family and kind of an error: "inaccessible/part".
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
-    types right. belief_choice, belief_dist, *_list: accuracy; belief_f1: token F1 over answers
-    right by distance; *_yn: F1 of yes and no weighted by their counts, an answer that is neither
-    being a third label; fact_f1: token F1, the same in both scenarios. all_characters, consistency:
-    Table 3; belief_order: Table 4, pooled and as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5,
-    shares of all such questions (any: wrong in any way). outcome_rate and completion_tokens leave
-    out fact questions, doubtful is by question type. A failed answer counts as wrong.
+    types right. belief_choice, belief_dist, *_list: accuracy; belief_statement: the second reading
+    of belief_dist; belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
+    weighted by their counts, an answer that is neither being a third label; fact_f1: token F1, the
+    same in both scenarios. all_characters, consistency: Table 3; belief_order: Table 4, pooled and
+    as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of all such questions (any: wrong in
+    any way). outcome_rate and completion_tokens leave out fact questions; doubtful and
+    released_rule, what the release credits, are by kind of question. A failed answer is wrong.
     """
     return check(table(NAME, series(scores)), "metrics", "fantom metrics")
 
@@ -71,6 +72,8 @@ def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
             yield _mean("fact_f1", scenario, facts, "score")
     for outcome in OUTCOMES:
         yield _mean("outcome_rate", outcome, tom.assign(right=tom["outcome"] == outcome))
+    for (scenario, kind), cell in part.groupby(["scenario", "question_type"], sort=False):
+        yield _mean("released_rule", f"{scenario}/{kind}", cell, "by_released_rule")
     for kind, cell in part.groupby("question_type", sort=False):
         yield _mean("doubtful", kind, cell, "doubtful")
     yield _mean("completion_tokens", "all", tom, "completion_tokens")._replace(bounds=COUNT)
@@ -95,6 +98,8 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
     beliefs = own[own["question_type"] == "belief_dist"]
     for order, cell in beliefs.groupby("tom_order", sort=False):
         yield _mean("belief_order", f"{scenario}/{order}", cell)
+    stated = beliefs["by_statement"].eq(True)
+    yield _mean("belief_statement", scenario, beliefs.assign(right=stated))
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", f"{scenario}/second-order", second)
     everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
@@ -110,6 +115,7 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
     excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
     of_lists = {"did_both": excluded & included, "excluded_aware": excluded & ~included}
     of_lists |= {"included_unaware": ~excluded & included}
+    of_lists |= {"cut_off": ~excluded & ~included & ~lists["right"]}
     of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
     for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
         for error, values in ({"any": ~cell["right"]} | made).items():

@@ -80,6 +80,7 @@ def _rewritten(item: Mapping, values: Mapping, draw: random.Random) -> Iterator[
     fields = {
         "lead": f"{missed['over']} believes that " if missed["over"] else "",
         "who": missed["who"],
+        "stranger": min({*speakers(item["full_story"])} - {*missed.groups()}, default=""),
         "topic": missed["topic"],
         "claim": known["claim"],
         "fact": item["fact_answer"].rstrip("."),

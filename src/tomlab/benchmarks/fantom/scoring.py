@@ -1,9 +1,11 @@
 """FANToM's verdicts: from responses to scores, one rule a question type (Sec. 3.4, App. A.4).
 
 The rules are those of the released code, quirks included, so that scores compare with the paper's.
-What a rule credits and a reader would doubt is marked `doubtful`.
+What a rule credits and a reader would doubt is marked `doubtful`. A free answer that was cut off
+earns nothing if more text could change its verdict.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
@@ -14,6 +16,7 @@ import pandas as pd
 
 from tomlab.asking import techniques
 from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
+from tomlab.benchmarks.fantom.items.sets import speakers
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED
@@ -29,7 +32,6 @@ class Said(NamedTuple):
 
     text: str
     unread: str  # its outcome if nothing can be read of the text
-    finish_reason: str = ""
     is_nearer: bool = False  # whether the encoder finds a belief nearer to the right one
     is_cut: bool = False  # whether the encoder read only the beginning
     lost: str = ""  # why there is no answer, if a request failed
@@ -64,7 +66,7 @@ _CONDITIONS += ["character"]
 # Columns of the scores that a kind of question may leave as they are.
 _DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
 _DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
-_DETAILS |= {"chosen": None}
+_DETAILS |= {"chosen": None, "by_statement": None}
 # The outcome, the rule that decided, in words, and the columns of the scores that it sets.
 Verdict = tuple[str, str, dict]
 
@@ -82,16 +84,23 @@ def _verdict(item: Mapping, said: Said, earned: float) -> Verdict:
 def _of_free_text(item: Mapping, said: Said, earned: float) -> Verdict:
     # Free text that earns nothing is wrong, or has no verdict if it is a fact's, where it is a
     # finished answer at all.
-    is_fact = item["question_type"] == "fact"
+    is_fact, is_cut_off = item["question_type"] == "fact", said.unread == "truncated"
     won, missed = (SCORED, SCORED) if is_fact else ("correct", "wrong")
     is_finished = said.unread == "unparsed" and said.text
-    outcome = won if earned else missed if is_finished else said.unread
+    # More text could change which belief is nearer. A fact earns a share of what it says so far.
+    is_won = earned and (is_fact or not is_cut_off)
+    outcome = won if is_won else missed if is_finished else said.unread
     if is_fact:
         shared = "words" if earned else "no word"
         return outcome, f"shares {shared} with the right answer", {"word_overlap": earned}
     nearest = item["answer" if earned else "wrong_answer"]
     details = {"word_overlap": token_f1(nearest, said.text), "cut": said.is_cut}
     details["chosen"] = nearest if said.text else None
+    # The second reading. What stands in a whole sentence stays, whatever would have followed it.
+    text = re.sub(r"[^.!?]*\Z", "", said.text) if is_cut_off else said.text
+    details["by_statement"] = outcome == won
+    if states_ignorance(item, text):
+        details["by_statement"] = item["scenario"] == "inaccessible"
     rule = "nearer to the right belief than to the other"
     return outcome, rule if earned else f"not {rule}" if said.text else "says nothing", details
 
@@ -114,13 +123,16 @@ def _of_list(item: Mapping, said: Said, earned: float) -> Verdict:
     included = any(name.lower() in found for name in item["unaware"])
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
     details["chosen"] = ", ".join(found) or None
+    is_cut_off = said.unread == "truncated"
     if earned:
-        return "correct", "has every aware name and no unaware one", details
+        # More text could name somebody unaware, if there is anybody.
+        outcome = "truncated" if is_cut_off and len(item["unaware"]) else "correct"
+        return outcome, "has every aware name and no unaware one", details
     if not found:
         return said.unread, "has no name", details
     errors = {"lacks an aware name": excluded, "has an unaware one": included}
     rule = " and ".join(error for error, made in errors.items() if made)
-    return said.unread if said.finish_reason == "length" else "wrong", rule, details
+    return "truncated" if is_cut_off else "wrong", rule, details
 
 
 def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
@@ -147,7 +159,8 @@ def score(
     `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
     answer says, None where that is nothing or both options, and for facts), `doubtful` (the rule
     credits an answer that also names the other option, declines, or was cut off) and `cut` (the
-    encoder did not read all of the answer or of a belief).
+    encoder did not read all of the answer or of a belief), `by_released_rule` (what the release
+    credits, cut off or not), `by_statement` (free beliefs: see `states_ignorance`; else by score).
 
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
@@ -167,8 +180,9 @@ def score(
         said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
         earned = credit(item, said)
         outcome, _, details = _verdict(item, said, earned)
-        details = {"score": earned} | _DETAILS | details
-        doubtful = earned > 0 and (details["doubtful"] or said.unread != "unparsed")
+        credited = earned if outcome in ("correct", SCORED) else 0.0
+        details = {"score": credited, "by_released_rule": earned} | _DETAILS | details
+        doubtful = credited > 0 and (details["doubtful"] or said.unread != "unparsed")
         context = METHODS[response["method"]].context
         row = {name: response[name] for name in _WHOSE} | {name: item[name] for name in _CONDITIONS}
         row["scenario"] = item["full_scenario" if context == "full" else "scenario"]
@@ -180,7 +194,7 @@ def score(
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
-    said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["score"] == 1)
+    said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["by_released_rule"] == 1)
     return _verdict(item, said, credit(item, said))[1]
 
 
@@ -189,8 +203,7 @@ def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
         outcome, rule = lost(response)
         return Said("", outcome, lost=rule)
     text, open_thought = answer_text(response["response"])
-    ended = response["finish_reason"]
-    said = Said(text, unanswered(text, ended, open_thought), ended)
+    said = Said(text, unanswered(text, response["finish_reason"], open_thought))
     key = by_text and named_by_text(item, text, KEYS)
     if key and said.unread == "unparsed" and not any(names_option(text, k) for k in KEYS):
         said = said._replace(text=f"({key})")
@@ -217,6 +230,46 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
     right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
     cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
     return found | set(compress(asked, right > wrong)), cut
+
+
+# What may stand between somebody and what they lack: "would probably not even have any idea".
+_LINKS = r"(?:,? (?:do(?:es)?|did|can?|could|wo|will|would|is|was|be|remains|has|have|had|holds?"
+_LINKS += r"|a|any|the slightest|[a-z]+(?:ly|ic)|also|even|just|now|so|still|then|therefore|yet))*"
+IGNORANT = re.compile(
+    rf"\b(?P<who>[\w-]+)(?:, who [^,.]*,)?{_LINKS} (?:(?:lacks?|no|not){_LINKS} (?:aware|been told"
+    r"|belief|clue|heard?|idea|information|know|knowledge|learn|realize|way)|ignorant|in the dark"
+    r"|(?:heard|knows?) nothing|missed (?:it|that)|unaware|was not told)\b(?! (?:at first|until)\b)"
+)
+# What stands around a statement (@) where it is denied, open, or of a thing: "a word that she".
+DENIED = re.compile(
+    r"(?i)\b(?:not|false|untrue|wrong|nobody|doubts?)\b[^,.:;]*\b(?:that|believe|think|say) @"
+    r"|\b(?:if|whether) @|\b(?:an?|the) \w+ that @(?:s?he|they) |@.*\bis (?:not true|false|wrong)\b"
+)
+
+
+def states_ignorance(item: Mapping, text: str) -> bool:
+    """Whether a text says, and does not deny, that the person whose belief is asked for does not
+    know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
+    it once is enough. "She", "and …" and an "I" in quotes are the person whom the sentence names
+    first, X aside, or the one before if it names nobody.
+    """
+    unaware = item["answer" if item["scenario"] == "inaccessible" else "wrong_answer"]
+    people = {*speakers(item["full_story"])}
+    named = [word for word in re.findall(r"[\w-]+", unaware) if word in people]
+    x, person, *_ = named if item["tom_order"].startswith("second") else (None, *named, None)
+    others, topic = people - {x}, None
+    believes = rf"\b{x}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b" if x and x in text else ""
+    text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
+    for sentence in re.split(r"(?<=[.!?;])\s+|, but (?!that )", text):
+        topic = next((word for word in re.findall(r"[\w-]+", sentence) if word in others), topic)
+        for found in IGNORANT.finditer(sentence):
+            before, who = sentence[: found.start()], found["who"]
+            if who.lower() in ("he", "she", "they", "and") or (who == "I" and '"' in before):
+                who = topic
+            is_denied = DENIED.search(f"{before}@{sentence[found.start() :]}")
+            if who == person and re.search(believes, before) and not is_denied:
+                return True
+    return False
 
 
 # What stands anywhere in an answer, and what opens it.
@@ -261,11 +314,7 @@ def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
 def token_f1(reference: str, text: str) -> float:
     """F1 of the words, split at spaces, that two texts share, counted with repeats; 0 for none."""
     ours, theirs = Counter(reference.split()), Counter(text.split())
-    shared = (ours & theirs).total()
-    if shared == 0:
-        return 0.0
-    precision, recall = shared / theirs.total(), shared / ours.total()
-    return 2 * precision * recall / (precision + recall)
+    return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
 
 
 def reasoning_of(response: str, method: str) -> str:

@@ -72,8 +72,9 @@ def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     tried = json.loads(item["tried"])
     # Of a key under which no option stands, `judged` makes none.
     option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
+    chosen = None if read.key is None else item["choices"][KEYS.index(read.key)]
     found = {"score": float(read.outcome == "correct"), "detail": tried | {"option": option}}
-    return found | {"rule": read.rule, "outcome": read.outcome}
+    return found | {"rule": read.rule, "outcome": read.outcome, "chosen": chosen}
 
 
 def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
@@ -114,7 +115,7 @@ _KEY = ("item_id", "model", "method", "sample")
 _OF_ITEM = ("group_id", "family", "source", "question_type", "category")
 # Of a linked question, of which no table was asked, and of what a stage does not have.
 _DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
-_DETAILS |= {"n_gold": 1, "detail": {}, "judge": ""}
+_DETAILS |= {"n_gold": 1, "detail": {}, "judge": "", "chosen": None}
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -162,7 +163,8 @@ def score(
         row |= {"n_predicted": len(said.rows), "rows_lost": len(said.lost)}
         row |= {"cells_dropped": said.dropped, "cut_off": response["finish_reason"] == "length"}
         rows.append(row | {"completion_tokens": response["completion_tokens"]})
-    return table_of(rows, both, KEYS, "omnitom scores")
+    # `detail` has the option of a linked question, by its letter in the file.
+    return table_of(rows, both, KEYS, "omnitom scores").drop(columns="chosen")
 
 
 def rule(item: Mapping, scored: Mapping) -> str:

@@ -1,13 +1,17 @@
 """SimpleToM's numbers: accuracy, first failure, gap and what interventions add (Sec. 4 and 5)."""
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
-from tomlab.benchmarks.simpletom.items.compose import MAIN, METHODS, NAME, QUESTIONS
+from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
-from tomlab.scoring.stats import COUNT, DIFFERENCE
+from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_statistic
 from tomlab.scoring.variants import protocol
 
 
@@ -20,9 +24,11 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     question on the same stories; delta: what an intervention adds to `none` on the same answers;
     completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
     mental-state answers of an intervention that asks for none are those of `none`, as in Tables 3
-    to 5.
+    to 5. Of `aware`, by question: both_right, of a story and its twin; both_gap, that less the same
+    of a later question; d_prime and criterion, see `_detection`.
     """
-    return check(table(NAME, series(scores)), "metrics", "simpletom metrics")
+    told = [table(NAME, series(scores)), pd.DataFrame(_detection(scores))]
+    return check(pd.concat(told, ignore_index=True), "metrics", "simpletom metrics")
 
 
 def series(scores: pd.DataFrame) -> Told:
@@ -46,8 +52,10 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
             yield Series("accuracy", level_name.format(*key), cell["score"], cell["group_id"])
     for kind, cell in part.groupby("question_type", sort=False):
         yield Series("completion_tokens", kind, cell["completion_tokens"], cell["group_id"], COUNT)
-    if not METHODS[method].wordings:
+    if MAIN in METHODS[method].variants:
         yield from _paired(method, part, plain)
+    if AWARE in METHODS[method].variants:
+        yield from _both_versions(pd.concat([part, plain]))
     yield from over_all(part)
 
 
@@ -78,3 +86,44 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
     for kind, cell in both.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
         yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)
+
+
+def _versions(scores: pd.DataFrame) -> pd.DataFrame:
+    """Each answer on a twin, with that on its story (`_story`), which `none` was asked."""
+    twins, plain = scores[scores["variant"] == AWARE], scores[scores["method"] == "none"]
+    keys = ["model", "story_id", "question_type", "sample"]
+    return twins.merge(plain, on=keys, suffixes=("", "_story"))
+
+
+def _both_versions(scores: pd.DataFrame) -> Iterator[Series]:
+    """What takes a story and its twin together: both right, and the gap between two questions."""
+    both = _versions(scores).assign(right=lambda rows: rows["score"] * rows["score_story"])
+    both = {kind: by_unit(own, "story_id", "sample") for kind, own in both.groupby("question_type")}
+    for kind, own in both.items():
+        yield Series("both_right", kind, own["right"], own["group_id"])
+    for a, b in combinations([kind for kind in QUESTIONS if kind in both], 2):
+        gap = (both[a]["right"] - both[b]["right"]).dropna()
+        if len(gap):
+            yield Series("both_gap", f"{a}/{b}", gap, both[a]["group_id"][gap.index], DIFFERENCE)
+
+
+def _detection(scores: pd.DataFrame) -> Iterator[dict]:
+    """d_prime: how well answers tell a twin from its story. criterion: how unready they are to say
+    that X is aware, acts on it or is not reasonable. Hits say so of twins, false alarms of stories,
+    n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995).
+    """
+    read = _versions(protocol(scores[scores["outcome"].isin(["correct", "wrong"])]))
+    for (model, kind), rows in read.groupby(["model", "question_type"], sort=False):
+        counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
+        sums = counts.groupby(rows["group_id"]).sum()
+        for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
+            of = partial(_weighed, weights=weights)
+            found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
+            told = {"benchmark": NAME, "model": model, "method": AWARE, "condition": kind}
+            yield {**told, "metric": metric, **vars(found)}
+
+
+def _weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:
+    """The weighed sum of z(hits) and z(false alarms), of counts (..., 3) with the pairs as last."""
+    z = ndtri((counts[..., :2] + 0.5) / (counts[..., 2:] + 1))
+    return np.where(counts[..., 2] > 0, z @ np.array(weights), np.nan)

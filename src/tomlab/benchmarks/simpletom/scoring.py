@@ -1,7 +1,7 @@
 """SimpleToM's verdict: the option that an answer names, held against the released rule.
 
 The rule is `scoring.choices.judged`. The key is found by `scoring.options.read_answer`: it must
-lead what stands behind the last "answer is" or "answer:", or be the only one named there.
+lead the answer, or what stands behind an "answer is" that denies nothing, or be the only one there.
 """
 
 import re
@@ -32,7 +32,8 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
 
     by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
-    Details: `chosen` (the option's text, None if none), `completion_tokens`, `by_released_rule`.
+    Details: `chosen` (the option's text, None if none), `words` (see `choices.words_of`),
+    `completion_tokens`, `by_released_rule`.
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     rows = []

@@ -1,5 +1,6 @@
 """SimpleToM's items (Sec. 2.3), prompts of interventions (Sec. 5.3, App. G), wordings (App. F)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ from tomlab.scoring.options import read_answer
 NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")
 QUESTIONS = ("mental_state", "behavior", "judgment")
-MAIN = "main"
+MAIN, AWARE = "main", "aware"
+# The judgment's wordings (App. F): question and options.
+WORDINGS = yaml_beside(__file__)
 # A part of the items is drawn by story, so that first failures have all their questions: one of
 # each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
@@ -28,7 +31,7 @@ _STAR = (_SYSTEM, "simpletom/cot-star")
 class Method(NamedTuple):
     """How a question is put. prompts: the names of the files of the system message and of how the
     question ends. reminder: the model's own answer to the mental-state question stands before it.
-    max_tokens: the release's limits for labels and for chain of thought.
+    max_tokens: the release's limits for labels and for chain of thought. variants: of the items.
     """
 
     prompts: tuple[str, str] = (_SYSTEM, _RESPOND)
@@ -36,7 +39,7 @@ class Method(NamedTuple):
     cot: bool = False
     max_tokens: int = 20
     questions: tuple[str, ...] = QUESTIONS[1:]
-    wordings: bool = False
+    variants: tuple[str, ...] = (MAIN,)
 
 
 _LONG = {"cot": True, "max_tokens": 500}
@@ -48,32 +51,35 @@ METHODS = {
     "cot": Method((_SYSTEM, "simpletom/cot"), **_LONG),
     "cot-star": Method(_STAR, **_LONG),
     "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
-    # The other judgment wordings of App. F, asked like `none`.
-    "wordings": Method(questions=("judgment",), wordings=True),
+    # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
+    "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
+    "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
     **techniques.methods("none", Method(questions=QUESTIONS)),
 }
 
-# The judgment's wordings (App. F): question and options.
-WORDINGS = yaml_beside(__file__)
+# Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
+_SEVERAL = re.compile(r"\band\b|\b([a-z]*[a-rt-z]s|[a-z]*men|people|children)$")
 
 
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """The items of each story: three questions and the other judgment wordings.
+    """The items of each story: three questions, also on its twin, and other judgment wordings.
 
     stories: a story table. Beyond the columns of every items table: `scenario`, `severity`,
-    `story_id`, `variant` (the judgment's wording) and `reality` (the option that fits if X knew).
-    `group_id` is the set of entities. Options are shuffled by `seed` and the item's id.
+    `story_id`, `variant` (the judgment's wording, or a twin) and `reality` (what fits if X knew).
+    `group_id` is the set of entities. `seed` and item id shuffle options, a twin's as its story's.
     """
     items = [item for story in stories.to_dict("records") for item in _items(story, seed)]
     return check(pd.DataFrame(items), "items", "simpletom items")
 
 
 def _items(story: Mapping, seed: int) -> Iterator[dict]:
-    aware = f'Is {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
+    verb = "Are" if _SEVERAL.search(story["person_x"]) else "Is"
+    aware = f'{verb} {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
+    actions = [story[f"{who}_option"] or story[f"{who}_action"] for who in ("unaware", "aware")]
     words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
     asked = [
         ("mental_state", MAIN, aware, ("No", "Yes")),
-        ("behavior", MAIN, story["question"], (words["u"], words["a"])),
+        ("behavior", MAIN, story["question"], actions),
     ]
     for variant, wording in WORDINGS.items():
         if story["negative_judgment"] or not any("{n}" in option for option in wording["options"]):
@@ -81,7 +87,7 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
             asked.append(("judgment", variant, wording["question"].format(**words), options))
     for kind, variant, question, options in asked:
         item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
-        yield {
+        item = {
             "benchmark": NAME,
             "item_id": item_id,
             "group_id": story["set_id"],
@@ -95,13 +101,16 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
             "variant": variant,
             "reality": options[-1],
         }
+        yield item
+        if variant == MAIN and story["aware_sentence"]:
+            told = {"item_id": f"{item_id}:{AWARE}", "variant": AWARE, "answer": options[-1]}
+            yield item | told | {"story": f"{item['story']} {story['aware_sentence']}"}
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked."""
-    wanted = METHODS[method]
-    other = items["variant"] != MAIN
-    return items[items["question_type"].isin(wanted.questions) & (other == wanted.wordings)]
+    own = METHODS[method]
+    return items[items["question_type"].isin(own.questions) & items["variant"].isin(own.variants)]
 
 
 def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """SimpleToM's stories: reading them and checking their format (Sec. 2.2, App. E).
 
 A story table has one row a story: `COLUMNS`. A story is its key information and its second
-sentence; three stories of different severity share a set of entities (`set_id`).
+sentence; its twin has an `aware_sentence`, too. Three of different severity share a set (`set_id`).
 """
 
 import re
@@ -16,7 +16,7 @@ from tomlab.records import files
 
 _LISTS = files.yaml_beside(__file__)
 COLUMNS = tuple(_LISTS["columns"])
-OPTIONAL = ("person_y", "negative_judgment")
+OPTIONAL = ("person_y", "unaware_option", "aware_option", "aware_sentence", "negative_judgment")
 ENTITIES = ("person_x", "person_y", "object_z")
 SEVERITIES, BASE = (1, 2, 3), 2  # mild, the story as first written, high (App. E.4)
 SCENARIOS = tuple(_LISTS["scenarios"])

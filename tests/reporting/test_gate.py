@@ -1,0 +1,133 @@
+"""The gate: models that answer, and models that only follow the form of a question."""
+
+import pandas as pd
+import pytest
+
+from tomlab.records.published import Wording
+from tomlab.records.tidy import AS_ASKED, REVERSED
+from tomlab.reporting.gate import gate, marked, says, stopped
+from tomlab.scoring import paired
+from tomlab.scoring.series import Series
+from tomlab.scoring.variants import variants
+
+WORDING = Wording("Demo", {"plain": "plainly"}, groups="templates")
+OPTIONS = ["box", "bag"]
+
+
+def asked(n: int = 100) -> pd.DataFrame:
+    """Questions with two options of n templates; the option shown first is right in every other."""
+    answers = [OPTIONS[i % 2] for i in range(n)]
+    table = pd.DataFrame({"item_id": [f"{i}" for i in range(n)], "answer": answers})
+    return table.assign(choices=[OPTIONS] * n, group_id=table["item_id"])
+
+
+def scores(items: pd.DataFrame, asked_as: str, chosen: list, model: str = "mine") -> pd.DataFrame:
+    """Scores of a model that chose these options, None where none could be read."""
+    right = pd.Series(chosen).eq(items["answer"])
+    outcome = right.map({True: "correct", False: "wrong"}).mask(
+        pd.Series(chosen).isna(), "unparsed"
+    )
+    told = {"model": model, "method": "plain", "sample": 0, "asked_as": asked_as}
+    told |= {"outcome": outcome, "score": right.astype(float), "chosen": chosen}
+    return items[["item_id", "group_id"]].assign(**told)
+
+
+def found(items: pd.DataFrame, *tables: pd.DataFrame) -> pd.DataFrame:
+    both = pd.concat(tables, ignore_index=True)
+    return gate(both, items, variants(both, items, "group_id"), "group_id")
+
+
+def verdicts(table: pd.DataFrame) -> dict[str, str]:
+    return dict(zip(table["metric"], table["gate"], strict=True))
+
+
+def always(option: str, model: str = "mine", items: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What passes the gate or not by who names the option shown first, or the right one."""
+    items = asked() if items is None else items
+    rights, n = list(items["answer"]), len(items)
+    first = {"first": (["box"] * n, ["bag"] * n), "right": (rights, rights)}
+    plain, swapped = first[option]
+    tables = scores(items, AS_ASKED, plain, model), scores(items, REVERSED, swapped, model)
+    return found(items, *tables)
+
+
+def test_who_always_picks_the_first_option_fails_and_that_is_all_that_is_found():
+    table = always("first")
+    values = table.set_index("metric")["value"]
+    assert values[["readable", "first_option", "same_answer"]].tolist() == [1, 1, 0]
+    assert verdicts(table) == {
+        "readable": "passes",
+        "first_option": "fails",
+        "same_answer": "fails",
+    }
+    assert table["guess"].tolist()[1:] == [0.5, 0.5]
+    said = says(table, "mine", "plain", WORDING)
+    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in said
+    assert "keeps .00 [" in said
+
+
+def test_who_is_right_in_both_orders_passes_and_nothing_is_said():
+    table = always("right")
+    assert {*verdicts(table).values()} == {"passes"}
+    assert says(table, "mine", "plain", WORDING) == ""
+
+
+@pytest.mark.parametrize(("unread", "verdict"), [(5, "passes"), (6, "fails")])
+def test_less_than_95_of_100_readable_answers_fail(unread, verdict):
+    items = asked()
+    chosen = [None] * unread + [*items["answer"][unread:]]
+    table = found(items, scores(items, AS_ASKED, chosen), scores(items, REVERSED, chosen))
+    assert verdicts(table)["readable"] == verdict
+    assert verdicts(table)["same_answer"] == "passes"
+    assert ("readable answers in .94 [" in says(table, "mine", "plain", WORDING)) is (unread == 6)
+
+
+def test_few_questions_are_inconclusive_and_many_guesses_fail():
+    for n, verdict in ((8, "inconclusive"), (400, "fails")):
+        items = asked(n)
+        kept = [OPTIONS[i // 2 % 2] for i in range(n)]  # of every other question another one
+        table = found(items, scores(items, AS_ASKED, ["box"] * n), scores(items, REVERSED, kept))
+        assert table.set_index("metric")["value"]["same_answer"] == 0.5
+        assert verdicts(table)["same_answer"] == verdict
+        assert ("say nothing yet" in says(table, "mine", "plain", WORDING)) is (n == 8)
+
+
+def test_without_swapped_options_nothing_is_known_about_their_place():
+    table = found(asked(), scores(asked(), AS_ASKED, [*asked()["answer"]]))
+    assert verdicts(table)["same_answer"] == "not asked"
+    assert says(table, "mine", "plain", WORDING).endswith("say nothing yet about theory of mind.")
+
+
+def test_questions_without_options_need_only_be_readable():
+    items = asked().assign(choices=[[]] * 100)
+    table = found(items, scores(items, AS_ASKED, [*items["answer"]]).drop(columns="chosen"))
+    assert table[["questions", "metric", "gate"]].to_numpy().tolist() == [
+        ["other questions", "readable", "passes"]
+    ]
+
+
+@pytest.mark.parametrize(("others", "verdict"), [(2, "passes"), (3, "fails")])
+def test_letters_have_to_come_with_their_own_words_where_there_are_words(others, verdict):
+    items = asked()
+    words = ["same"] * (50 - 2 * others) + ["other", "elsewhere"] * others + [""] * 50
+    plain = scores(items, AS_ASKED, [*items["answer"]]).assign(words=words)
+    table = found(items, plain, scores(items, REVERSED, [*items["answer"]]).assign(words=""))
+    row = table.set_index("metric").loc["same_words"]
+    assert (row["value"], row["n"]) == (1 - others / 25, 50)
+    assert row["gate"] == verdict
+
+
+def test_a_baseline_is_not_stopped_and_a_difference_from_who_is_stopped_is_marked():
+    tables = always("first"), always("first", "random"), always("right", "yours")
+    table = pd.concat(tables, ignore_index=True)
+    assert len(stopped(table, "mine", "plain")) == 2
+    assert stopped(table, "random", "plain").empty
+    values = pd.Series([1.0, 0.0] * 6, [f"{i}" for i in range(12)])
+    right = Series("right", "all", values, values.index.to_series())
+    told = [(model, "plain", right) for model in ("mine", "yours", "random")]
+    pairs = marked(paired.differences("demo", told, None, ["plain"]), table)
+    assert dict(zip(pairs["a"] + pairs["b"], pairs["gate"], strict=True)) == {
+        "mineyours": "fails",
+        "minerandom": "fails",
+        "yoursrandom": "",
+    }
