@@ -138,3 +138,9 @@ def test_a_list_names_those_of_whom_the_reader_says_that_they_know():
         assert {name.lower() for name in one.named} == set(own["character"])
     # No rule answers in free words, so that the score of all six types is not defined.
     assert "all_star" not in set(fantom.metrics(scores)["metric"])
+
+
+def test_a_single_group_has_nothing_to_learn_from():
+    table = items(**CUES["words of the options"]).assign(group_id="one")
+    assert value(table, "words of the options") == pytest.approx(0.5)
+    assert value(table, "first option") == 1

@@ -124,15 +124,16 @@ def _learned(features: sparse.spmatrix, rows: pd.DataFrame) -> np.ndarray:
 
 
 def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.ndarray:
-    """What a model says of each row that learned from the rows of other groups."""
+    """What a model says of each row that learned from other groups; 0 where there are none."""
+    if groups.nunique() < 2:
+        return np.zeros(len(groups))
     folds = GroupKFold(min(FOLDS, groups.nunique()))
     return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
 
 
 def table(found: pd.DataFrame) -> pd.DataFrame:
-    """Of `choices` by kind and rule: balanced accuracy (`value`) with its interval over groups and
-    plain `accuracy`. best: the highest, controls aside; the best of several is a bit too high.
-    """
+    """Of `choices` by kind and rule: balanced accuracy (`value`) with its interval, and the `best`,
+    controls aside, which as the best of several is a bit too high."""
     keys, told = ["kind", "control", "rule"], []
     for whose, rows in found.groupby(keys, sort=False):
         sums = pd.DataFrame({"right": rows["weight"] * rows["credit"], "all": rows["weight"]})
