@@ -1,4 +1,4 @@
-"""BigToM templates by language model: asking for new ones and for labels (Sec. 3.2, App. A, G)."""
+"""BigToM templates by language model: asking for them, reading labels (Sec. 3.2, App. A, G)."""
 
 import random
 import re
