@@ -31,6 +31,7 @@ from tomlab.pipeline.settings import EVALUATION, STAGES
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
+OTHERS = RESULTS / "figures" / "real_models"  # drawn by the notebooks that `execute` runs
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
@@ -44,7 +45,8 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
 
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
-    shutil.rmtree(FRONT, ignore_errors=True)
+    for earlier in (FRONT, OTHERS):
+        shutil.rmtree(earlier, ignore_errors=True)
     FRONT.mkdir(parents=True)
     # The last one takes longest, so it begins first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
@@ -93,8 +95,10 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
-    for benchmark in benchmarks:
-        shutil.copytree(RESULTS / "figures" / benchmark, folder / "extra" / "figures" / benchmark)
+    drawn = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
+    drawn += [OTHERS] if OTHERS.is_dir() else []
+    for path in drawn:
+        shutil.copytree(path, folder / "extra" / "figures" / path.name)
     documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
     pages = {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
     for name, names in copies.items():
@@ -110,7 +114,7 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
     papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
     values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
-    values["figures"] = {b: book.gallery(RESULTS / "figures" / b) for b in benchmarks}
+    values["figures"] = {path.name: book.gallery(path) for path in drawn}
     names = [_page(name) for name in (*documents, *copies)]
     values["there"] = [n for n in names if "/" not in n or n == "answers/README"]
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)

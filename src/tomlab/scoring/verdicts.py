@@ -1,0 +1,86 @@
+"""Verdicts on single items of a released benchmark, as others published them for their models.
+
+`data/published/<benchmark>/verdicts_*.csv` has a row an answer, the YAML file of the same name its
+card: who published it, and how each series differs from the paper's protocol. Series are read apart
+from each other, since answers to different protocols are never pooled.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import pandera.pandas as pa
+from pydantic import ConfigDict, Field, ValidationError, create_model
+
+from tomlab import params
+from tomlab.errors import InputError, refuse
+from tomlab.paths import PUBLISHED
+from tomlab.records import files
+from tomlab.scoring.stats import cluster_interval
+
+VERDICTS = ("correct", "wrong", "unreadable")  # the last two earn nothing
+BOTH = "both"  # in the place of a condition: right in all conditions of an item
+
+# What a card says. item: what a row is about; condition: the column that tells its versions apart.
+SOURCE = "published_by repository files commit asked_on licence benchmark cell items item condition"
+DEVIATIONS = "prompt options key_position scoring temperature max_tokens reasoning missing"
+TEXT = (Annotated[str, Field(min_length=1, strict=True)], ...)
+STRICT = ConfigDict(extra="forbid")
+
+Deviations = create_model(
+    "Deviations", __config__=STRICT, **dict.fromkeys(DEVIATIONS.split(), TEXT)
+)
+# models: what each is called, by its name in the file.
+Series = create_model(
+    "Series", __config__=STRICT, title=TEXT, deviations=Deviations, models=dict[str, str]
+)
+Card = create_model(
+    "Card",
+    __config__=STRICT,
+    **dict.fromkeys([*SOURCE.split(), "caution"], TEXT),
+    series=dict[str, Series],
+)
+
+
+def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataFrame]]:
+    """A file of verdicts, such as "bigtom/verdicts_forward_belief": its card, and the rows of each
+    series, with models by the card's names and `right`, 1 or 0. Errors: `InputError` with every
+    field of the card, or every row and field, at fault.
+    """
+    path = Path(folder) / f"{table}.csv"
+    if not path.is_file():
+        raise InputError(f"{path} is missing: `make data` pulls it")
+    told = path.with_suffix(".yaml")
+    try:
+        card = Card.model_validate(params.parsed(files.read_text(told), told))
+    except ValidationError as error:
+        refuse([params.complaint(case) for case in error.errors(include_url=False)], str(told))
+    names = {name: series.models for name, series in card.series.items()}
+    columns = {
+        "scoring": files.one_of(names),
+        "model": files.one_of_each("scoring", names),
+        "row": files.text(r"\d+", "a whole number"),
+        card.condition: files.text(),
+        "verdict": files.one_of(VERDICTS),
+    }
+    form = pa.DataFrameSchema(columns, unique=["scoring", "model", "row", card.condition])
+    rows = files.read_form(path, form).reset_index(drop=True).astype({"row": int})
+    rows["right"] = rows["verdict"].eq(VERDICTS[0]).astype(float)
+    series = {name: rows[rows["scoring"] == name] for name in names}
+    return card, {name: own.replace({"model": names[name]}) for name, own in series.items()}
+
+
+def by_item(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """`right` by model and item, a column a condition and `both`, which is missing where one is."""
+    wide = rows.pivot(index=["model", "row"], columns=condition, values="right")
+    return wide.assign(**{BOTH: wide.min(axis=1, skipna=False)})
+
+
+def shares(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """The share right by model and condition, and of `both`, with intervals over items."""
+    long = by_item(rows, condition).stack().dropna().rename("right").reset_index()
+    found = [
+        {"model": model, condition: name, **vars(cluster_interval(own["right"], own["row"]))}
+        for (model, name), own in long.groupby(["model", condition], sort=False)
+    ]
+    return pd.DataFrame(found)
