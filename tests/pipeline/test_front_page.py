@@ -15,8 +15,11 @@ import pytest
 
 from tomlab.paths import ROOT
 from tomlab.pipeline.book import relink
+from tomlab.records import tidy
 
 HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
+METRIC = {"benchmark": "bigtom", "method": "0-shot", "value": 0.1, "ci_low": 0.05, "ci_high": 0.15}
+METRIC |= {"ci_method": "cluster jackknife"}
 
 
 def front(
@@ -25,9 +28,17 @@ def front(
     """What a run of BigToM is said to find, and the texts and the figures' titles of its page.
     groups: of how many templates each model was asked; stopped: who does not pass the gate.
     """
-    for name in ("data", "notebooks"):
+    for name in ("data", "docs", "notebooks"):
         (root / name).symlink_to(ROOT / name)
     (root / "results/plots").mkdir(parents=True)
+    for model, n in groups.items():
+        cells = [("accuracy", f"{part}_belief") for part in ("true", "false")]
+        run = [
+            METRIC | {"metric": metric, "condition": f"forward_belief/{part}/0"}
+            for metric, part in (*cells, ("tb_and_fb", "tb_and_fb"))
+        ]
+        run = pd.DataFrame(run).assign(model=model, n=n, n_groups=n)
+        tidy.write(run, "metrics", root / f"results/metrics/bigtom/{model}.parquet")
     rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in groups.items()]
     pd.DataFrame(rows).to_csv(root / "results/plots/bigtom.csv", index=False)
     (root / "results/tables/bigtom").mkdir(parents=True)
@@ -69,7 +80,22 @@ def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(tmp_path):
     found, told = front(tmp_path, {"random": 100, "omniscient": 100})
     assert found == ""
     assert [text for text in told if "only baselines" in text]
-    assert [text for text in told if "The papers' models" in text]
+    drawn = pd.read_csv(tmp_path / "results/figures/real_models/front_bigtom.csv")
+    assert not {"random", "omniscient"} & {*drawn["model"]}
+
+
+def test_front_page_draws_others_models_and_this_runs_in_panels_of_their_own(tmp_path):
+    _, told = front(tmp_path, {"mine": 100, "random": 100})
+    drawn = pd.read_csv(tmp_path / "results/figures/real_models/front_bigtom.csv")
+    panels = drawn.groupby("panel")["model"].agg(set)
+    [run] = [panel for panel in panels.index if panel.startswith("This run")]
+    [others] = [panel for panel in panels.index if "always A" in panel]
+    assert (len(panels), panels[run], len(panels[others])) == (3, {"mine"}, 8)
+    assert "Gemini 2.5 Pro" not in panels[others]
+    own = drawn[drawn["panel"] == others].set_index(["model", "part"])["value"]
+    assert own["Claude Opus 4.6", "both right"] == 0.975
+    [findings] = [text for text in told if "asked by others" in text]
+    assert findings.index("Claude Opus 4.6") < findings.index("this run")
 
 
 @pytest.mark.parametrize("name", ["00_index", "02_coverage"])

@@ -1,0 +1,89 @@
+"""The page on real models, run as the book runs it: what it writes down of others' verdicts."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from tomlab.paths import ROOT
+
+SERIES = {"generated": 9, "loglikelihood": 20}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("real_models")
+    for name in ("data", "docs", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    values = {"parameters": {"benchmarks": ["bigtom"]}}
+    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook"]
+    command += ["notebooks/05_real_models.ipynb", "results/index/page.ipynb", "settings.json"]
+    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
+    return root
+
+
+def table(root: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(root / f"results/tables/real_models/{name}.csv")
+
+
+def drawn(root: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(root / f"results/figures/real_models/{name}.csv")
+
+
+def test_page_warns_of_nothing(root):
+    cells = nbformat.read(root / "results/index/page.ipynb", as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+
+
+def test_every_number_is_of_one_series(root):
+    for name, n_models in SERIES.items():
+        own = table(root, name)
+        assert {*own["series"]} == {name}
+        assert own["model"].nunique() == n_models
+        assert len(table(root, f"harder_{name}")) == n_models
+    items = table(root, "items").groupby("series")["n_models"].unique().map(list).to_dict()
+    assert items == {"generated": [8], "loglikelihood": [20]}
+
+
+def test_every_deviation_stands_in_the_caption_of_the_first_figure(root):
+    caption = (root / "results/figures/real_models/forward_belief.caption.txt").read_text("utf-8")
+    for said in (
+        "key position: always A",
+        "scoring: loglikelihood",
+        "max tokens: 32",
+        "234 of 400",
+    ):
+        assert said in caption
+    assert "public since 2023" in caption
+
+
+def test_where_tuning_helps_the_gain_is_in_true_belief(root):
+    found = drawn(root, "tuning")
+    assert len(found) == 30
+    clear = found[found["p_holm"] < 0.05]
+    counts = clear.groupby("contingency")["value"].agg(lambda v: ((v > 0).sum(), (v < 0).sum()))
+    assert counts.to_dict() == {"both": (8, 0), "false_belief": (1, 1), "true_belief": (9, 1)}
+
+
+def test_row_150_leads_the_queue_of_keys_to_read(root):
+    queue = table(root, "queue")
+    assert queue.loc[0, ["row", "contingency"]].tolist() == [150, "false_belief"]
+    assert queue["strong models"].between(0.5, 1).all()
+    candidates = [(95, "true"), (113, "true"), (116, "true"), (163, "true"), (137, "false")]
+    there = {*queue[["row", "contingency"]].itertuples(index=False, name=None)}
+    assert {(row, f"{part}_belief") for row, part in candidates} <= there
+
+
+def test_hierarchical_estimates_lie_within_the_clustered_intervals_and_are_surer(root):
+    found = drawn(root, "hierarchical")
+    assert found.groupby("series").size().to_dict() == {"generated": 18, "loglikelihood": 40}
+    assert found["fit"].between(found["ci_low"], found["ci_high"]).all()
+    narrower = (found["fit_high"] - found["fit_low"]) / (found["ci_high"] - found["ci_low"])
+    assert narrower.groupby(found["series"]).median().between(0.6, 0.9).all()
