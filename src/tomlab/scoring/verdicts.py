@@ -5,6 +5,7 @@ card: who published it, and how each series differs from the paper's protocol. S
 from each other, since answers to different protocols are never pooled.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,24 +23,15 @@ VERDICTS = ("correct", "wrong", "unreadable")  # the last two earn nothing
 BOTH = "both"  # in the place of a condition: right in all conditions of an item
 
 # What a card says. item: what a row is about; condition: the column that tells its versions apart.
-SOURCE = "published_by repository files commit asked_on licence benchmark cell items item condition"
+SOURCE = "published_by repository files commit asked_on licence"
+CELL = "benchmark cell items item condition caution"
 DEVIATIONS = "prompt options key_position scoring temperature max_tokens reasoning missing"
 TEXT = (Annotated[str, Field(min_length=1, strict=True)], ...)
-STRICT = ConfigDict(extra="forbid")
-
-Deviations = create_model(
-    "Deviations", __config__=STRICT, **dict.fromkeys(DEVIATIONS.split(), TEXT)
-)
+strict = partial(create_model, __config__=ConfigDict(extra="forbid"))
+Deviations = strict("Deviations", **dict.fromkeys(DEVIATIONS.split(), TEXT))
 # models: what each is called, by its name in the file.
-Series = create_model(
-    "Series", __config__=STRICT, title=TEXT, deviations=Deviations, models=dict[str, str]
-)
-Card = create_model(
-    "Card",
-    __config__=STRICT,
-    **dict.fromkeys([*SOURCE.split(), "caution"], TEXT),
-    series=dict[str, Series],
-)
+Series = strict("Series", title=TEXT, deviations=Deviations, models=dict[str, str])
+Card = strict("Card", **dict.fromkeys(f"{SOURCE} {CELL}".split(), TEXT), series=dict[str, Series])
 
 
 def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataFrame]]:
