@@ -1,6 +1,7 @@
 """The page on real models, run as the book runs it: what it writes down of others' verdicts."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,15 @@ def test_page_warns_of_nothing(root):
     cells = nbformat.read(root / "results/index/page.ipynb", as_version=4).cells
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+
+
+def test_links_below_figures_lead_to_their_files(root):
+    """They start where the book takes the executed notebooks of all stages to lie."""
+    text = (root / "results/index/page.ipynb").read_text(encoding="utf-8")
+    links = re.findall(r'href=\\"(\S+?\.(?:png|pdf|csv))\\"', text)
+    assert len(links) == 3 * 5
+    (root / "results/notebooks").mkdir(exist_ok=True)
+    assert [link for link in links if not (root / "results/notebooks" / link).exists()] == []
 
 
 def test_every_number_is_of_one_series(root):

@@ -228,7 +228,8 @@ def save(
         data.to_csv(files["csv"], index=False)
     path.with_suffix(".caption.txt").write_text(f"{title}\n\n{caption}\n", encoding="utf-8")
     # The notebook that runs links to files from where its executed copy lies.
-    page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks" / "stage"
+    page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks"
+    page /= "" if paths.stage().startswith("notebooks/") else "stage"
     links = [
         f'<a href="{Path(os.path.relpath(file, page)).as_posix()}">{kind.upper()}</a>'
         for kind, file in files.items()
