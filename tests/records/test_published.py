@@ -56,14 +56,16 @@ def cells(paper, table, *columns) -> set[tuple]:
 # Reading
 
 
-def test_39_files_hold_2525_rows():
+def test_40_files_hold_2531_rows():
     tables = [paper.read(table) for paper in PAPERS.values() for table in paper.tables]
-    assert len(tables) == 39
-    assert sum(map(len, tables)) == 2525
+    assert len(tables) == 40
+    assert sum(map(len, tables)) == 2531
 
 
 def test_registry_and_folder_agree():
     files = {(paper, path.stem) for paper in PAPERS for path in (PUBLISHED / paper).glob("*.csv")}
+    # Verdicts that others published are no tables of the papers.
+    files = {(paper, name) for paper, name in files if not name.startswith("verdicts_")}
     audited = {(paper, name) for paper in PAPERS for name in ("marks", "checks")}
     assert files - audited == {(paper, name) for paper in PAPERS for name in PAPERS[paper].tables}
 
