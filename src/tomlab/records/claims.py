@@ -1,9 +1,8 @@
 """What a paper says it found, each sentence as a test: `data/published/<benchmark>/claims.yaml`.
 
-A number has the address that it has in a run's metrics, whoever reports it: a method, a metric and
-a condition, "0-shot accuracy forward_belief/true_belief/1". It is of each model in turn, unless the
-model stands before it, "gpt-4: 0-shot …". So one test reads a paper's tables, a run, and verdicts
-of others.
+A number has the address that it has in a run's metrics, whoever reports it: method, metric, and
+condition, as "0-shot accuracy forward_belief/true_belief/1"; of each model in turn, unless one
+stands before it, "gpt-4: 0-shot …".
 """
 
 import re
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from tomlab.errors import InputError, refuse
 from tomlab.params import Section, checked
@@ -20,27 +19,26 @@ from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
 PEOPLE = "Human"  # among the models of a table; "all models" does not mean people
-_ADDRESS = r"^(?:(?P<model>.+?): )?(?P<method>\S+) (?P<metric>\S+) (?P<condition>.+)$"
+_ADDRESS = re.compile(r"(?:(.+?): )?(\S+) (\S+) (.+)")
 Address = tuple[str, str, str, str]  # model, method, metric, condition
 _Text = Annotated[str, Field(min_length=1)]
-_At = Annotated[str, Field(pattern=_ADDRESS)]
 
 
 def address(text: str, model: str, named: dict[str, Any]) -> Address:
     """The parts of an address, its `{names}` filled, of `model` unless it names one itself."""
-    own, *parts = re.match(_ADDRESS, text.format(**named)).groups()
+    if not (found := _ADDRESS.fullmatch(text.format(**named))):
+        raise ValueError(f"{text!r}: expected a method, a metric and a condition")
+    own, *parts = found.groups()
     return (own or model, *parts)
 
 
 class Printed(Section):
-    """Where rows of a published table stand: `{column}` is filled by row. where: which rows, as in
-    `DataFrame.query`; n: the answers behind each share, where the paper says so.
-    """
+    """The address of the rows of a table, filled by row. n: answers behind each, if printed."""
 
     table: _Text
     value: _Text
-    at: _At
-    where: str = "index >= 0"
+    at: _Text
+    where: str = "index >= 0"  # which rows, as in `DataFrame.query`
     n: int | None = None
 
 
@@ -51,8 +49,8 @@ class Test(Section):
     comparisons, most or any have to hold. models: which, if not all.
     """
 
-    a: _At
-    b: _At | float
+    a: str
+    b: str | float
     each: dict[str, list[str]] = Field(default_factory=dict)
     direction: Literal["above", "below", "near"]
     by: float = 0.0
@@ -63,8 +61,8 @@ class Test(Section):
     def _can_be_filled(self) -> "Test":
         try:
             self.sides("any")
-        except (KeyError, IndexError, ValueError) as error:
-            raise ValueError(f"braces: found {error}, expected a name in `each`") from None
+        except (KeyError, IndexError) as error:
+            raise ValueError(f"{error} in braces: expected a name in `each`") from None
         if self.direction == "near" and self.by <= 0:
             raise ValueError("by: expected a number above 0, how near is near")
         return self
@@ -80,21 +78,23 @@ class Test(Section):
 
 
 class Claim(Section):
-    """A sentence in our words. test: or "none: why"; unprinted: why the paper's tables can't decide
-    what other numbers can.
-    """
+    """A sentence in our words. reason: why there is no test, or why no published table decides."""
 
     id: _Text
     claim: _Text
     place: _Text
-    test: Test | Annotated[str, Field(pattern="^none: .+")]
-    unprinted: str = ""
+    test: Annotated[Test | None, BeforeValidator(lambda given: None if given == "none" else given)]
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> "Claim":
+        if not (self.test or self.reason):
+            raise ValueError("reason: found nothing, expected why there is no test")
+        return self
 
 
 class Registry(Section):
-    """A file. groups: the column of scores that intervals cluster on; names: what the tables call
-    otherwise than a run's metrics.
-    """
+    """A file. groups: the column that intervals cluster on; names: of metrics, by the tables'."""
 
     groups: _Text
     names: dict[str, str] = Field(default_factory=dict)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from tomlab.errors import InputError
 from tomlab.records.claims import PEOPLE, Address, Registry, Test, address
 from tomlab.records.published import Paper
 from tomlab.reporting.numbers import BASELINES, NAN, published
@@ -30,10 +31,14 @@ def of_paper(registry: Registry, paper: Paper) -> dict[Address, dict]:
     """The published numbers that the registry gives an address; the first of an address counts."""
     cells: dict[Address, dict] = {}
     for entry in registry.printed:
-        rows = published(paper, entry.table, entry.value).query(entry.where)
-        rows = rows.reindex(columns=[*dict.fromkeys([*rows, "model", "ci_low", "ci_high"])])
-        for row in rows.replace(registry.names).to_dict("records"):
-            cells.setdefault(address(entry.at, row["model"], row), row | {"n": entry.n})
+        try:
+            rows = published(paper, entry.table, entry.value).query(entry.where)
+            for row in rows.replace(registry.names).to_dict("records"):
+                at = address(entry.at, row.get("model", ""), row)
+                told = {"ci_low": NAN, "ci_high": NAN, **row, "value": row["value"], "n": entry.n}
+                cells.setdefault(at, told)
+        except (KeyError, ValueError, pd.errors.UndefinedVariableError) as error:
+            raise InputError(f"{paper.folder}/claims.yaml: {entry.table}: {error}") from None
     return cells
 
 
@@ -54,31 +59,26 @@ def printed(a: dict, b: dict | float, by: float) -> dict:
                 ends = clopper_pearson(side["value"] * side["n"], side["n"], confidence)
             reach.append((side["value"] - ends[0], ends[1] - side["value"]))
         (down, up), (other_down, other_up) = reach
-        return Interval(
-            value, value - hypot(down, other_up), value + hypot(up, other_down), "", 0, 0
-        )
+        ends = value - hypot(down, other_up), value + hypot(up, other_down)
+        return Interval(value, *ends, "", 0, 0)
 
     found, n = interval(1 - paired.LEVEL), [side["n"] for side in (a, b) if side["n"]]
-    told = {"difference": value, "ci_low": found.ci_low, "ci_high": found.ci_high}
+    n = NAN if isnan(found.ci_low) else min(n, default=NAN)
     # A printed interval is of one confidence and has no p.
-    told["p"] = paired.p_of_interval(interval, by) if a["n"] else NAN
-    return told | {"n": NAN if isnan(found.ci_low) else min(n, default=NAN)}
+    p = paired.p_of_interval(interval, by) if a["n"] else NAN
+    return {"difference": value, "ci_low": found.ci_low, "ci_high": found.ci_high, "p": p, "n": n}
 
 
 def answered(a: Found, b: Found | float, by: float, groups: str) -> dict | None:
-    """`paired.difference` of a and b, which may be a number. Sides that share no answers are paired
-    by `groups`, a column of scores.
-    """
+    """`paired.difference`; b may be a number. Sides without a common answer pair by `groups`."""
     if isinstance(b, float):
         if not isinstance(a, Series):
             return None
         b = a._replace(values=pd.Series(b, a.values.index))
-    if same := paired.difference(a, b, by):
-        return same
-    both = [
+    by_group = [
         one._replace(values=one.values.set_axis(one.groups.to_numpy()))
         if isinstance(one, Series)
         else one._replace(rows=one.rows.set_axis(one.rows[groups].to_numpy()))
         for one in (a, b)
     ]
-    return paired.difference(*both, by)
+    return paired.difference(a, b, by) or paired.difference(*by_group, by)
