@@ -87,7 +87,11 @@ def test_an_address_fills_its_names_and_may_name_a_model(tmp_path):
     test = TEST | {"a": "GPT-4 (June): 0-shot accuracy {what}/a: b", "b": "0-shot tb_and_fb {what}"}
     (claim,) = read(tmp_path, FILE | {"claims": [CLAIM | {"test": test}]}).claims
     assert claim.test.sides("any") == [
-        ("x", ("GPT-4 (June)", "0-shot", "accuracy", "x/a: b"), ("any", "0-shot", "tb_and_fb", "x"))
+        (
+            "what x",
+            ("GPT-4 (June)", "0-shot", "accuracy", "x/a: b"),
+            ("any", "0-shot", "tb_and_fb", "x"),
+        )
     ]
 
 

@@ -64,7 +64,7 @@ class Test(Section):
         except (KeyError, IndexError) as error:
             raise ValueError(f"{error} in braces: expected a name in `each`") from None
         if self.direction == "near" and self.by <= 0:
-            raise ValueError("by: expected a number above 0, how near is near")
+            raise ValueError("by: expected how near is near, above 0")
         return self
 
     def sides(self, model: str) -> list[tuple[str, Address, Address | float]]:
@@ -73,7 +73,8 @@ class Test(Section):
         for values in product(*self.each.values()):
             named = dict(zip(self.each, values, strict=True))
             b = self.b if isinstance(self.b, float) else address(self.b, model, named)
-            found.append((", ".join(values), address(self.a, model, named), b))
+            name = ", ".join(f"{key} {value}" for key, value in named.items()).replace("_", " ")
+            found.append((name, address(self.a, model, named), b))
         return found
 
 
@@ -110,6 +111,5 @@ def read(benchmark: str, folder: Path = PUBLISHED) -> Registry:
     except yaml.YAMLError as error:
         raise InputError(f"{path}: cannot be read as YAML ({error})") from None
     if isinstance(content, dict) and isinstance(content.get("claims"), list):
-        claims = enumerate(content["claims"], 1)
-        refuse([*files.unfit(claims, Claim, "id", "claim")], str(path))
+        refuse([*files.unfit(enumerate(content["claims"], 1), Claim, "id", "claim")], str(path))
     return checked(Registry.model_validate, content, str(path))
