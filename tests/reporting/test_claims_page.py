@@ -1,11 +1,20 @@
 """The page on claims: differences of each kind of number, and the rule that decides a claim."""
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from one_cell import ran
-from tomlab.paths import PUBLISHED
+from tomlab.benchmarks.simpletom.items.compose import QUESTIONS
+from tomlab.benchmarks.simpletom.metrics import metrics
+from tomlab.paths import PUBLISHED, ROOT
+from tomlab.records import tidy
 from tomlab.records.claims import Claim
 from tomlab.reporting import claims
 from tomlab.scoring import paired
@@ -14,6 +23,10 @@ from tomlab.scoring.stats import clopper_pearson
 
 PAGE = ran(".", "07_claims", "cell-rule")
 PAGE = ran(".", "07_claims", "cell-verdict", **PAGE)
+needs_data = pytest.mark.skipif(
+    not (PUBLISHED / "bigtom" / "claims.yaml").is_file(),
+    reason="data/published/*/claims.yaml is missing: `make data` pulls it",
+)
 verdict, decided = PAGE["verdict"], PAGE["decided"]
 
 
@@ -266,3 +279,70 @@ def series_of(benchmark, scores):
     from tomlab.benchmarks.bigtom.metrics import series
 
     return {(m, method, one.metric, one.condition): one for m, method, one in series(scores)}
+
+
+# The page, run on a small run
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """What the page finds in a run of SimpleToM of three models that know but do not predict: one
+    that passes the gate, one that does not, and one whose answers were taken in.
+    """
+    root = tmp_path_factory.mktemp("run")
+    for name in ("data", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    entries = {"mine": "openai", "odd": "openai", "log": "taken", "random": "baseline"}
+    models = {name: {"provider": provider} for name, provider in entries.items()}
+    (root / "params.yaml").write_text(yaml.safe_dump({"models": models}), encoding="utf-8")
+    places = [(f"s{number}", kind) for number in range(30) for kind in QUESTIONS]
+    scores = pd.DataFrame(places, columns=["story_id", "question_type"])
+    scores["item_id"] = scores["story_id"] + "/" + scores["question_type"]
+    right = scores["question_type"].eq("mental_state")
+    scores = scores.assign(
+        group_id=scores["story_id"],
+        method="none",
+        sample=0,
+        variant="main",
+        scenario="food item in grocery store",
+        severity=1,
+        completion_tokens=2,
+        outcome=np.where(right, "correct", "wrong"),
+        score=right.astype(float),
+        by_released_rule=right,
+    )
+    for kind in ("scores", "metrics"):
+        (root / "results" / kind / "simpletom").mkdir(parents=True)
+    for name in models:
+        own = scores.assign(model=name)
+        tidy.write(own, "scores", root / f"results/scores/simpletom/{name}.parquet")
+        tidy.write(metrics(own), "metrics", root / f"results/metrics/simpletom/{name}.parquet")
+    gated = [{"model": m, "method": "none", "questions": "choices"} for m in models]
+    gated = pd.DataFrame(gated).assign(metric="same_answer", value=0.9, gate="passes")
+    gated["gate"] = gated["gate"].mask(gated["model"].eq("odd"), "fails")
+    (root / "results/tables/simpletom").mkdir(parents=True)
+    gated.to_csv(root / "results/tables/simpletom/gate.csv", index=False)
+    values = {"parameters": {"benchmarks": ["simpletom"], "models": [*models]}}
+    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook", "notebooks/07_claims.ipynb"]
+    command += ["results/index/07_claims.ipynb", "settings.json"]
+    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
+    return pd.read_csv(root / "results/tables/claims/claims.csv").set_index(["id", "evidence"])
+
+
+@needs_data
+@pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Taken logs", "log")])
+def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
+    found = page.loc[("knows-but-does-not-predict", evidence)]
+    assert (found["verdict"], found["for"], found["comparisons"]) == ("holds", 1, 1)
+    assert (found["decides"], found["difference"], found["n"]) == (model, 1.0, 30)
+    assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "undecided"
+    assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
+
+
+@needs_data
+def test_holm_is_over_the_claims_of_each_kind_of_evidence(page):
+    for _, own in page.groupby("evidence"):
+        expected = paired.holm(own["p"])
+        pd.testing.assert_series_equal(own["p_holm"], expected, check_names=False)
+    assert (page["p_holm"].dropna() >= page["p"].dropna()).all()
