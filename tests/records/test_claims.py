@@ -115,6 +115,7 @@ def test_each_paper_has_at_least_twelve_claims(benchmark):
 def test_no_claim_is_about_numbers_that_are_not_there(benchmark):
     own = registry.read(benchmark)
     cells = claims.of_paper(own, paper(benchmark))
+    assert all(0 <= cell["value"] <= 1 for cell in cells.values() if cell["n"])
     for claim in (claim for claim in own.claims if claim.test):
         found = set(claims.compared(claim.test, cells))
         if claim.reason:
