@@ -1,6 +1,7 @@
 # From nothing but Python >= 3.11, make and git:
 #   make figures   set up, fetch the data, run every stage that is out of date
 #   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
+#   make claims    which claims of the papers hold, on their own numbers and on this run
 #   make test      set up, run all tests
 #   make book      build results/book anew from what the stages wrote
 #   make keep      pin what is in data/ and push it, see docs/sharing.md
@@ -27,7 +28,7 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures chains plan book test exports test-exports params verify lint lab data keep lock clean
+.PHONY: figures chains plan book claims test exports test-exports params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
@@ -56,6 +57,10 @@ plan: data
 book: data
 	@python -m tomlab.pipeline.publish
 	@echo 'The book: results/book/index.html'
+
+# What the page on claims finds, in the terminal.
+claims: data
+	@python checks/claims.py
 
 test: data
 	pytest -n 2 --dist loadfile --no-loadscope-reorder

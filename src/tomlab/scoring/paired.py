@@ -52,17 +52,17 @@ def differences(
     ]
     if not rows:
         return pd.DataFrame(columns=[*_PAIR, *_NUMBERS, "p_holm"])
-
-    def holm(p: pd.Series) -> pd.Series:
-        """As statsmodels' `multipletests`, which takes seconds to import."""
-        rising = p.dropna().sort_values()
-        holds = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
-        return holds.reindex(p.index)
-
     table = pd.DataFrame(rows)
     family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
     table["p_holm"] = family.transform(holm)
     return table
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """As statsmodels' `multipletests`, which takes seconds to import."""
+    rising = p.dropna().sort_values()
+    holds = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
+    return holds.reindex(p.index)
 
 
 def sides(varies: str, same: str, a: str, b: str) -> tuple[Side, Side]:
@@ -82,8 +82,9 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
         yield from (("method", shared, other, reference) for reference, other in pairs)
 
 
-def difference(a: Found, b: Found) -> dict | None:
+def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
+    The p is of a difference `by` so much.
     Where there is no interval, as a label or a right answer is in too few groups, there is no p.
     A mean of bounded values has the interval of unit differences (`cluster_interval`), all else
     that of the two sides' sums side by side (`cluster_statistic`).
@@ -126,7 +127,7 @@ def difference(a: Found, b: Found) -> dict | None:
     ends = [scale * end for end in (found.value, found.ci_low, found.ci_high)]
     discordant = (sums[0] - sums[1]).abs().gt(_UNEQUAL).any(axis=1)
     n = len(common), len(discordant), int(discordant.sum()), sum(map(len, units)) - 2 * len(common)
-    told = *ends, found.ci_method, p_of_interval(interval), *n
+    told = *ends, found.ci_method, p_of_interval(interval, by / scale), *n
     return dict(zip(_NUMBERS, told, strict=True))
 
 
@@ -143,16 +144,16 @@ def _of_sums(side: Found) -> Statistic:
     return Statistic(side.metric, side.condition, rows, sums, stats.ratio)
 
 
-def p_of_interval(interval: Callable[[float], stats.Interval]) -> float:
-    """The two-sided p of no difference: 1 less the confidence at which `interval` reaches 0, so
-    that p and interval can't contradict each other: p is below .05 exactly where the interval of
-    95 % leaves out 0. No less than a millionth; nan where there is no interval.
+def p_of_interval(interval: Callable[[float], stats.Interval], by: float = 0.0) -> float:
+    """The two-sided p of a difference `by` so much: 1 less the confidence at which `interval`
+    reaches it, so that p and interval can't contradict each other: p is below .05 exactly where the
+    interval of 95 % leaves it out. No less than a millionth; nan where there is no interval.
     """
 
     def beyond(p: float) -> float:
         with np.errstate(over="ignore"):
             found = interval(1 - p)
-        return found.ci_low if found.value > 0 else -found.ci_high
+        return found.ci_low - by if found.value > by else by - found.ci_high
 
     from scipy.optimize import brentq
 

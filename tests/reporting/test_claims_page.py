@@ -1,0 +1,348 @@
+"""The page on claims: differences of each kind of number, and the rule that decides a claim."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from one_cell import ran
+from tomlab.benchmarks.simpletom.items.compose import QUESTIONS
+from tomlab.benchmarks.simpletom.metrics import metrics
+from tomlab.paths import PUBLISHED, ROOT
+from tomlab.records import tidy
+from tomlab.records.claims import Claim
+from tomlab.reporting import claims
+from tomlab.scoring import paired
+from tomlab.scoring.series import Series
+from tomlab.scoring.stats import clopper_pearson
+
+PAGE = ran(".", "06_claims", "cell-rule")
+PAGE = ran(".", "06_claims", "cell-verdict", **PAGE)
+needs_data = pytest.mark.skipif(
+    not (PUBLISHED / "bigtom" / "claims.yaml").is_file(),
+    reason="data/published/*/claims.yaml is missing: `make data` pulls it",
+)
+verdict, decided = PAGE["verdict"], PAGE["decided"]
+
+
+def claim(**test):
+    test = {"a": "m accuracy a", "b": "m accuracy b", "direction": "above"} | test
+    return Claim(id="c", claim="A claim.", place="§1", test=test)
+
+
+def share(value, n=None, **more):
+    return {"value": value, "n": n, "ci_low": np.nan, "ci_high": np.nan} | more
+
+
+def paper(**by_model):
+    """Numbers of a table: of each model a and b, or more by letter."""
+    return {
+        (model, "m", "accuracy", letter): cell
+        for model, cells in by_model.items()
+        for letter, cell in cells.items()
+    }
+
+
+def answers(letter, values, units=None, groups=None):
+    units = units or [f"{letter}{number}" for number in range(len(values))]
+    groups = groups or [f"g{number}" for number in range(len(values))]
+    values = pd.Series(values, units, dtype=float)
+    return Series("accuracy", letter, values, pd.Series(groups, units))
+
+
+def measure(a, b, by):
+    return claims.answered(a, b, by, "group_id")
+
+
+# Each kind of comparison, on a printed table
+
+
+def test_a_condition_beside_another_for_each_model():
+    cells = paper(x={"a": share(0.9, 200), "b": share(0.5, 200)}, y={"a": share(0.8, 200)})
+    found = verdict(claim(), cells, claims.printed)
+    assert (found["verdict"], found["comparisons"], found["decides"]) == ("holds", 1, "x")
+    assert found["difference"] == pytest.approx(0.4)
+    assert (found["a"], found["b"], found["n"]) == (0.9, 0.5, 200)
+
+
+def test_a_model_beside_a_number():
+    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.5, 200)}, z={"a": share(0.2, 200)})
+    found = verdict(claim(b=0.5), cells, claims.printed)
+    assert (found["verdict"], found["for"], found["against"]) == ("fails", 1, 1)
+    low, high = clopper_pearson(40, 200)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
+
+
+def test_a_model_beside_people_who_are_not_among_the_models():
+    cells = paper(x={"a": share(0.5, 200)}, Human={"a": share(0.95, 80)})
+    found = verdict(claim(b="Human: m accuracy a", direction="below"), cells, claims.printed)
+    assert (found["verdict"], found["decides"], found["n"]) == ("holds", "x and Human", 80)
+
+
+def test_a_model_beside_all_others_and_not_itself_nor_a_baseline():
+    cells = paper(
+        **{m: {"a": share(v, 500)} for m, v in {"x": 0.9, "y": 0.5, "random": 1.0}.items()}
+    )
+    found = verdict(claim(a="x: m accuracy a", b="m accuracy a"), cells, claims.printed)
+    assert (found["verdict"], found["decides"]) == ("holds", "x and y")
+
+
+def test_named_models_alone():
+    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.1, 200)})
+    assert verdict(claim(b=0.5, models=["x"]), cells, claims.printed)["verdict"] == "holds"
+    assert verdict(claim(b=0.5, models=["z"]), cells, claims.printed)["verdict"].startswith("not")
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "said"),
+    [(0.52, 2000, "holds"), (0.52, 50, "undecided"), (0.7, 2000, "fails"), (0.3, 2000, "fails")],
+)
+def test_near_needs_the_whole_interval_within_the_distance(value, n, said):
+    found = verdict(
+        claim(b=0.5, direction="near", by=0.1), paper(x={"a": share(value, n)}), claims.printed
+    )
+    assert found["verdict"] == said
+    assert (found["p"] < 0.05) == (said != "undecided")
+
+
+def test_a_distance_has_to_be_passed():
+    cells = paper(x={"a": share(0.9, 1000), "b": share(0.7, 1000)})
+    assert verdict(claim(by=0.1), cells, claims.printed)["verdict"] == "holds"
+    assert verdict(claim(by=0.2), cells, claims.printed)["verdict"] == "undecided"
+    assert verdict(claim(by=0.3), cells, claims.printed)["verdict"] == "fails"
+
+
+def test_without_n_the_printed_numbers_decide():
+    cells = paper(x={"a": share(0.9), "b": share(0.5)}, y={"a": share(0.51), "b": share(0.5)})
+    found = verdict(claim(), cells, claims.printed)
+    assert found["verdict"] == "holds"
+    assert np.isnan([found["ci_low"], found["p"], found["n"]]).all()
+    cells |= paper(z={"a": share(0.4), "b": share(0.5)})
+    assert verdict(claim(), cells, claims.printed)["verdict"] == "fails"
+    cells |= paper(z={"a": share(0.5), "b": share(0.5)})
+    assert verdict(claim(), cells, claims.printed)["verdict"] == "undecided"
+
+
+def test_a_printed_interval_is_used_where_there_is_one():
+    cells = paper(x={"a": share(0.263, ci_low=0.178, ci_high=0.347)})
+    found = verdict(claim(b=0.0), cells, claims.printed)
+    assert found["verdict"] == "holds"
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((0.178, 0.347))
+
+
+def test_intervals_of_two_samples_mirror_each_other():
+    one, other = share(0.9, 30), share(0.6, 80)
+    there, back = claims.printed(one, other, 0.0), claims.printed(other, one, 0.0)
+    assert (there["ci_low"], there["ci_high"]) == pytest.approx((-back["ci_high"], -back["ci_low"]))
+    assert there["p"] == pytest.approx(back["p"], abs=1e-4)
+    assert there["n"] == 30
+
+
+@pytest.mark.parametrize("by", [0.0, 0.1, 0.25, 0.3, 0.5])
+def test_p_and_interval_agree_about_every_distance(by):
+    found = claims.printed(share(0.9, 100), share(0.6, 100), by)
+    assert (found["p"] < 0.05) == (not found["ci_low"] <= by <= found["ci_high"])
+
+
+# And on answers
+
+
+def test_two_methods_are_paired_on_their_answers():
+    units = [f"i{number}" for number in range(40)]
+    cells = {
+        ("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4, units),
+        ("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20, units),
+    }
+    found = verdict(claim(), cells, measure)
+    expected = paired.difference(*cells.values())
+    assert found["verdict"] == "holds"
+    assert [found[key] for key in ("difference", "ci_low", "ci_high", "p", "n")] == [
+        expected[key] for key in ("difference", "ci_low", "ci_high", "p", "n")
+    ]
+
+
+def test_two_conditions_are_paired_on_their_groups():
+    cells = {
+        ("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4),
+        ("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20),
+    }
+    found = verdict(claim(), cells, measure)
+    assert (found["verdict"], found["n"]) == ("holds", 40)
+    assert found["difference"] == pytest.approx(0.4)
+    # As if the answers were to the same questions: 16 gains, no loss.
+    units = [f"i{number}" for number in range(40)]
+    same = [answers(one.condition, [*one.values], units) for one in cells.values()]
+    assert found["ci_low"] == pytest.approx(paired.difference(*same)["ci_low"])
+
+
+def test_conditions_with_several_answers_a_group_count_groups():
+    groups = [f"g{number // 3}" for number in range(60)]
+    one = answers("a", [1, 1, 0] * 20, groups=groups)
+    other = answers("b", [1, 0, 0] * 10 + [0] * 30, groups=groups)
+    found = claims.answered(one, other, 0.0, "group_id")
+    assert (found["difference"], found["n_groups"]) == (pytest.approx(0.5), 20)
+
+
+def test_answers_beside_a_number():
+    cells = {("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4)}
+    found = verdict(claim(b=0.5), cells, measure)
+    assert (found["verdict"], found["difference"]) == ("holds", pytest.approx(0.4))
+    assert verdict(claim(b=0.95), cells, measure)["verdict"] == "undecided"
+
+
+def test_what_the_gate_stops_is_not_testable_and_says_so():
+    closed = [("x", "m", "accuracy", "a"), ("x", "m", "accuracy", "b")]
+    assert verdict(claim(), {}, measure, closed)["why"] == "the gate stops it"
+    assert verdict(claim(), {}, measure)["why"] == ""
+    none = Claim(id="c", claim="A claim.", place="§1", test=None, reason="in a figure")
+    assert verdict(none, {}, measure) == {"verdict": "not testable here", "why": "in a figure"}
+
+
+# The rule
+
+
+def rows(*signs, p=0.01):
+    """Comparisons that are for (1), against (-1) or open (0)."""
+    gains = [sign or 0.01 for sign in signs]
+    low = [gain - (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
+    high = [gain + (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
+    p = [p if sign else 0.5 for sign in signs]
+    return pd.DataFrame({"gain": gains, "low": low, "high": high, "p": p})
+
+
+@pytest.mark.parametrize(
+    ("over", "signs", "said"),
+    [
+        ("all", (1, 1, 1), "holds"),
+        ("all", (1, 1, 0), "undecided"),
+        ("all", (1, 1, -1), "fails"),
+        ("all", (0, 0, -1), "fails"),
+        ("most", (1, 1, 0), "holds"),
+        ("most", (1, 1, -1), "holds"),
+        ("most", (1, 0, -1), "undecided"),
+        ("most", (1, -1, -1), "fails"),
+        ("most", (1, 1, -1, -1), "fails"),  # half is not most
+        ("most", (1, 1, 0, -1), "undecided"),
+        ("any", (1, -1, -1), "holds"),
+        ("any", (0, -1, -1), "undecided"),
+        ("any", (-1, -1, -1), "fails"),
+    ],
+)
+def test_a_claim_holds_fails_or_is_undecided(over, signs, said):
+    found = decided(over, rows(*signs))
+    assert found["verdict"] == said
+    assert (found["for"], found["against"]) == (signs.count(1), signs.count(-1))
+
+
+def test_p_is_that_of_as_many_comparisons_as_are_needed():
+    table = rows(1, 1, 1).assign(p=[0.001, 0.01, 0.04])
+    assert decided("all", table)["p"] == 0.04
+    assert decided("most", table)["p"] == pytest.approx(0.01 * 2)
+    assert decided("any", table)["p"] == pytest.approx(0.001 * 3)
+    # One against of three is one of three that could have been.
+    assert decided("all", rows(1, 1, -1, p=0.01))["p"] == pytest.approx(0.01 * 3)
+    assert decided("all", rows(1, 1, 0))["p"] == 0.5
+    assert np.isnan(decided("all", table.assign(p=[0.001, np.nan, 0.04]))["p"])
+
+
+def test_holm_over_the_claims_of_one_kind_of_evidence():
+    p = pd.Series([0.01, np.nan, 0.04, 0.03, 0.005])
+    assert paired.holm(p).round(4).tolist()[::2] == [0.03, 0.06, 0.02]
+    assert np.isnan(paired.holm(p)[1])
+
+
+# Verdicts of others
+
+
+@pytest.mark.skipif(
+    not (PUBLISHED / "bigtom" / "verdicts_forward_belief.csv").is_file(),
+    reason="data/published is missing: `make data` pulls it",
+)
+def test_seven_of_nine_models_that_generate_get_more_false_beliefs_right_than_true_ones():
+    of_others = ran(".", "06_claims", "cell-others", series_of=series_of)["of_others"]
+    test = claim(
+        a="0-shot accuracy forward_belief/true_belief/0",
+        b="0-shot accuracy forward_belief/false_belief/0",
+    )
+    found = verdict(test, of_others("bigtom", "generated"), measure)
+    assert (found["comparisons"], found["reversed"], found["verdict"]) == (9, 7, "fails")
+    assert verdict(test, of_others("bigtom", "loglikelihood"), measure)["comparisons"] == 20
+    assert of_others("fantom", "generated") == {}
+
+
+def series_of(benchmark, scores):
+    from tomlab.benchmarks.bigtom.metrics import series
+
+    return {(m, method, one.metric, one.condition): one for m, method, one in series(scores)}
+
+
+# The page, run on a small run
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """What the page finds in a run of SimpleToM of three models that know but do not predict: one
+    that passes the gate, one that does not, and one whose answers were taken in.
+    """
+    root = tmp_path_factory.mktemp("run")
+    for name in ("data", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    entries = {"mine": "openai", "odd": "openai", "log": "taken", "random": "baseline"}
+    models = {name: {"provider": provider} for name, provider in entries.items()}
+    (root / "params.yaml").write_text(yaml.safe_dump({"models": models}), encoding="utf-8")
+    places = [(f"s{number}", kind) for number in range(30) for kind in QUESTIONS]
+    scores = pd.DataFrame(places, columns=["story_id", "question_type"])
+    scores["item_id"] = scores["story_id"] + "/" + scores["question_type"]
+    right = scores["question_type"].eq("mental_state")
+    scores = scores.assign(
+        group_id=scores["story_id"],
+        method="none",
+        sample=0,
+        variant="main",
+        scenario="food item in grocery store",
+        severity=1,
+        completion_tokens=2,
+        outcome=np.where(right, "correct", "wrong"),
+        score=right.astype(float),
+        by_released_rule=right,
+    )
+    for kind in ("scores", "metrics"):
+        (root / "results" / kind / "simpletom").mkdir(parents=True)
+    for name in models:
+        own = scores.assign(model=name)
+        tidy.write(own, "scores", root / f"results/scores/simpletom/{name}.parquet")
+        tidy.write(metrics(own), "metrics", root / f"results/metrics/simpletom/{name}.parquet")
+    gated = [{"model": m, "method": "none", "questions": "choices"} for m in models]
+    gated = pd.DataFrame(gated).assign(metric="same_answer", value=0.9, gate="passes")
+    gated["gate"] = gated["gate"].mask(gated["model"].eq("odd"), "fails")
+    (root / "results/tables/simpletom").mkdir(parents=True)
+    gated.to_csv(root / "results/tables/simpletom/gate.csv", index=False)
+    values = {"parameters": {"benchmarks": ["simpletom"], "models": [*models]}}
+    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook", "notebooks/06_claims.ipynb"]
+    command += ["results/index/06_claims.ipynb", "settings.json"]
+    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
+    return pd.read_csv(root / "results/tables/claims/claims.csv").set_index(["id", "evidence"])
+
+
+@needs_data
+@pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Taken logs", "log")])
+def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
+    found = page.loc[("knows-but-does-not-predict", evidence)]
+    assert (found["verdict"], found["for"], found["comparisons"]) == ("holds", 1, 1)
+    assert (found["decides"], found["difference"], found["n"]) == (model, 1.0, 30)
+    assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "undecided"
+    assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
+
+
+@needs_data
+def test_holm_is_over_the_claims_of_each_kind_of_evidence(page):
+    for _, own in page.groupby("evidence"):
+        expected = paired.holm(own["p"])
+        pd.testing.assert_series_equal(own["p_holm"], expected, check_names=False)
+    assert (page["p_holm"].dropna() >= page["p"].dropna()).all()
