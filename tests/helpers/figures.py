@@ -9,9 +9,9 @@ from tomlab import paths
 from tomlab.records import tidy
 
 
-def cells(name):
+def cells(name, stage="5_figures"):
     """The code of a benchmark's notebook by the ids of its cells."""
-    path = paths.ROOT / f"notebooks/5_figures/{name}.ipynb"
+    path = paths.ROOT / f"notebooks/{stage}/{name}.ipynb"
     found = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return {c["id"]: "".join(c["source"]) for c in found if c["cell_type"] == "code"}
 

@@ -8,6 +8,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from one_cell import ran
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import templates, writing
@@ -134,8 +135,9 @@ def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
 def test_readers_and_graders_are_sent_the_sampling_seed():
     item = {"question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
     said = pd.DataFrame([item | {"text": "the shed"}])
+    given = {"kept": TEMPLATES.head(2).assign(state=""), "prompts": {}, "sampling_seed": 5}
     requests = [
-        *writing.label_requests(TEMPLATES.head(2), seed=5),
+        *ran("2_filtering", "bigtom", "cell-to-label", **given)["requests"],
         *simpletom_writing.annotation_requests(STORIES.head(2), seed=5),
         *grading.grade_requests(said, seed=5),
     ]

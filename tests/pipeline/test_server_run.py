@@ -64,7 +64,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
             content["bigtom"]["judges"]["llm_answers"] = 4
 
         made = laboratory(root, change)
-        (root / "docs").mkdir()
         for path in (ROOT / "docs").glob("*.md"):
             shutil.copyfile(path, root / "docs" / path.name)
         for stage in STAGES:

@@ -38,6 +38,8 @@ def test_every_metric_of_the_default_run_can_be_compared(benchmark):
         for model in MODELS[:2]
     )
     there = mine.index.intersection(yours.index)
+    # d′ and criterion compare two versions of a story within one model already.
+    there = there[~there.isin(["d_prime", "criterion"], level="metric")]
     assert set(there.get_level_values("metric")) == set(found["metric"])
     without = found[found["ci_method"] == RARE]
     assert set(without["condition"]) <= {"mental_source"}  # "Imagination" is in seven families

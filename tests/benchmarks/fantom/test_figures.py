@@ -6,9 +6,12 @@ import pytest
 
 import fantom_metrics
 import figures
+from fantom_sets import random_sets
+from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.reporting import draw
 from tomlab.reporting.numbers import PAPER, RUN
+from tomlab.scoring import floors
 
 CELLS = figures.cells("fantom")
 
@@ -22,6 +25,7 @@ def drawn(monkeypatch):
         monkeypatch.setattr(draw, "save", lambda grid, name, *_: found.update({name: _[-1]}))
         imports = CELLS["cell-02"].partition("\nmetrics =")[0]
         names = {"metrics": metrics, "models": list(metrics["model"].unique())}
+        _, names["floor"] = floors.reader(fantom, fantom.compose(random_sets(1)), "short")
         names["display"] = lambda shown: found.update(said=str(shown))
         for source in (imports, *map(CELLS.get, ("rows", "published", *cells))):
             exec(source, names)  # noqa: S102

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from one_cell import ran
 from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, align, precision_recall_f1
@@ -20,12 +21,10 @@ from tomlab.benchmarks.omnitom.calibration import (
     decisions,
     labelled_rows,
     read_human,
-    threshold_decisions,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row, read_records
 from tomlab.errors import InputError
 from tomlab.judging.agreement import agreement_by_judge
-from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.paths import ROOT
 from tomlab.records.tidy import KNOWN
 from tomlab.scoring.similarity import plain
@@ -269,11 +268,14 @@ def test_decisions_stand_beside_what_is_known():
 def test_decisions_at_each_threshold_are_those_of_align():
     records = [{**RING, "story_id": n} for n in (1, 3, 4)]
     tables = [table for one in records for table in edited(one, 0, [STORM])]
-    found = threshold_decisions(tables, "token_f1")
+    reads = {"rows": labelled_rows(tables), "kinds": ["token_f1"], "vectors": {"token_f1": None}}
+    reads["pairs"] = [(table.predicted, table.gold) for table in tables]
+    names = ran("4_judge_calibration", "omnitom", "cell-thresholds", folds=3, **reads)
+    found = names["decided_at"]["token_f1"]
     for threshold in (0.3, 0.6, 0.9):
         single = [align(t.predicted, t.gold, "token_f1", threshold) for t in tables]
         assert (decisions(tables, single, "x")["decision"] == found[threshold]).all()
-    chosen = cross_validated_thresholds(found, 3)
+    chosen = names["chosen"]["token_f1"]
     assert chosen.final in calibration.THRESHOLDS and len(chosen.decisions) == len(found)
 
 

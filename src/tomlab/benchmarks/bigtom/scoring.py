@@ -60,7 +60,6 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
 
 
 def rule(item: Mapping, response: Mapping) -> str:
-    """The rule that decided the verdict on one response, in words."""
     cot = METHODS[response["method"]].cot
     return judged(item, response, KEYS, read_answer, cot, was_read(response)).rule
 

@@ -193,7 +193,6 @@ def score(
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    """The rule that decided a verdict, in words. scored: a response with its row of `score`."""
     said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["by_released_rule"] == 1)
     return _verdict(item, said, credit(item, said))[1]
 

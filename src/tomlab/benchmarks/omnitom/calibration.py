@@ -16,7 +16,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.benchmarks.omnitom import rewordings as edits
-from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, alignments, compound_parts
+from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, compound_parts
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.records import files
 from tomlab.records.tidy import KNOWN
@@ -293,16 +293,3 @@ def decisions(
     known = labelled_rows(tables)[["group", "unit", "truth"]]
     decision = pd.array(said, dtype="Int64") > 0
     return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
-
-
-def threshold_decisions(
-    tables: Sequence[LabelledTable], kind: str, vectors: Vectors = None
-) -> pd.DataFrame:
-    """The decisions of a kind of similarity on the rows of `labelled_rows`: `group, unit, truth`,
-    and a bool column for each of `THRESHOLDS`, for `judging.cross_validated_thresholds`.
-    """
-    by_table = [alignments(t.predicted, t.gold, kind, THRESHOLDS, vectors) for t in tables]
-    decided = labelled_rows(tables)[["group", "unit", "truth"]]
-    for threshold, found in zip(THRESHOLDS, zip(*by_table, strict=True), strict=True):
-        decided[threshold] = [n > 0 for one in found for n in (*one.mc_predicted, *one.mc_gold)]
-    return decided

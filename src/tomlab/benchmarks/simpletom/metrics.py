@@ -1,6 +1,7 @@
 """SimpleToM's numbers: accuracy, first failure, gap and what interventions add (Sec. 4 and 5)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -119,6 +120,8 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
             of = partial(_weighed, weights=weights)
             found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
+            if found.ci_low == found.ci_high:  # pairs that are all alike tell nothing of others
+                found = replace(found, ci_low=np.nan, ci_high=np.nan)
             told = {"benchmark": NAME, "model": model, "method": AWARE, "condition": kind}
             yield {**told, "metric": metric, **vars(found)}
 

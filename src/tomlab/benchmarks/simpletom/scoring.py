@@ -24,7 +24,6 @@ def verdict(item: Mapping, response: Mapping, by_text: bool = False) -> Reading:
 
 
 def rule(item: Mapping, response: Mapping) -> str:
-    """The rule that decided the verdict on one response, in words."""
     return verdict(item, response, was_read(response)).rule
 
 

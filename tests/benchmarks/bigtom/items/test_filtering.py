@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from bigtom_templates import MEI
+from one_cell import ran
 from tomlab.benchmarks.bigtom.items.filtering import (
     diversity,
-    rating_report,
     read_ratings,
     screen,
 )
@@ -130,6 +130,11 @@ def ratings_file(tmp_path):
 
 
 KNOWN = {"t1", "t2", "t3"}
+
+
+def rating_report(rated):
+    """What the notebook makes of ratings."""
+    return ran("2_filtering", "bigtom", "cell-ratings", rated=rated)["ratings"]
 
 
 def complaint(path):

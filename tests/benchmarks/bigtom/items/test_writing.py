@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from bigtom_templates import MEI
+from one_cell import ran
 from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items.templates import (
     FIELDS,
@@ -15,7 +16,6 @@ from tomlab.benchmarks.bigtom.items.templates import (
 from tomlab.benchmarks.bigtom.items.writing import (
     attempts,
     generation_requests,
-    label_requests,
     parse_labels,
 )
 from tomlab.models.specs import Reply, Response
@@ -150,7 +150,8 @@ def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, sto
 
 
 def test_labels_are_asked_for_by_story(divers):
-    requests = label_requests(divers)
+    given = {"kept": divers, "prompts": {}, "sampling_seed": 0}
+    requests = ran("2_filtering", "bigtom", "cell-to-label", **given)["requests"]
     assert len(requests) == 5
     [message] = requests[0].messages
     assert message["role"] == "user"

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from one_cell import ran
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
 from tomlab.benchmarks.omnitom.items.filtering import (
     ANNOTATION_COLUMNS,
-    OVERALL,
     read_annotations,
-    reliability,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records, write_records
 from tomlab.benchmarks.omnitom.items.writing import (
@@ -311,11 +310,16 @@ def annotated(cells, kind="human", dimension="truth_status"):
     return pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS))
 
 
+def reliability(annotations):
+    """What the notebook makes of annotations."""
+    return ran("2_filtering", "omnitom", "cell-agreement", given=annotations)["reliability"]
+
+
 def test_strict_agreement_counts_cells_on_which_all_are_equal():
     cells = {(1, 1): "True True True", (1, 2): "True True False", (2, 1): "False False -"}
     table = reliability(annotated(cells | {(2, 2): "True - -"})).set_index("dimension")
-    assert list(table.index) == [*DIMENSIONS, OVERALL]
-    for name in ("truth_status", OVERALL):
+    assert list(table.index) == [*DIMENSIONS, "overall"]
+    for name in ("truth_status", "overall"):
         row = table.loc[name]
         assert (row["annotators"], row["n"], row["agree"], row["stories"]) == (3, 3, 2, 2)
         assert row["agreement"] == pytest.approx(2 / 3)

@@ -131,7 +131,6 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """The beginning of the last message that the item shares with its siblings."""
     if isinstance(METHODS[method], techniques.TwoStep):
         return METHODS[method].shared_prefix(shared_prefix, item)
     return f"Story: {item['background']}"

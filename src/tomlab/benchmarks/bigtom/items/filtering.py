@@ -11,7 +11,6 @@ from tomlab.benchmarks.bigtom.items.templates import LABELS, medium, structure_p
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
-from tomlab.scoring.stats import agreement, cluster_interval
 
 # The two questions of Sec. 3.4 with their scales and the level of measurement.
 RATING_SCALES = {
@@ -67,28 +66,6 @@ def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
     table = files.read_form(path, ratings_form(known))
     rated = {name: pd.to_numeric(table[name]).astype("Int64") for name in RATING_SCALES}
     return table.assign(**rated)
-
-
-def rating_report(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The means of Sec. 3.4: one row a rater and question, with intervals over templates,
-    and below them, rater "all", the agreement on each question among people and among models.
-    """
-    rows = []
-    for question, (scale, level) in RATING_SCALES.items():
-        rated = ratings.dropna(subset=question).astype({question: int})
-        bounds = float(min(scale)), float(max(scale))
-        for (rater, kind), part in rated.groupby(["rater", "rater_kind"], sort=True):
-            found = cluster_interval(part[question], part["template_id"], bounds=bounds)
-            row = {"question": question, "rater": rater, "rater_kind": kind, "mean": found.value}
-            row |= {"ci_low": found.ci_low, "ci_high": found.ci_high}
-            rows.append(row | {"median": part[question].median(), "n": len(part)})
-        # People and models are never pooled.
-        for kind, part in rated.groupby(rated["rater_kind"].str.split(":").str[0], sort=True):
-            wide = part.pivot(index="template_id", columns="rater", values=question)
-            together = agreement(wide, level)
-            who = {"question": question, "rater": "all", "rater_kind": kind}
-            rows.append(who | {"n": together.pop("units"), **together})
-    return pd.DataFrame(rows)
 
 
 def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

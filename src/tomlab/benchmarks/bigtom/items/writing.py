@@ -1,4 +1,4 @@
-"""BigToM templates by language model: asking for new ones and for labels (Sec. 3.2, App. A, G)."""
+"""BigToM templates by language model: asking for them, reading labels (Sec. 3.2, App. A, G)."""
 
 import random
 import re
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import OUTCOME, attempt, request
+from tomlab.asking.attempts import OUTCOME, attempt
 from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.models.specs import Request, Response
 from tomlab.scoring.answers import visible
@@ -51,14 +51,6 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
         row = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}", **outcome}
         rows.append({**row, **parsed, "agent": causal.agent_name(parsed)} if parsed else row)
     return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
-
-
-def label_requests(templates: pd.DataFrame, **options) -> list[Request]:
-    """One request a template for its kinds of state and of mechanism (App. G), temperature 0.
-    options: of `attempts.request`.
-    """
-    shown = ({"story": story} for story in causal.stories(templates))
-    return [request("bigtom/labels", values, max_tokens=40, **options) for values in shown]
 
 
 def parse_labels(text: str) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3), and how
-far annotators agree. Rules (`filtering.yaml`) read records and report; none changes one.
+"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3), and
+annotations of it. Rules (`filtering.yaml`) read records and report; none changes one.
 """
 
 import re
@@ -15,7 +15,6 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.similarity import plain
-from tomlab.scoring.stats import agreement, alpha_interval, cluster_interval
 
 _DATA = files.yaml_beside(__file__)
 RULES = _DATA["rules"]
@@ -118,7 +117,6 @@ def _words(text: str) -> list[str]:
 
 
 ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
-OVERALL = "overall"  # over all dimensions, the last row of Table 6
 
 
 def annotations_form(records: Sequence[Mapping] | None = None) -> pa.DataFrameSchema:
@@ -147,38 +145,3 @@ def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None)
     belief = files.fitting("belief", "story_id", numbers)
     table = files.read_form(path, annotations_form(records), belief)
     return table.astype({"story_id": "int64", "belief": "int64"})
-
-
-def reliability(annotations: pd.DataFrame) -> pd.DataFrame:
-    """How far people agree on each dimension, and over all of them (Table 6).
-
-    Columns: dimension (last: `OVERALL`), annotators (how many), stories, n (cells that two or more
-    labelled), agree (cells with labels all alike), agreement (their share), ci_low, ci_high; and by
-    dimension alpha (Krippendorff's, nominal), alpha_low, alpha_high. Intervals cluster on stories;
-    nan is not defined. No row if nobody labelled.
-    """
-    people = annotations[annotations["annotator_type"] == "human"]
-    rows = []
-    for dimension in (*DIMENSIONS, OVERALL) if len(people) else ():
-        own = people if dimension == OVERALL else people[people["dimension"] == dimension]
-        cells = own.groupby(["story_id", "belief", "dimension"], sort=False)["label"]
-        cells = cells.nunique()[cells.size() >= 2]
-        agree, stories = cells == 1, cells.index.get_level_values("story_id")
-        row = {"dimension": dimension, "annotators": own["annotator"].nunique()}
-        row |= {"stories": stories.nunique(), "n": len(cells), "agree": int(agree.sum())}
-        if len(cells):
-            row |= vars(cluster_interval(agree, stories))
-            row |= _alpha(own) if dimension != OVERALL else {}
-        rows.append(row)
-    columns = ["dimension", "annotators", "stories", "n", "agree", "value", "ci_low", "ci_high"]
-    table = pd.DataFrame(rows, columns=[*columns, "alpha", "alpha_low", "alpha_high"])
-    return table.rename(columns={"value": "agreement"})
-
-
-def _alpha(own: pd.DataFrame) -> dict[str, float]:
-    """Krippendorff's alpha of one dimension's labels, with its interval."""
-    codes = own.assign(code=pd.factorize(own["label"], sort=True)[0].astype(float))
-    wide = codes.pivot(index=["story_id", "belief"], columns="annotator", values="code")
-    low, high = alpha_interval(wide, "nominal", wide.index.get_level_values("story_id"))
-    found = agreement(wide, "nominal")["alpha"]
-    return {"alpha": found, "alpha_low": low, "alpha_high": high}

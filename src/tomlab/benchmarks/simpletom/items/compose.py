@@ -108,7 +108,6 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The items that a method is asked."""
     own = METHODS[method]
     return items[items["question_type"].isin(own.questions) & items["variant"].isin(own.variants)]
 

@@ -3,9 +3,6 @@
 An annotation table has one row an answer: `ANNOTATION_COLUMNS`.
 """
 
-from collections.abc import Mapping
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
@@ -14,7 +11,6 @@ from tomlab.benchmarks.simpletom.items.stories import BASE, format_problems
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
-from tomlab.scoring.stats import agreement, alpha_interval
 
 ANNOTATORS = 3
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
@@ -44,18 +40,13 @@ def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchem
     )
 
 
-def of_kind(annotations: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The annotations of people (kind "human") or of models (kind "llm")."""
-    return annotations[annotations["annotator_kind"].str.split(":").str[0] == kind]
-
-
 def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """The rule of App. D.4: one row a story, `story_id, annotators, reason, status`.
 
     invalid: somebody answered "no" to some question; valid: nobody did, and at least three people
     answered all four; unannotated: anything else. Models never count.
     """
-    people = of_kind(annotations, "human")
+    people = annotations[annotations["annotator_kind"] == "human"]
     no = people[people["answer"] == "no"]
     against = (no["question"] + ": no by " + no["annotator"]).groupby(no["story_id"]).agg("; ".join)
     answered = people.groupby(["story_id", "annotator"])["question"].nunique()
@@ -65,29 +56,6 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     rows["reason"] = [against.get(story_id, "") for story_id in rows["story_id"]]
     cases = [rows["reason"] != "", rows["annotators"] >= ANNOTATORS]
     return rows.assign(status=np.select(cases, ["invalid", "valid"], "unannotated"))
-
-
-def agreement_report(annotations: pd.DataFrame, sets: Mapping[str, str]) -> pd.DataFrame:
-    """Agreement on each question, people (`human`) and models (`llm`) apart.
-
-    One row a kind and question: annotators; stories that two or more of them annotated; the share
-    of those on which all agree; Krippendorff's alpha (ordinal where there are three answers, else
-    nominal) with its interval over sets of entities, see `alpha_interval`. sets: by story.
-    """
-    rows = []
-    for kind, (question, answers) in product(("human", "llm"), QUESTIONS.items()):
-        here = of_kind(annotations, kind).query("question == @question")
-        if here.empty:
-            continue
-        codes = here.assign(code=here["answer"].map(answers.index))
-        wide = codes.pivot(index="story_id", columns="annotator", values="code")
-        level = "ordinal" if len(answers) > 2 else "nominal"
-        found = agreement(wide, level)
-        reached = found["units"], found["percent_agreement"], level, found["alpha"]
-        interval = alpha_interval(wide, level, wide.index.map(sets))
-        rows.append((kind, question, wide.shape[1], *reached, *interval))
-    columns = ["kind", "question", "annotators", "stories", "percent_agreement", "level", "alpha"]
-    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
 
 
 def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
