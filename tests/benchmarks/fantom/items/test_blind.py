@@ -114,13 +114,3 @@ def test_few_turns_recur_in_another_conversation(sets):
 def recurring(counts):
     """The share of what is said in more than one conversation."""
     return sum(n for n in counts.values() if n > 1) / counts.total()
-
-
-def test_lines_are_in_american_spelling():
-    british = (
-        r"\b(?:(?:col|fav|neighb|harb|hum|flav|hon|lab|rum|parl)our\w*|grey|theatre\w*|centre\w*"
-        r"|(?:trav|canc|lab|quarr)ell(?:ed|ing|er)\w*|programme|cheque|tyre\w*|kerb|mould\w*|plough\w*"
-        r"|pyjamas|jewellery|whilst|towards|afterwards|practis\w+|licence|cosy|sceptic\w*|moustache"
-        r"|(?:organ|real|recogn|apolog)is(?:ed?|ing|ation)|learnt|dreamt|any more(?= *[\".]))\b"
-    )
-    assert not re.findall(british, "".join(file.read_text() for file in FILES), re.IGNORECASE)
