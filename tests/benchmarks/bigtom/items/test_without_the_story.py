@@ -1,4 +1,4 @@
-"""The second version of our templates: what a reader gets who skips the story is hardly more than a guess."""
+"""Our templates: what a reader gets who skips the story is hardly more than a guess."""
 
 import re
 
@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from tomlab.paths import DATA
 
-OURS = DATA / "bigtom" / "templates-2.csv"
+OURS = DATA / "bigtom" / "templates.csv"
 DENIAL = re.compile(r"(?i)\b(no|not|nor|never|neither|none|nobody|nothing|without|cannot)\b|n't")
 SMALL = {"a", "an", "and", "at", "by", "for", "from", "has", "in", "is", "it", "of", "on", "or"}
 SMALL |= {"out", "the", "to", "will", "with"}

@@ -18,6 +18,7 @@ from tomlab.records import files
 SEGMENTS = 4  # subtopics of one conversation
 CAST = 5  # people of one conversation, at most as many at once (App. A.1)
 _BRACES = re.compile(r"\{(\w*)\}|[{}]")  # a placeholder by its name, or a brace of none
+CHOICE = re.compile(r"\[([^][|{}]*(?:\|[^][|{}]*)+)\]")  # "[one way|another]", of which one is said
 _UNSAID = ("id", "topic", "names", "reason")  # fields of what gets into no conversation
 
 
@@ -30,6 +31,8 @@ def _text(*names: str, pattern: str = "", expected: str = "") -> Any:
             raise ValueError("expected one line of text without spaces around it or doubled")
         if set(_BRACES.findall(text)) != set(names):
             raise ValueError(f"expected {wanted} in it and no other brace")
+        if re.search(r"[][]", CHOICE.sub("", text)):
+            raise ValueError("expected brackets as in '[one way|another]', without braces in them")
         if not re.search(pattern, text):
             raise ValueError(f"expected {expected}")
         return text
@@ -65,15 +68,15 @@ class _Checked(BaseModel, extra="forbid", frozen=True, strict=True):
 
 class TopicFact(_Checked):
     """What an owner tells. about: noun phrase of what is asked; ask, tell, react: lines of someone,
-    of the owner and of someone else; values: what the fact may be, one of which is drawn.
+    of the owner and of someone else; values: what the fact may be. Lists are used up in turn.
     """
 
     id: Plain
-    question: _text("owner", pattern=r"\?$", expected="a question mark at its end")
+    question: _lines(_text("owner", pattern=r"\?$", expected="a question mark at its end"), 1)
     about: _text("owner", pattern=r"[^.?!,;:]$", expected="no mark at its end")
     answer: _text("owner", "value", pattern=r"^\{owner\}.*[^.]\.$", expected="{owner} … and a stop")
-    ask: _text("owner")
-    tell: _text("value")
+    ask: _lines(_text("owner"), 1)
+    tell: _lines(_text("value"), 1)
     react: _lines(Plain, 2)
     values: _lines(Plain, 4)
 
@@ -82,7 +85,7 @@ class Subtopic(_Checked):
     """One segment of a conversation: how it opens, what fills it, what is told in it."""
 
     name: Plain
-    opener: Plain
+    opener: _lines(Plain, 1)
     fillers: _lines(Plain, 5)
     facts: Annotated[list[TopicFact], Field(min_length=3)]
 
@@ -105,8 +108,8 @@ class Leaving(_Checked):
 
 
 class Cast(_Checked):
-    """Names, and the lines with which people leave, come back, join, are greeted and are told what
-    they missed. The least counts are what one conversation can use up.
+    """Names, and the lines with which people leave, come back, join, are greeted (after the end:
+    late) and told what they missed. The least counts are what one conversation can use up.
     """
 
     names: _lines(Name, CAST)
@@ -115,6 +118,7 @@ class Cast(_Checked):
     returning: _lines(Plain, 2)
     joining: _lines(Plain, 3)
     welcome: _lines(_text("newcomer", "subtopic"), 5)
+    welcome_late: _lines(_text("newcomer", "subtopic"), 1)
     retelling: _lines(_text("newcomer", "claim"), 2)
 
 

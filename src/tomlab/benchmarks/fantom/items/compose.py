@@ -61,7 +61,7 @@ def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
 
 def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
     """The items of question sets in the released format, one row a question; the two options of a
-    choice are shuffled by `seed` and the item's id.
+    choice are shuffled by `seed` and the item's id, those of our grammar as `_balanced` says.
 
     Beyond the columns of every items table: `full_story` (`story` is the short context),
     `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
@@ -106,7 +106,10 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
     elif is_yn(kind):
         right, long_only = right.partition(":")[0], right == "no:long"
     elif kind == "belief_choice":
-        choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
+        if source_of(record) == "grammar":
+            choices = _balanced([right, wrong], set_id, scenario, question["tom_type"], seed)
+        else:
+            choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
     return {
         "benchmark": NAME,
         "item_id": item_id,
@@ -133,6 +136,15 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
         "fact_question": fact["question"],
         "fact_answer": fact["correct_answer"],
     }
+
+
+def _balanced(options: list, set_id: str, *kind: str | int) -> list:
+    """The options in an order by chance, the opposite one in every other part of a conversation,
+    so that the right one comes first in half of the questions.
+    """
+    conversation, part, _ = set_id.split("-")
+    first = random.Random("/".join(map(str, [conversation, *kind]))).randrange(2)
+    return options if (first + int(part)) % 2 else options[::-1]
 
 
 def is_list(kind: str) -> bool:

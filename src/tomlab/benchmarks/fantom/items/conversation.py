@@ -1,10 +1,14 @@
 """Conversations by grammar, in which people leave, come back and join (FANToM Sec. 3.1, App. A.1).
 
-Four segments, one a subtopic, lie between the moments at which people come and go. What is said
-is a list of utterances: speaker; text; present (who is there, the leaver included when leaving);
-fact (id of the fact that it tells or retells, or None); event (leave, return, join or None); kinds
-(of the lines it is made of); segment (which it belongs to or leads to); reason (for leaving). Who
-knows what follows from these alone (`aware`).
+Four segments, one a subtopic, lie between the moments at which people come and go. There are two
+PersonXs. Part n, the segments n + 1 and n + 2, is about the n-th of them, who misses one of the two
+and hears the other, the first as often as the last (`pattern`), so that where a fact is told does
+not show who knows it.
+
+What is said is a list of utterances: speaker; text; present (who is there, the leaver included when
+leaving); fact (id of the fact that it tells or retells, or None); event (leave, return, join or
+None); kinds (of the lines it is made of); segment (which it belongs to or leads to); reason (for
+leaving). Who knows what follows from these alone (`aware`).
 """
 
 import random
@@ -12,29 +16,41 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
-from tomlab.benchmarks.fantom.items.cast import CAST, SEGMENTS, Cast, Subtopic, Topic, TopicFact
+from tomlab.benchmarks.fantom.items.cast import (
+    CAST,
+    CHOICE,
+    SEGMENTS,
+    Cast,
+    Subtopic,
+    Topic,
+    TopicFact,
+)
 
-RETELLING = 1 / 4  # how often someone who comes back is told what they missed
-THIRD_FACT = 1 / 10
-LEAVING_FOR_GOOD = 1 / 6
+RETELLING = 1 / 5  # how often someone who comes back is told what they missed
+LEAVING_FOR_GOOD = 1 / 2
 ASKED_BY_ANOTHER = 1 / 4  # than who opens the segment
-FILLER = 1 / 2
+FILLER = 1 / 4
 
 
-def converse(topic: Topic, cast: Cast, rng: random.Random) -> "Talk":
-    """A whole conversation about `topic`: four of its subtopics in any order, two PersonXs."""
-    talk = Talk(topic, cast, rng)
-    retold = [segment for segment in talk.missing if rng.random() < RETELLING]
-    for segment, subtopic in enumerate(rng.sample(topic.subtopics, SEGMENTS)):
-        talk.segment, events = segment, talk.events[segment]
+def converse(topic: Topic, cast: Cast, rng: random.Random, visit: int, pattern: int) -> "Talk":
+    """A whole conversation about `topic`: four of its subtopics in any order, two PersonXs. visit:
+    which forms the topic takes; pattern: in its two bits, who of the two hears first, misses later.
+    """
+    talk = Talk(topic, cast, rng, visit, pattern)
+    # Of two people who missed the same segment one at most is told something.
+    retold = {missed: name for name, missed in talk.targets if rng.random() < RETELLING}
+    subtopics = rng.sample(topic.subtopics, SEGMENTS)
+    for segment, events in enumerate(talk.events):
+        talk.segment, ended = segment, segment == SEGMENTS
+        subtopic = subtopics[-1 if ended else segment]
         for number, (kind, person) in enumerate(events, start=1):
             leaver = _next_to_leave(events[number:])
             _happen(talk, kind, person, subtopic.name, leaver)
-            if kind == "return" and segment - 1 in retold:
+            if kind == "return" and retold.get(segment - 1) == person:
                 _retell(talk, person, leaver)
-        # What is retold is no longer missed, so there is one fact more.
-        third = segment in retold or rng.random() < THIRD_FACT
-        _discuss(talk, subtopic, 3 if third else 2)
+        if not ended:
+            # What is retold is no longer missed, so there is one fact more.
+            _discuss(talk, subtopic, 3 if segment in retold else 2)
     return talk
 
 
@@ -46,46 +62,36 @@ def _next_to_leave(events: Sequence[Event]) -> str | None:
     return next((person for kind, person in events[:1] if kind == "leave"), None)
 
 
-def _attendance(names: list[str], rng: random.Random) -> tuple[list, list, dict]:
-    """Which two or three of five people are there at first, and `events` and `missing` of their
-    `Talk`. At least two are always there. Whoever leaves has been there for the two segments
-    before, so that all who were told something while PersonX was away saw PersonX leave or return.
+def _attendance(names: list[str], pattern: int, rng: random.Random) -> tuple[list, list, list]:
+    """Which two or three of five people are there at first, and `events` and `targets` of their
+    `Talk`. At least two are always there. Whoever comes does so before anyone leaves, so that all
+    who were told something while PersonX was away see PersonX come back. Whoever leaves has been
+    there for the two segments before.
     """
-    start = names[: rng.choice((2, 3))]
-    joins = {name: rng.choice((1, 2, 3, None, None)) for name in names[len(start) :]}
-    if len(start) == 2:
-        joins[names[2]] = 1
-    earlier, present, events, missing = start, start, [[]], {}
-    for segment in range(1, SEGMENTS):
-        arriving = [("return", missing[segment - 1])] if segment - 1 in missing else []
+    first, second, *others = names
+    targets = [(first, 1 + pattern % 2), (second, 2 + pattern // 2)]
+    # Who misses the last segment may join before segment 1: there is none to be heard before it.
+    others.insert(rng.choice((0, 1)) if targets[1][1] == SEGMENTS - 1 else 0, second)
+    early = 1 if targets[0][1] == 2 else rng.choice((1, 2, None, None))
+    late = rng.choice((2, 3, None, None, None))
+    joins = dict(zip([first, *others], (0, 0, rng.choice((0, 0, 1)), early, late), strict=True))
+    start = [name for name, at in joins.items() if at == 0]
+    present, events = start, [[]]
+    for segment in range(1, SEGMENTS + 1):
+        arriving = [("return", name) for name, missed in targets if missed == segment - 1]
         arriving += [("join", name) for name, at in joins.items() if at == segment]
-        stayed = [name for name in present if name in earlier]
-        leaving = []
-        if segment < SEGMENTS - 1:
-            missing[segment] = rng.choice(stayed)
-            leaving.append(missing[segment])
-            stayed.remove(missing[segment])
-        # One who has stayed must remain to be the next PersonX.
-        spare = len(stayed) > 1 if segment + 1 < SEGMENTS - 1 else len(stayed) > 0
-        enough = len(present) + len(arriving) - len(leaving) > 2
-        if segment != 2 and spare and enough and rng.random() < LEAVING_FOR_GOOD:
-            leaving.append(rng.choice(stayed))
-        happening = [*arriving, *(("leave", name) for name in leaving)]
-        events.append(_in_order(happening, len(present), rng))
+        leaving = [("leave", name) for name, missed in targets if missed == segment]
         here = [*present, *(person for _, person in arriving)]
-        earlier, present = present, [name for name in here if name not in leaving]
-    return start, [*events, []], missing
-
-
-def _in_order(events: Sequence[Event], present: int, rng: random.Random) -> list[Event]:
-    """The events in an order in which two people are always there."""
-    waiting, ordered = rng.sample(events, len(events)), []
-    while waiting:
-        event = next(one for one in waiting if one[0] != "leave" or present > 2)
-        waiting.remove(event)
-        ordered.append(event)
-        present += -1 if event[0] == "leave" else 1
-    return ordered
+        # One who is no PersonX may leave for good before the last segment. One does at the end, if
+        # nobody comes back then: no part is to end with what was told last.
+        spare = [n for n in others if n in present and joins[n] in (0, 1) and n != second]
+        enough = segment == SEGMENTS - 1 and len(here) - len(leaving) > 3 and len(spare) > 1
+        ended = segment == SEGMENTS and not arriving
+        if ended or (enough and rng.random() < LEAVING_FOR_GOOD):
+            leaving.append(("leave", rng.choice(spare)))
+        events.append([*rng.sample(arriving, len(arriving)), *rng.sample(leaving, len(leaving))])
+        present = [name for name in here if ("leave", name) not in leaving]
+    return start, events, targets
 
 
 class Told(NamedTuple):
@@ -103,13 +109,14 @@ class Told(NamedTuple):
 
 
 class Talk:
-    """A conversation as it grows. events: what happens before each segment and the end; missing:
-    PersonX, by the segment missed; told: the facts of each segment.
+    """A conversation as it grows. events: what happens before each segment and at the end; targets:
+    each PersonX with the segment missed; told: the facts of each segment.
     """
 
-    def __init__(self, topic: Topic, cast: Cast, rng: random.Random):
-        self.topic, self.rng, self.segment = topic, rng, 0
-        self.present, self.events, self.missing = _attendance(rng.sample(cast.names, CAST), rng)
+    def __init__(self, topic: Topic, cast: Cast, rng: random.Random, visit: int, pattern: int):
+        self.topic, self.rng, self.visit, self.segment = topic, rng, visit, 0
+        names = rng.sample(cast.names, CAST)
+        self.present, self.events, self.targets = _attendance(names, pattern, rng)
         self.utterances: list[dict] = []
         self.told: dict[int, list[Told]] = {}
         self._left = {name: rng.sample(of, len(of)) for name, of in cast if name != "names"}
@@ -118,11 +125,16 @@ class Talk:
         """A line of the cast that this conversation has not had."""
         return self._left[kind].pop()
 
+    def form(self, forms: Sequence[str]) -> str:
+        """That of several forms whose turn it is, so that no two visits to a topic say the same."""
+        return forms[self.visit % len(forms)]
+
     def others(self, *names: str | None) -> list[str]:
         return [name for name in self.present if name not in names]
 
     def say(self, speaker: str, kind: str, text: str, **details) -> None:
         """One line. Lines that one person says in a row are one utterance, events apart."""
+        text = CHOICE.sub(lambda hit: self.rng.choice(hit[1].split("|")), text)
         said = {"fact": None, "event": None, "reason": None} | details
         last = self.utterances[-1] if self.utterances else None
         if last and last["speaker"] == speaker and not (last["event"] or said["event"]):
@@ -145,7 +157,8 @@ def _happen(talk: Talk, kind: str, person: str, subtopic: str, leaver: str | Non
         talk.present.append(person)
         line = talk.draw("returning" if kind == "return" else "joining")
         talk.say(person, kind, line, event=kind)
-        answer = "welcome", talk.draw("welcome").format(newcomer=person, subtopic=subtopic)
+        line = talk.draw("welcome" if talk.segment < SEGMENTS else "welcome_late")
+        answer = "welcome", line.format(newcomer=person, subtopic=subtopic)
     talk.say(talk.rng.choice(talk.others(person, leaver)), *answer)
 
 
@@ -165,31 +178,31 @@ def _retell(talk: Talk, person: str, leaver: str | None) -> None:
 
 def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
     """One segment: the opener, then `count` facts, each asked for, told and reacted to. Owners
-    differ as far as there are people; who has just come back owns none, so that one can ask what
-    they believe about it.
+    differ as far as there are people; a PersonX who is to hear them owns none, so that one can ask
+    what they believe about them.
     """
     rng, last = talk.rng, talk.utterances[-1] if talk.utterances else None
-    # Who has just greeted someone goes on, but says no more than three lines in a row.
-    free = last is None or len(last["kinds"]) > 1
-    opener = rng.choice(talk.others(last and last["speaker"])) if free else last["speaker"]
-    owners = talk.others(talk.missing.get(talk.segment - 1))
+    # Not who has just greeted someone: a part can end with a greeting.
+    opener = rng.choice(talk.others(last and last["speaker"]))
+    parts = enumerate(talk.targets, start=1)
+    hearing = [x for n, (x, missed) in parts if {n, n + 1} - {missed} == {talk.segment}]
+    owners = talk.others(*hearing)
     owners = rng.sample(owners, len(owners))
     if owners[0] == opener:
         # Another comes first, so that who opens can ask.
         owners = [*owners[1:2], opener, *owners[2:]]
     talk.told[talk.segment] = [
-        Told(fact, owner, rng.choice(fact.values))
+        Told(fact, owner, talk.form(fact.values))
         for fact, owner in zip(rng.sample(subtopic.facts, count), cycle(owners), strict=False)
     ]
     turns = _turns(talk, opener)
-    fillers = rng.sample(subtopic.fillers, len(subtopic.fillers))
+    used = 2 * talk.visit % len(subtopic.fillers)
+    fillers = [*subtopic.fillers[used:], *subtopic.fillers[:used]]
     for speaker, kind, told in turns:
         if kind == "filler":
             line = fillers.pop(0)
-        elif kind == "react":
-            line = rng.choice(told.fact.react)
         else:
-            line = getattr(subtopic if kind == "opener" else told.fact, kind)
+            line = talk.form(getattr(subtopic if kind == "opener" else told.fact, kind))
         talk.say(speaker, kind, told.fill(line), fact=told.fact.id if kind == "tell" else None)
 
 

@@ -123,10 +123,10 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
     """The gold table of a story: narrated facts, then each actor's beliefs in the story's order.
 
     Labels (App. A.2). Truth: at the end of the story; a nested belief is true if the actor it is
-    about thinks so. Access: how many perceived the event, knowing of each other, or think so
-    mutually to order 3; nested beliefs are private. Explicit: narrated, told, or said to be seen by
-    this actor. Source: how it came about, Memory for a past state. Context: Deceptive for a lie and
-    what rests on it, else Temporal for what is outdated or past.
+    about thinks so. Access, whoever holds the row: how many perceived the event, knowing of each
+    other, or think so mutually to order 3; nested beliefs are private. Explicit: narrated, told, or
+    said to be seen by this actor. Source: how it came about, Memory for a past state. Context:
+    Deceptive for a lie and what rests on it, else Temporal for what is outdated or past.
     """
     story = _Story(events)
     table = list(story.narrated())
@@ -149,7 +149,10 @@ class _Story:
 
     def row(self, actor: str, wording: str, words: Mapping, labels: str) -> dict:
         words = {**self.start, **words}
-        belief, *paraphrases = (text.format(**words) for text in _DATA["beliefs"][wording])
+        paraphrases = [text.format(**words) for text in _DATA["beliefs"][wording]]
+        # The wordings of nested beliefs take turns, or a word would tell how deep they are.
+        turn = self.start["actors"].index(words["second"]) if "second" in words else 0
+        belief = paraphrases.pop(turn % len(paraphrases))
         named = dict(zip(DIMENSIONS, labels.split(), strict=True))
         return {"actor": actor, "belief": belief, "labels": named, "paraphrases": paraphrases}
 
@@ -171,22 +174,21 @@ class _Story:
             for watcher in event.get("watched_by", []):
                 words = {"actor": watcher, "mover": event["actor"]}
                 facts.append(("watches", words, [watcher], "Action/Event", "Neutral"))
-        groups = (self.sharing(actor, self.place) for actor in self.start["actors"])
-        sharing = max(groups, key=len)
+        sharing = self.sharing(self.place)
         facts.append(("placed", {"container": self.place}, sharing, "Location", "Neutral"))
         for wording, words, sharing, content, context in facts:
             labels = f"0 True {self.access(sharing)} Explicit {content} Narration {context}"
             yield self.row(WORLD, wording, words, labels)
 
-    def sharing(self, holder: str, container: str) -> Chain:
-        """The largest group with `holder` in which everybody thinks so, of each other too."""
+    def sharing(self, container: str) -> Chain:
+        """The largest group in which everybody thinks so, of each other too."""
         actors = list(dict.fromkeys(actor for chain in self.known for actor in chain))
         for size in range(len(actors), 1, -1):
             for group in combinations(actors, size):
                 agreed = all(self.at.get(chain) == container for chain in _chains(group))
-                if holder in group and agreed:
+                if agreed:
                     return group
-        return (holder,)
+        return ()
 
     def witnessed(self, actor: str) -> Iterator[dict]:
         """What the actor recalls of the start, and what the actor saw others do."""
@@ -196,9 +198,10 @@ class _Story:
             yield self.row(actor, "was placed", {}, labels)
         for event in self.events[1:]:
             hidden = actor in event.get("watched_by", [])
-            sharing, stated = ([actor], "Explicit") if hidden else (event["seen_by"], "Implicit")
-            if actor in sharing and event["actor"] != actor and event["event"] in _DATA["past"]:
-                labels = f"1 True {self.access(sharing)} {stated} Action/Event Perception Neutral"
+            seen, stated = event["seen_by"], "Explicit" if hidden else "Implicit"
+            perceived = hidden or actor in seen
+            if perceived and event["actor"] != actor and event["event"] in _DATA["past"]:
+                labels = f"1 True {self.access(seen)} {stated} Action/Event Perception Neutral"
                 yield self.row(actor, _DATA["past"][event["event"]], event, labels)
 
     def company(self, actor: str) -> Iterator[dict]:
@@ -210,7 +213,7 @@ class _Story:
         for other in self.start["actors"]:
             if other in met[-1]["seen_by"] and other not in moving:
                 stays = other in self.there
-                access = self.access(met[-1]["seen_by"] if stays else [actor])
+                access = self.access(self.start["seen_by"] if stays else [actor])
                 context = "Neutral" if stays else "Temporal"
                 labels = f"1 {stays} {access} Implicit Location Perception {context}"
                 yield self.row(actor, "present", {"actor": other}, labels)
@@ -237,6 +240,6 @@ class _Story:
         found = event["event"] == "looks" and event["actor"] == actor
         stated = "Explicit" if told or watched or found else "Implicit"
         source = "Testimony" if told else "Perception"
-        access = self.access(self.sharing(actor, container))
+        access = self.access(self.sharing(container))
         labels = f"1 {true} {access} {stated} Location {source} {context}"
         return self.row(actor, "placed", words, labels)
