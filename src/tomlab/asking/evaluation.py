@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, taken
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
@@ -53,7 +53,8 @@ def plan(
 
     A model's entry may limit the `groups` of a method, drawn by `seed`, a smaller number among
     those of a larger one, and as `variants` those of them that are asked in other ways. A baseline
-    is left out of methods to which it knows no answer. orders: with 2, questions with two options
+    is left out of methods to which it knows no answer, and of a model that was asked elsewhere
+    there is what it answered. orders: with 2, questions with two options
     are also asked with these swapped. wordings: folders for `prompts.wording`.
     """
     ways = [(AS_ASKED, {})] + ([(REVERSED, {})] if orders > 1 else [])
@@ -68,6 +69,14 @@ def plan(
     for method in methods:
         own = items[items[benchmark.UNIT].isin(order[: groups.get(method)])]
         asked = benchmark.asked(own, method).to_dict("records")
+        if model.provider == "taken":
+            by_id = {item["item_id"]: item for item in asked}
+            there = taken.given(model, benchmark.NAME).query(
+                "method == @method and item_id in @by_id"
+            )
+            there = there[["item_id", "sample"]].itertuples(index=False)
+            questions += [Question(by_id[name], method, n, number=n) for name, n in there]
+            continue
         known = benchmark.reference(asked[0], method, 0) if asked else model.model
         if model.provider == "baseline" and model.model not in known:
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
@@ -169,6 +178,10 @@ async def evaluate(
     where, limits = f"{benchmark.NAME}, {model.name}", limits or Limits()
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
+    if model.provider == "taken":
+        keys = [(q.item["item_id"], q.method, q.number) for q in questions]
+        found = taken.given(model, benchmark.NAME).set_index(["item_id", "method", "sample"])
+        return check(found.loc[keys].reset_index(), "responses", where)
 
     async def answered(questions: Sequence[Question]) -> pd.DataFrame:
         """The answers to one call of each question."""

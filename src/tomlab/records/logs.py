@@ -1,0 +1,169 @@
+"""Answers in the files of other harnesses, read as they stand there: see docs/logs.md."""
+
+import re
+import struct
+from pathlib import Path
+from typing import Annotated, Any
+from zipfile import BadZipFile, ZipFile
+
+import pandera.pandas as pa
+import pyarrow
+from pydantic import BaseModel, BeforeValidator, Field, Json, ValidationError
+
+from tomlab.errors import InputError, refuse
+from tomlab.params import complaint
+from tomlab.records import files
+
+KINDS = files.yaml_beside(__file__)
+MOST_BYTES = 500_000_000  # of a log, unpacked: what has more is no log of a benchmark
+_ZSTD = 93  # how Inspect packs the parts of a log, which Python's zipfile can't unpack yet
+STOPS = KINDS.pop("stops")
+Records = tuple[str, dict, dict]  # of a kind of `KINDS`, by their places, and what all share
+
+
+def _answers(value: Any) -> Any:
+    """One answer or several; one of a model that reasons is in parts, log-likelihoods are none."""
+    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
+        value = "\n".join(str(p.get("text", "")) for p in value if p.get("type") == "text")
+    is_list = isinstance(value, list) and all(isinstance(part, list) for part in value)
+    return [value] if isinstance(value, str) else [] if is_list else value
+
+
+def _chat(value: Any) -> Any:
+    """What a model was sent: a prompt, or messages up to the user's last one, perhaps as JSON."""
+    if isinstance(value, str):
+        is_json = value.startswith("[{")
+        value = files.parsed(value) if is_json else [{"role": "user", "content": value}]
+    if not isinstance(value, list) or not all(isinstance(message, dict) for message in value):
+        return value
+    asked = [n for n, message in enumerate(value, start=1) if message.get("role") == "user"]
+    told = [
+        (m.get("role"), _answers(m.get("content") or "")) for m in value[: max(asked, default=0)]
+    ]
+    return [{"role": role, "content": "\n".join(texts)} for role, texts in told]
+
+
+class Entry(BaseModel, coerce_numbers_to_str=True):
+    """One answer of a log; what the log does not say is empty. options: as the log lists them;
+    answer: of several repeats several; verdict: the log's own; how: the settings that it tells.
+    """
+
+    place: str
+    item_id: str = ""
+    story: str = ""
+    question: str = ""
+    prompt: Annotated[list[dict[str, str]], BeforeValidator(_chat)] = []
+    options: Json[list[str]] | list[str] = []
+    model: str = ""
+    method: str = ""
+    sample: int = Field(0, ge=0)
+    epoch: int = Field(1, ge=1)  # in Inspect, where the first sample is 1
+    answer: Annotated[list[str], BeforeValidator(_answers)] = []
+    verdict: bool | None = None
+    finish_reason: Annotated[str | None, BeforeValidator(lambda v: STOPS.get(v, "other"))] = None
+    prompt_tokens: int = Field(0, ge=0)
+    completion_tokens: int = Field(0, ge=0)
+    error: str | None = None
+    how: dict[str, Any] = {}
+
+
+def read(path: Path) -> tuple[str, list[Entry]]:
+    """What wrote a file, of `KINDS`, and the answers in it. Errors: `InputError` that names the
+    file, the line and the field.
+    """
+    readers = {".eval": _inspect, ".json": _inspect, ".jsonl": _lines, ".csv": _csv}
+    if path.suffix not in readers or not path.exists() or path.stat().st_size > MOST_BYTES:
+        expected = f"one of at most {MOST_BYTES:,} bytes that ends in {', '.join(readers)}"
+        raise InputError(f"{path}: no such log, expected {expected}")
+    try:
+        kind, rows, known = readers[path.suffix](path)
+    except (BadZipFile, struct.error, OSError, EOFError, ValueError, RecursionError) as error:
+        cut = InputError(f"{path}: is cut off, or no log that we know ({error})")
+        raise (error if isinstance(error, InputError) else cut) from None
+    if told := re.fullmatch(KINDS[kind].get("name", "(?!)"), path.stem):
+        named = told.groupdict()  # the model, where a name tells it
+        way = "".join(part for part in told.groups() if part and part not in named.values())
+        known = named | {"method": KINDS[kind]["methods"][way]}
+    keys, other = KINDS[kind].get("once", ((), "place"))
+    first, found, problems = {}, [], [] if rows else ["found no answer in it"]
+    for place, row in rows.items():
+        key = tuple(_at(row, name) for name in keys) or place
+        if first.setdefault(key, _at(row, other)) != _at(row, other):
+            continue
+        told = known | {"place": place}
+        for name, places in KINDS[kind]["fields"].items():
+            values = [value for at in places if (value := _at(row, at)) is not None]
+            told |= {name: values[0]} if values else {}
+        try:
+            found.append(Entry(**told))
+            if not found[-1].answer and (found[-1].verdict, found[-1].error) == (None, None):
+                expected = " or ".join(KINDS[kind]["fields"]["answer"])
+                problems.append(f"{place}: found no answer, expected one as field {expected}")
+        except ValidationError as error:
+            cases = error.errors(include_url=False)
+            problems += [f"{place}, {complaint(case, files.shown)}" for case in cases]
+    refuse(problems, str(path))
+    return kind, found
+
+
+def _at(row: Any, place: str) -> Any:
+    """What stands at a place such as "output.choices.0.stop_reason"; None for nothing."""
+    for part in place.split("."):
+        row = dict(enumerate(row)) if isinstance(row, list) else row
+        row = row.get(int(part) if part.isdigit() else part) if isinstance(row, dict) else None
+    return row
+
+
+def _lines(path: Path) -> Records:
+    """JSON Lines, of which the first one's fields tell the kind."""
+    rows, problems = files.json_lines(files.read_text(path), nan=True)
+    refuse(problems, str(path))
+    there = {*rows[0][1]} if rows and isinstance(rows[0][1], dict) else set()
+    known = {kind: told["known_by"] for kind, told in KINDS.items() if "known_by" in told}
+    for kind in (kind for kind, names in known.items() if there.issuperset(names)):
+        return kind, {f"line {number}": row for number, row in rows}, {}
+    raise InputError(f"{path}: line 1: found fields {sorted(there)}, expected those of {known}")
+
+
+def _inspect(path: Path) -> Records:
+    """A log of Inspect: an archive of parts, or one JSON file."""
+    if path.suffix == ".eval":
+        rows = _archive(path)
+        header = rows.pop("header.json", None)
+    else:
+        header = files.parsed(files.read_text(path), nan=True)
+        rows = {f"samples/{n}": row for n, row in enumerate(_at(header, "samples") or [], start=1)}
+    if not (model := _at(header, "eval.model")) or not rows:
+        raise InputError(f"{path}: found no eval.model and samples, expected a log of Inspect")
+    method = _at(header, "eval.task_args.method") or ""
+    how = _at(header, "plan.config") or {}
+    return "Inspect", rows, {"model": model, "method": method, "how": how}
+
+
+def _archive(path: Path) -> dict[str, Any]:
+    """The header and the samples by their names, unpacked in memory."""
+    found, left = {}, MOST_BYTES
+    with ZipFile(path) as archive:
+        names = [n for n in archive.namelist() if n == "header.json" or n.startswith("samples/")]
+        for info in map(archive.getinfo, names):
+            if info.compress_type == _ZSTD:
+                archive.fp.seek(info.header_offset + 26)  # where the lengths of two fields stand
+                archive.fp.seek(sum(struct.unpack("<HH", archive.fp.read(4))), 1)
+                packed = pyarrow.BufferReader(archive.fp.read(info.compress_size))
+                content = pyarrow.CompressedInputStream(packed, "zstd").read(left + 1)
+            else:
+                content = archive.open(info).read(left + 1)
+            left -= len(content)
+            if left < 0:
+                raise InputError(f"{path}: unpacks to more than {MOST_BYTES:,} bytes")
+            found[info.filename] = files.parsed(content.decode(), nan=True)
+    return found
+
+
+def _csv(path: Path) -> Records:
+    """A CSV with columns of `KINDS`; an empty answer is one."""
+    columns = [place for [place] in KINDS["CSV"]["fields"].values()]
+    form = {name: files.text("(?s).*", required=False) for name in columns}
+    rows = files.read_form(path, pa.DataFrameSchema(form, strict="filter")).to_dict("index").items()
+    told = {n: {name: v for name, v in row.items() if v or name == "answer"} for n, row in rows}
+    return "CSV", {f"row {number}": row for number, row in told.items()}, {}
