@@ -102,7 +102,11 @@ def test_every_eval_ever_gets_the_verdicts_of_a_run_of_ours(tmp_path):
             "evaluation_name": metric,
             "sample_id": name,
             "interaction_type": "single_turn",
-            "input": {"raw": "…", "reference": [], "choices": [*items.at[name, "choices"]]},
+            "input": {
+                "raw": items.at[name, "story"],
+                "reference": [],
+                "choices": [*items.at[name, "choices"]],
+            },
             "output": {"raw": [text]},
             "answer_attribution": [],
             "evaluation": {"score": 0.0, "is_correct": False},
@@ -131,7 +135,7 @@ def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
         rows.append({"index": number, "input_prompt": message["content"]})
         rows[-1]["response"] = said[item["item_id"]]
     path = lines_of(tmp_path / "model_responses_short_input_gpt-4-0613_cot-False.jsonl", rows)
-    table, lost = read(fantom, path, items=items)
+    table, lost = read(fantom, path, items=items, model="gpt-4-0613", method="short")
     assert lost == [] and {*table["model"]} == {"gpt-4-0613"} and {*table["method"]} == {"short"}
     assert sorted(table["item_id"]) == sorted(asked["item_id"])
     scores = fantom.score(items, table, embedder=None)
@@ -151,9 +155,9 @@ def test_simpletoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
         prompt = simpletom.messages(item, "none")[1]["content"]
         rows.append({"prompt": prompt, "id": item["item_id"], "llm_output": output})
     path = lines_of(tmp_path / "simpletom_stories_claude_subset_all_limit_2_cot_false.jsonl", rows)
-    table, lost = read(simpletom, path)
+    table, lost = read(simpletom, path, method="none")
     ours = answered(simpletom, items, said, "none")
-    assert lost == [] and {*table["method"]} == {"none"} and {*table["prompt_tokens"]} == {5}
+    assert lost == [] and {*table["model"]} == {"claude"} and {*table["prompt_tokens"]} == {5}
     pd.testing.assert_frame_equal(in_order(simpletom.score(items, table)), ours)
 
 
@@ -200,6 +204,13 @@ def test_items_are_found_by_story_and_question_whatever_the_white_space(tmp_path
     table.to_csv(tmp_path / "mine.csv", index=False)
     found, lost = read(simpletom, tmp_path / "mine.csv")
     assert lost == [] and found["item_id"].tolist() == items["item_id"].tolist()
+
+
+def test_an_id_of_another_version_of_an_item_is_no_match():
+    items = ITEMS["bigtom"].copy()
+    items.loc[items.index[3], "story"] = "Zsombor is a baker."
+    table, lost = read(bigtom, LOGS / "inspect_bigtom.eval", items=items)
+    assert len(table) == 19 and len(lost) == 1 and items["item_id"].iloc[3] in lost[0]
 
 
 def test_log_likelihoods_are_verdicts_alone(tmp_path):
@@ -393,3 +404,36 @@ def test_a_csv_gives_back_every_answer(tmp_path_factory, cells):
     _, entries = logs.read(path)
     assert [entry.answer for entry in entries] == [[cell.strip()] for cell in cells]
     assert [entry.item_id for entry in entries] == [*rows["item_id"]]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+LINE = json.loads((LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8").splitlines()[0])
+SAMPLE = json.loads((LOGS / "inspect_bigtom.json").read_text("utf-8"))
+
+
+@given(st.sampled_from([*LINE]), JSON)
+def test_whatever_a_line_holds_it_is_read_or_refused(tmp_path_factory, name, value):
+    path = lines_of(tmp_path_factory.mktemp("lines") / "x.jsonl", [LINE, LINE | {name: value}])
+    try:
+        logs.read(path)
+    except InputError as error:
+        assert str(path) in str(error)
+
+
+@given(st.sampled_from(["eval", "plan", "samples", "id", "messages", "output", "epoch"]), JSON)
+def test_whatever_a_log_of_inspect_holds_it_is_read_or_refused(tmp_path_factory, name, value):
+    log = SAMPLE | {name: value} if name in SAMPLE else SAMPLE
+    if name not in SAMPLE:
+        log = SAMPLE | {"samples": [SAMPLE["samples"][0] | {name: value}]}
+    path = tmp_path_factory.mktemp("logs") / "x.json"
+    path.write_text(json.dumps(log), "utf-8")
+    try:
+        logs.read(path)
+    except InputError as error:
+        assert str(path) in str(error)

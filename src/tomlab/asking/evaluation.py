@@ -87,7 +87,9 @@ def plan(
         among = {w: {*order[: most.get(w if w == REVERSED else "wordings")]} for w, _ in ways[1:]}
         for item in asked:
             for place, (way, files) in enumerate(ways):
-                q = Question(as_shown(item, way), method, 0, way, files, place * samples)
+                q = Question(
+                    as_shown(item, {"asked_as": way}), method, 0, way, files, place * samples
+                )
                 if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
                     questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tomlab.paths import user_path
 from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, check, read
 
+_json = partial(json.dumps, ensure_ascii=False)
 _OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
 _SAME = {"finish_reason", "error", "prompt_tokens", "completion_tokens", "place"}
 
@@ -48,6 +50,9 @@ def matched(
         sent = entry.prompt[-1]["content"] if entry.prompt else ""
         keys = (entry.item_id, _plain(entry.story, entry.question), (way, *_parts(sent)))
         found = next((known[key] for key in keys if key in known), [])
+        # An id may be of another version of the item, with another story.
+        told, *_ = _plain(entry.story or " ".join(message["content"] for message in entry.prompt))
+        found = [i for i in found if not told or any(s in told for s in _stories(i))]
         if len({(*sorted(item["choices"]), str(item["answer"])) for item in found}) != 1:
             why = "several items have" if found else "no item has its id,"
             lost.append(f"{place}: {why} its story and question, or its prompt")
@@ -81,12 +86,12 @@ def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     return check(taken.assign(**told).merge(items[conditions], on="item_id"), "scores", "verdicts")
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _plain(*texts: str) -> tuple[str, ...]:
     return tuple(" ".join(text.split()) for text in texts)
+
+
+def _stories(item: dict) -> tuple[str, ...]:
+    return _plain(item["story"], item.get("full_story", item["story"]))
 
 
 def _parts(prompt: str) -> tuple[str, ...]:

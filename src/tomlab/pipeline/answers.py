@@ -102,7 +102,7 @@ def take_logs(files: Sequence[Path], name: str, to: str, told: Sequence[str], mo
     table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
     if len(lost) > most * n:
         refuse(lost, f"{len(lost)} of {n} answers fit no item, more than --unmatched {most}", 5)
-    print(f"{n - len(lost)} of {n} answers are taken.", *lost[:5], sep="\n  ")
+    print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
     for kind, own in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
         path = from_root(to) / f"{name}{kind}.parquet"
         new = taken.scores(items, own) if kind else own.drop(columns="verdict")
@@ -111,7 +111,6 @@ def take_logs(files: Sequence[Path], name: str, to: str, told: Sequence[str], mo
         again = rows["log"] + ": " + rows["place"] + ": " + rows["item_id"]
         refuse([*again], f"{path}: a second answer to an item, without a number of its own")
         tidy.write(there, "scores" if kind else "responses", path)
-        print(f"{path}: {len(there)} rows")
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
@@ -233,8 +232,8 @@ def main(arguments: list[str] | None = None) -> int:
     taking.add_argument("files", type=Path, nargs="+")
     taking.add_argument("--benchmark", choices=specs.BENCHMARKS, help="of logs of other harnesses")
     taking.add_argument("--to", default="taken", help="the folder that their answers are added to")
-    taking.add_argument("--model", default="", help="one of several, or its name if logs have none")
-    taking.add_argument("--method", default="", help="how they asked, if logs do not say so")
+    for name in ("--model", "--method"):
+        taking.add_argument(name, default="", help="what logs do not say; one of several models")
     taking.add_argument("--unmatched", type=float, default=0.02, help="the share that may be lost")
     verifying = commands.add_parser("verify")
     verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")

@@ -1,6 +1,5 @@
 """Answers in the files of other harnesses, read as they stand there: see docs/logs.md."""
 
-import re
 import struct
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +16,9 @@ from tomlab.records import files
 KINDS = files.yaml_beside(__file__)
 MOST_BYTES = 500_000_000  # of a log, unpacked: what has more is no log of a benchmark
 _ZSTD = 93  # how Inspect packs the parts of a log, which Python's zipfile can't unpack yet
-STOPS = KINDS.pop("stops")
-Records = tuple[str, dict, dict]  # of a kind of `KINDS`, by their places, and what all share
+_STOPS = KINDS.pop("stops")
+_CUT = (BadZipFile, struct.error, OSError, EOFError, TypeError, ValueError, RecursionError)
+Records = tuple[str, dict, dict]  # their kind, records by their places, and what all share
 
 
 def _answers(value: Any) -> Any:
@@ -31,16 +31,15 @@ def _answers(value: Any) -> Any:
 
 def _chat(value: Any) -> Any:
     """What a model was sent: a prompt, or messages up to the user's last one, perhaps as JSON."""
-    if isinstance(value, str):
-        is_json = value.startswith("[{")
-        value = files.parsed(value) if is_json else [{"role": "user", "content": value}]
-    if not isinstance(value, list) or not all(isinstance(message, dict) for message in value):
-        return value
-    asked = [n for n, message in enumerate(value, start=1) if message.get("role") == "user"]
-    told = [
-        (m.get("role"), _answers(m.get("content") or "")) for m in value[: max(asked, default=0)]
-    ]
-    return [{"role": role, "content": "\n".join(texts)} for role, texts in told]
+    if isinstance(value, str) and not value.startswith("[{"):
+        return [{"role": "user", "content": value}]
+    chat = files.parsed(value) if isinstance(value, str) else value
+    if not isinstance(chat, list) or not all(isinstance(message, dict) for message in chat):
+        raise ValueError("expected a text, or messages")
+    asked = [n for n, message in enumerate(chat, start=1) if message.get("role") == "user"]
+    told = [(m.get("role"), m.get("content")) for m in chat[: max(asked, default=0)]]
+    told = [(role, _answers(said) if isinstance(said, str | list) else []) for role, said in told]
+    return [{"role": str(role), "content": "\n".join(map(str, texts))} for role, texts in told]
 
 
 class Entry(BaseModel, coerce_numbers_to_str=True):
@@ -60,7 +59,7 @@ class Entry(BaseModel, coerce_numbers_to_str=True):
     epoch: int = Field(1, ge=1)  # in Inspect, where the first sample is 1
     answer: Annotated[list[str], BeforeValidator(_answers)] = []
     verdict: bool | None = None
-    finish_reason: Annotated[str | None, BeforeValidator(lambda v: STOPS.get(v, "other"))] = None
+    finish_reason: Annotated[str, BeforeValidator(lambda v: _STOPS.get(str(v), "other"))] = None
     prompt_tokens: int = Field(0, ge=0)
     completion_tokens: int = Field(0, ge=0)
     error: str | None = None
@@ -77,27 +76,24 @@ def read(path: Path) -> tuple[str, list[Entry]]:
         raise InputError(f"{path}: no such log, expected {expected}")
     try:
         kind, rows, known = readers[path.suffix](path)
-    except (BadZipFile, struct.error, OSError, EOFError, ValueError, RecursionError) as error:
-        cut = InputError(f"{path}: is cut off, or no log that we know ({error})")
-        raise (error if isinstance(error, InputError) else cut) from None
-    if told := re.fullmatch(KINDS[kind].get("name", "(?!)"), path.stem):
-        named = told.groupdict()  # the model, where a name tells it
-        way = "".join(part for part in told.groups() if part and part not in named.values())
-        known = named | {"method": KINDS[kind]["methods"][way]}
+    except InputError:
+        raise
+    except _CUT as error:
+        raise InputError(f"{path}: is cut off, or no log that we know ({error})") from None
     keys, other = KINDS[kind].get("once", ((), "place"))
-    first, found, problems = {}, [], [] if rows else ["found no answer in it"]
+    fields, first, found = KINDS[kind]["fields"], {}, []
+    problems = [] if rows else ["found no answer in it"]
     for place, row in rows.items():
-        key = tuple(_at(row, name) for name in keys) or place
+        key = tuple(str(_at(row, name)) for name in keys) or place
         if first.setdefault(key, _at(row, other)) != _at(row, other):
             continue
         told = known | {"place": place}
-        for name, places in KINDS[kind]["fields"].items():
-            values = [value for at in places if (value := _at(row, at)) is not None]
-            told |= {name: values[0]} if values else {}
+        for name, at in ((name, at) for name, places in fields.items() for at in reversed(places)):
+            told |= {name: value} if (value := _at(row, at)) is not None else {}
         try:
             found.append(Entry(**told))
             if not found[-1].answer and (found[-1].verdict, found[-1].error) == (None, None):
-                expected = " or ".join(KINDS[kind]["fields"]["answer"])
+                expected = " or ".join(fields["answer"])
                 problems.append(f"{place}: found no answer, expected one as field {expected}")
         except ValidationError as error:
             cases = error.errors(include_url=False)
@@ -162,8 +158,6 @@ def _archive(path: Path) -> dict[str, Any]:
 
 def _csv(path: Path) -> Records:
     """A CSV with columns of `KINDS`; an empty answer is one."""
-    columns = [place for [place] in KINDS["CSV"]["fields"].values()]
-    form = {name: files.text("(?s).*", required=False) for name in columns}
-    rows = files.read_form(path, pa.DataFrameSchema(form, strict="filter")).to_dict("index").items()
+    rows = files.read_form(path, pa.DataFrameSchema()).to_dict("index").items()
     told = {n: {name: v for name, v in row.items() if v or name == "answer"} for n, row in rows}
     return "CSV", {f"row {number}": row for number, row in told.items()}, {}
