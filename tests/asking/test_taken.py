@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 import fantom_sets
 from tomlab import paths
 from tomlab.asking import evaluation, taken
-from tomlab.benchmarks import bigtom, fantom, simpletom
+from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
+from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.providers import provider
@@ -437,3 +439,61 @@ def test_whatever_a_log_of_inspect_holds_it_is_read_or_refused(tmp_path_factory,
         logs.read(path)
     except InputError as error:
         assert str(path) in str(error)
+
+
+def documented(name):
+    """A function that docs/logs.md prints."""
+    found = {}
+    text = (paths.ROOT / "docs" / "logs.md").read_text("utf-8")
+    exec(text.split("```python\n")[1].split("```")[0], found)  # noqa: S102 - ours
+    return found[name]
+
+
+def test_bigtoms_code_gives_verdicts_and_letters_that_mean_nothing(tmp_path):
+    items = ITEMS["bigtom"].query("variable == 'forward_belief' and initial_belief == 0")
+    folder = "0_forward_belief_true_belief"
+    named = "gpt-4_0.0_0shot_belief_true_belief_0_200.csv"
+    rows = {
+        f"conditions/{folder}/stories.csv": items[["story", "question", "answer", "reality"]],
+        f"results/{folder}/prediction_{named}": ["a) it"] * len(items),
+        f"results/{folder}/accuracy_{named}": ["True", *["False"] * (len(items) - 1)],
+    }
+    for name, table in rows.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(table).to_csv(tmp_path / name, sep=";", index=False, header=False)
+    for kind in ("accuracy", "prediction"):
+        table = documented("bigtom")(tmp_path / "results" / folder / f"{kind}_{named}")
+        table.to_csv(tmp_path / f"{kind}.csv", index=False)
+    table, lost = read(bigtom, tmp_path / "accuracy.csv", model="gpt-4", method="0-shot")
+    assert lost == [] and taken.scores(items, table)["score"].sum() == 1
+    assert table["item_id"].tolist() == items["item_id"].tolist()
+    table, lost = read(bigtom, tmp_path / "prediction.csv", model="gpt-4", method="0-shot")
+    assert table.empty and len(lost) == len(items)
+
+
+def test_omnitoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
+    labels = dict.fromkeys(DIMENSIONS, "") | {"order": "1", "truth_status": "True"}
+    labels |= {"knowledge_access": "Private", "representation": "Explicit", "context": "Neutral"}
+    labels |= {"content_type": "Location", "mental_source": "Perception"}
+    belief = {"actor": "Ann", "belief": "The ball is in the box.", "labels": labels}
+    record = {"story_id": 7, "story_category": "False Belief Task", "story": "Ann sees a ball."}
+    items = omnitom.compose([record | {"beliefs": [belief], "source": "authored"}])
+    said = {}
+    for item in items.to_dict("records"):
+        stage, method = item["item_id"].partition("/")[2], "stage1-L3"
+        part = {"extraction": "extraction", "labelling": "labeling"}[stage]
+        method = "stage1-L3" if part == "extraction" else "stage2-L3"
+        said[item["item_id"]] = omnitom.reference(item, method, 0)["gold"], method
+        path = tmp_path / part / "raw" / "story_007.txt"
+        path.parent.mkdir(parents=True)
+        sent = f"SYSTEM PROMPT:\nExtract.\n\nUSER PROMPT:\n{item['story']}"
+        path.write_text(f"{sent}\n\nOUTPUT:\n{said[item['item_id']][0]}\n", "utf-8")
+    (tmp_path / "manifest.json").write_text('{"model": "gpt-5"}', "utf-8")
+    documented("omnitom")(tmp_path).to_csv(tmp_path / "omnitom.csv", index=False)
+    table, lost = read(omnitom, tmp_path / "omnitom.csv", items=items)
+    assert lost == [] and {*table["model"]} == {"gpt-5"}
+    rows = [{"item_id": n, "response": t, "method": m} for n, (t, m) in said.items()]
+    ours = omnitom.score(items, pd.DataFrame(rows).assign(model="ours"), judge=Judge("exact"))
+    theirs = omnitom.score(items, table, judge=Judge("exact"))
+    pd.testing.assert_frame_equal(in_order(theirs), in_order(ours))
+    assert {*theirs["score"]} == {1.0}
