@@ -70,12 +70,10 @@ def plan(
         own = items[items[benchmark.UNIT].isin(order[: groups.get(method)])]
         asked = benchmark.asked(own, method).to_dict("records")
         if model.provider == "taken":
-            by_id = {item["item_id"]: item for item in asked}
-            there = taken.given(model, benchmark.NAME).query(
-                "method == @method and item_id in @by_id"
-            )
-            there = there[["item_id", "sample"]].itertuples(index=False)
-            questions += [Question(by_id[name], method, n, number=n) for name, n in there]
+            given = taken.given(model, benchmark.NAME).query("method == @method")
+            numbers = given.groupby("item_id")["sample"].agg(list)
+            there = [(item, n) for item in asked for n in numbers.get(item["item_id"], [])]
+            questions += [Question(item, method, n, number=n) for item, n in there]
             continue
         known = benchmark.reference(asked[0], method, 0) if asked else model.model
         if model.provider == "baseline" and model.model not in known:
@@ -87,9 +85,8 @@ def plan(
         among = {w: {*order[: most.get(w if w == REVERSED else "wordings")]} for w, _ in ways[1:]}
         for item in asked:
             for place, (way, files) in enumerate(ways):
-                q = Question(
-                    as_shown(item, {"asked_as": way}), method, 0, way, files, place * samples
-                )
+                shown = as_shown(item, {"asked_as": way})
+                q = Question(shown, method, 0, way, files, place * samples)
                 if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
                     questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions

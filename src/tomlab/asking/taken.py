@@ -17,6 +17,7 @@ from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, check, read
 
 _json = partial(json.dumps, ensure_ascii=False)
+_TOLD = {"story", "full_story"}  # of which a prompt has one
 _OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
 _SAME = {"finish_reason", "error", "prompt_tokens", "completion_tokens", "place"}
 
@@ -30,17 +31,12 @@ def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
 def matched(
     benchmark: Benchmark, items: pd.DataFrame, path: Path, model: str, method: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The answers of a log as responses, and why others are none.
-
-    model: which of several, or its name where the log has none; method: where the log has none. Of
-    their own the rows have the log's `verdict` where it has no answer, `options_shown` (JSON, where
-    that is another order than the item's) and where they are from: `harness`, `log`, `place`,
-    `log_model`, `how` (JSON).
+    """The answers of a log as responses with the columns of docs/logs.md, and why others are none.
+    model: which of several, or its name where the log has none; method: where the log has none.
     """
     harness, entries = logs.read(path)
     entries = [each for each in entries if not each.model or model in ("", each.model)] or entries
-    names = {each.model or model for each in entries}
-    if len(names) > 1 or "" in names:
+    if len(names := {each.model or model for each in entries}) > 1 or "" in names:
         raise InputError(f"{path}: found the models {sorted(names)}, expected --model to name one")
     methods = {each.method or method for each in entries}
     refuse(strange_methods(benchmark, {"--method": methods}), str(path))
@@ -52,7 +48,7 @@ def matched(
         found = next((known[key] for key in keys if key in known), [])
         # An id may be of another version of the item, with another story.
         told, *_ = _plain(entry.story or " ".join(message["content"] for message in entry.prompt))
-        found = [i for i in found if not told or any(s in told for s in _stories(i))]
+        found = [i for i in found if not told or any(_plain(i[n])[0] in told for n in _TOLD & {*i})]
         if len({(*sorted(item["choices"]), str(item["answer"])) for item in found}) != 1:
             why = "several items have" if found else "no item has its id,"
             lost.append(f"{place}: {why} its story and question, or its prompt")
@@ -60,8 +56,7 @@ def matched(
         # BigToM's backward controls are one question twice: its answers are theirs in turn.
         times[asked := (found[0]["item_id"], way, entry.sample, entry.epoch)] += 1
         item = found[(times[asked] - 1) % len(found)]
-        own = [*item["choices"]]
-        shown = _order(sent, entry.options, own)
+        shown = _order(sent, entry.options, own := [*item["choices"]])
         if own and entry.answer and not shown:
             why = "other options" if entry.options else "no options, and letters mean nothing"
             lost.append(f"{place}: the log has {why}")
@@ -69,8 +64,7 @@ def matched(
         row = {"item_id": item["item_id"], "model": entry.model or model, "method": way}
         row |= entry.model_dump(include=_SAME) | {"log_model": entry.model, "how": _json(entry.how)}
         row["options_shown"] = _json(shown) if shown and shown != own else ""
-        row["messages"] = _json(entry.prompt)
-        row["request_key"] = f"{path.name}/{entry.place}"
+        row |= {"messages": _json(entry.prompt), "request_key": f"{path.name}/{entry.place}"}
         row["verdict"] = None if entry.answer else entry.verdict  # on an answer, ours counts
         for n, text in enumerate(entry.answer or [None], start=entry.sample + entry.epoch - 1):
             rows.append(row | {"sample": n, "response": text})
@@ -80,18 +74,16 @@ def matched(
 
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     """The scores table of verdicts by others: the column `harness` says by whose."""
-    told = {"outcome": taken["verdict"].map({True: "correct", False: "wrong"}), "chosen": None}
-    told |= {"score": taken["verdict"].astype(float), "by_released_rule": None, "words": ""}
+    told = {"outcome": taken["verdict"].map({True: "correct", False: "wrong"}), "words": ""}
+    told |= {"score": taken["verdict"].astype(float)} | dict.fromkeys(
+        ("chosen", "by_released_rule")
+    )
     conditions = ["item_id", *items.columns.difference(taken.columns)]
     return check(taken.assign(**told).merge(items[conditions], on="item_id"), "scores", "verdicts")
 
 
 def _plain(*texts: str) -> tuple[str, ...]:
     return tuple(" ".join(text.split()) for text in texts)
-
-
-def _stories(item: dict) -> tuple[str, ...]:
-    return _plain(item["story"], item.get("full_story", item["story"]))
 
 
 def _parts(prompt: str) -> tuple[str, ...]:

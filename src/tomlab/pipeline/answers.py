@@ -87,30 +87,29 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     return found.groupby("file", sort=False, as_index=False).sum()
 
 
-def take_logs(files: Sequence[Path], name: str, to: str, told: Sequence[str], most: float) -> None:
+def take_logs(files: Sequence[Path], name: str, to: str, told: Sequence[str], most: float) -> int:
     """Add the answers in logs of other harnesses to `<benchmark>.parquet` of a folder, and verdicts
-    alone to `<benchmark>_verdicts.parquet`. told: model and method, see `taken.matched`; most: the
-    share of answers that may fit no item. Errors: `InputError`, and nothing is written.
+    alone to `<benchmark>_verdicts.parquet`. told: of `taken.matched`; most: see docs/logs.md.
     """
     items, tables, lost = tidy.read("items", result("items", name)), [], []
+    benchmark = import_module(f"tomlab.benchmarks.{name}")
     for path in files:
-        table, unlike = taken.matched(
-            import_module(f"tomlab.benchmarks.{name}"), items, path, *told
-        )
+        table, unlike = taken.matched(benchmark, items, path, *told)
         tables.append(table.assign(log_sha256=hash_of(path)))
         lost += [f"{path}: {why}" for why in unlike]
     table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
-    if len(lost) > most * n:
+    if len(lost) > most * n or len(lost) == n:
         refuse(lost, f"{len(lost)} of {n} answers fit no item, more than --unmatched {most}", 5)
     print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
     for kind, own in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
         path = from_root(to) / f"{name}{kind}.parquet"
         new = taken.scores(items, own) if kind else own.drop(columns="verdict")
         there = pd.concat([tidy.parquet(path), new] if path.is_file() else [new], ignore_index=True)
-        rows = there[there.duplicated(["item_id", "model", "method", "sample"])]
-        again = rows["log"] + ": " + rows["place"] + ": " + rows["item_id"]
-        refuse([*again], f"{path}: a second answer to an item, without a number of its own")
+        again = there[there.duplicated(["item_id", "model", "method", "sample"])]
+        again = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
+        refuse(again, f"{path}: a second answer to an item, without a number of its own")
         tidy.write(there, "scores" if kind else "responses", path)
+    return 0
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
@@ -231,10 +230,9 @@ def main(arguments: list[str] | None = None) -> int:
     taking = commands.add_parser("take")
     taking.add_argument("files", type=Path, nargs="+")
     taking.add_argument("--benchmark", choices=specs.BENCHMARKS, help="of logs of other harnesses")
-    taking.add_argument("--to", default="taken", help="the folder that their answers are added to")
-    for name in ("--model", "--method"):
-        taking.add_argument(name, default="", help="what logs do not say; one of several models")
     taking.add_argument("--unmatched", type=float, default=0.02, help="the share that may be lost")
+    for name, default in {"--to": "taken", "--model": "", "--method": ""}.items():
+        taking.add_argument(name, default=default, help="see docs/logs.md")
     verifying = commands.add_parser("verify")
     verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
     verifying.add_argument("--seed", type=int, default=0, help="which ones")
@@ -244,9 +242,8 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "verify":
             return verify(args.answers, args.seed)
         if args.command == "take" and args.benchmark:
-            declared = (args.model, args.method)
-            take_logs(args.files, args.benchmark, args.to, declared, args.unmatched)
-            return 0
+            told = (args.model, args.method)
+            return take_logs(args.files, args.benchmark, args.to, told, args.unmatched)
         if args.command == "take":
             found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:

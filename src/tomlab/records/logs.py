@@ -43,9 +43,7 @@ def _chat(value: Any) -> Any:
 
 
 class Entry(BaseModel, coerce_numbers_to_str=True):
-    """One answer of a log; what the log does not say is empty. options: as the log lists them;
-    answer: of several repeats several; verdict: the log's own; how: the settings that it tells.
-    """
+    """One answer of a log, or several repeats of it; what the log does not say is empty."""
 
     place: str
     item_id: str = ""
@@ -67,22 +65,18 @@ class Entry(BaseModel, coerce_numbers_to_str=True):
 
 
 def read(path: Path) -> tuple[str, list[Entry]]:
-    """What wrote a file, of `KINDS`, and the answers in it. Errors: `InputError` that names the
-    file, the line and the field.
-    """
+    """What wrote a file, of `KINDS`, and the answers in it. Errors: `InputError` by line."""
     readers = {".eval": _inspect, ".json": _inspect, ".jsonl": _lines, ".csv": _csv}
     if path.suffix not in readers or not path.exists() or path.stat().st_size > MOST_BYTES:
         expected = f"one of at most {MOST_BYTES:,} bytes that ends in {', '.join(readers)}"
         raise InputError(f"{path}: no such log, expected {expected}")
     try:
         kind, rows, known = readers[path.suffix](path)
-    except InputError:
-        raise
     except _CUT as error:
-        raise InputError(f"{path}: is cut off, or no log that we know ({error})") from None
+        cut = InputError(f"{path}: is cut off, or no log that we know ({error})")
+        raise (error if isinstance(error, InputError) else cut) from None
     keys, other = KINDS[kind].get("once", ((), "place"))
-    fields, first, found = KINDS[kind]["fields"], {}, []
-    problems = [] if rows else ["found no answer in it"]
+    fields, first, found, problems = KINDS[kind]["fields"], {}, [], []
     for place, row in rows.items():
         key = tuple(str(_at(row, name)) for name in keys) or place
         if first.setdefault(key, _at(row, other)) != _at(row, other):
@@ -96,9 +90,8 @@ def read(path: Path) -> tuple[str, list[Entry]]:
                 expected = " or ".join(fields["answer"])
                 problems.append(f"{place}: found no answer, expected one as field {expected}")
         except ValidationError as error:
-            cases = error.errors(include_url=False)
-            problems += [f"{place}, {complaint(case, files.shown)}" for case in cases]
-    refuse(problems, str(path))
+            problems += [f"{place}, {complaint(case, files.shown)}" for case in error.errors()]
+    refuse(problems if rows else ["found no answer in it"], str(path))
     return kind, found
 
 
@@ -116,8 +109,8 @@ def _lines(path: Path) -> Records:
     refuse(problems, str(path))
     there = {*rows[0][1]} if rows and isinstance(rows[0][1], dict) else set()
     known = {kind: told["known_by"] for kind, told in KINDS.items() if "known_by" in told}
-    for kind in (kind for kind, names in known.items() if there.issuperset(names)):
-        return kind, {f"line {number}": row for number, row in rows}, {}
+    if kinds := [kind for kind, names in known.items() if there.issuperset(names)]:
+        return kinds[0], {f"line {number}": row for number, row in rows}, {}
     raise InputError(f"{path}: line 1: found fields {sorted(there)}, expected those of {known}")
 
 
@@ -131,9 +124,8 @@ def _inspect(path: Path) -> Records:
         rows = {f"samples/{n}": row for n, row in enumerate(_at(header, "samples") or [], start=1)}
     if not (model := _at(header, "eval.model")) or not rows:
         raise InputError(f"{path}: found no eval.model and samples, expected a log of Inspect")
-    method = _at(header, "eval.task_args.method") or ""
-    how = _at(header, "plan.config") or {}
-    return "Inspect", rows, {"model": model, "method": method, "how": how}
+    known = {"model": model, "how": _at(header, "plan.config") or {}}
+    return "Inspect", rows, known | {"method": _at(header, "eval.task_args.method") or ""}
 
 
 def _archive(path: Path) -> dict[str, Any]:
