@@ -17,7 +17,6 @@ from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, check, read
 
 _json = partial(json.dumps, ensure_ascii=False)
-_TOLD = {"story", "full_story"}  # of which a prompt has one
 _OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
 _SAME = {"finish_reason", "error", "prompt_tokens", "completion_tokens", "place"}
 
@@ -48,14 +47,18 @@ def matched(
         found = next((known[key] for key in keys if key in known), [])
         # An id may be of another version of the item, with another story.
         told, *_ = _plain(entry.story or " ".join(message["content"] for message in entry.prompt))
-        found = [i for i in found if not told or any(_plain(i[n])[0] in told for n in _TOLD & {*i})]
+        found = [
+            i
+            for i in found
+            if not told or any(_plain(i[n])[0] in told for n in {"story", "full_story"} & {*i})
+        ]
         if len({(*sorted(item["choices"]), str(item["answer"])) for item in found}) != 1:
             why = "several items have" if found else "no item has its id,"
             lost.append(f"{place}: {why} its story and question, or its prompt")
             continue
         # BigToM's backward controls are one question twice: its answers are theirs in turn.
-        times[asked := (found[0]["item_id"], way, entry.sample, entry.epoch)] += 1
-        item = found[(times[asked] - 1) % len(found)]
+        item = found[times[found[0]["item_id"], way, entry.sample, entry.epoch] % len(found)]
+        times[found[0]["item_id"], way, entry.sample, entry.epoch] += 1
         shown = _order(sent, entry.options, own := [*item["choices"]])
         if own and entry.answer and not shown:
             why = "other options" if entry.options else "no options, and letters mean nothing"
@@ -68,8 +71,8 @@ def matched(
         row["verdict"] = None if entry.answer else entry.verdict  # on an answer, ours counts
         for n, text in enumerate(entry.answer or [None], start=entry.sample + entry.epoch - 1):
             rows.append(row | {"sample": n, "response": text})
-    told = {"harness": harness, "log": path.name, "asked_as": AS_ASKED, "prompt_hash": ""}
-    return pd.DataFrame(rows).assign(**told), lost
+    own = {"harness": harness, "log": path.name, "asked_as": AS_ASKED, "prompt_hash": ""}
+    return pd.DataFrame(rows).assign(**own), lost
 
 
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:

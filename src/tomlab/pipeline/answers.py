@@ -87,14 +87,13 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     return found.groupby("file", sort=False, as_index=False).sum()
 
 
-def take_logs(files: Sequence[Path], name: str, to: str, told: Sequence[str], most: float) -> int:
-    """Add the answers in logs of other harnesses to `<benchmark>.parquet` of a folder, and verdicts
-    alone to `<benchmark>_verdicts.parquet`. told: of `taken.matched`; most: see docs/logs.md.
-    """
-    items, tables, lost = tidy.read("items", result("items", name)), [], []
+def take_logs(args: argparse.Namespace) -> int:
+    """Add the answers in logs of other harnesses to a folder; verdicts alone go to another file."""
+    name, to, most, tables, lost = args.benchmark, args.to, args.unmatched, [], []
     benchmark = import_module(f"tomlab.benchmarks.{name}")
-    for path in files:
-        table, unlike = taken.matched(benchmark, items, path, *told)
+    items = tidy.read("items", result("items", name))
+    for path in args.files:
+        table, unlike = taken.matched(benchmark, items, path, args.model, args.method)
         tables.append(table.assign(log_sha256=hash_of(path)))
         lost += [f"{path}: {why}" for why in unlike]
     table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
@@ -242,8 +241,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "verify":
             return verify(args.answers, args.seed)
         if args.command == "take" and args.benchmark:
-            told = (args.model, args.method)
-            return take_logs(args.files, args.benchmark, args.to, told, args.unmatched)
+            return take_logs(args)
         if args.command == "take":
             found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:

@@ -15,7 +15,7 @@ from tomlab.records import files
 
 KINDS = files.yaml_beside(__file__)
 MOST_BYTES = 500_000_000  # of a log, unpacked: what has more is no log of a benchmark
-_ZSTD = 93  # how Inspect packs the parts of a log, which Python's zipfile can't unpack yet
+_ZSTD = 93  # how Inspect packs its parts, which Python's zipfile can't unpack yet
 _STOPS = KINDS.pop("stops")
 _CUT = (BadZipFile, struct.error, OSError, EOFError, TypeError, ValueError, RecursionError)
 Records = tuple[str, dict, dict]  # their kind, records by their places, and what all share
@@ -87,8 +87,7 @@ def read(path: Path) -> tuple[str, list[Entry]]:
         try:
             found.append(Entry(**told))
             if not found[-1].answer and (found[-1].verdict, found[-1].error) == (None, None):
-                expected = " or ".join(fields["answer"])
-                problems.append(f"{place}: found no answer, expected one as field {expected}")
+                problems.append(f"{place}: found no answer, expected {fields['answer']}")
         except ValidationError as error:
             problems += [f"{place}, {complaint(case, files.shown)}" for case in error.errors()]
     refuse(problems if rows else ["found no answer in it"], str(path))
@@ -142,8 +141,7 @@ def _archive(path: Path) -> dict[str, Any]:
             else:
                 content = archive.open(info).read(left + 1)
             left -= len(content)
-            if left < 0:
-                raise InputError(f"{path}: unpacks to more than {MOST_BYTES:,} bytes")
+            refuse([f"unpacks to more than {MOST_BYTES:,} bytes"] if left < 0 else [], str(path))
             found[info.filename] = files.parsed(content.decode(), nan=True)
     return found
 
