@@ -5,7 +5,6 @@ import re
 from collections import Counter, defaultdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -17,14 +16,15 @@ from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, check, read
 
 _json = partial(json.dumps, ensure_ascii=False)
+_TOLD = {"story", "full_story"}  # of which a prompt has one
 _OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
 _SAME = {"finish_reason", "error", "prompt_tokens", "completion_tokens", "place"}
 
 
 def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
     """The answers that were taken for a model. Errors: `InputError` where there are none."""
-    path = user_path(f"{model.folder}/{benchmark}.parquet")
-    return read("responses", path).assign(model=model.name)
+    there = read("responses", user_path(f"{model.folder}/{benchmark}.parquet"))
+    return there.assign(model=model.name)
 
 
 def matched(
@@ -47,11 +47,7 @@ def matched(
         found = next((known[key] for key in keys if key in known), [])
         # An id may be of another version of the item, with another story.
         told, *_ = _plain(entry.story or " ".join(message["content"] for message in entry.prompt))
-        found = [
-            i
-            for i in found
-            if not told or any(_plain(i[n])[0] in told for n in {"story", "full_story"} & {*i})
-        ]
+        found = [i for i in found if not told or any(_plain(i[n])[0] in told for n in _TOLD & {*i})]
         if len({(*sorted(item["choices"]), str(item["answer"])) for item in found}) != 1:
             why = "several items have" if found else "no item has its id,"
             lost.append(f"{place}: {why} its story and question, or its prompt")
@@ -95,7 +91,9 @@ def _parts(prompt: str) -> tuple[str, ...]:
     return _plain(_OPTION.sub("", prompt), *options)
 
 
-def _index(benchmark: Benchmark, items: pd.DataFrame, methods: set[str]) -> dict[Any, list[dict]]:
+def _index(
+    benchmark: Benchmark, items: pd.DataFrame, methods: set[str]
+) -> dict[object, list[dict]]:
     """Items by id, by story and question, and by what a method that makes one call sends."""
     known = defaultdict(list)
     for item in items.to_dict("records"):

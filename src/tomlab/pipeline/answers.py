@@ -105,8 +105,8 @@ def take_logs(args: argparse.Namespace) -> int:
         new = taken.scores(items, own) if kind else own.drop(columns="verdict")
         there = pd.concat([tidy.parquet(path), new] if path.is_file() else [new], ignore_index=True)
         again = there[there.duplicated(["item_id", "model", "method", "sample"])]
-        again = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
-        refuse(again, f"{path}: a second answer to an item, without a number of its own")
+        told = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
+        refuse(told, f"{path}: a second answer to an item, without a number of its own")
         tidy.write(there, "scores" if kind else "responses", path)
     return 0
 
