@@ -91,9 +91,7 @@ def _parts(prompt: str) -> tuple[str, ...]:
     return _plain(_OPTION.sub("", prompt), *options)
 
 
-def _index(
-    benchmark: Benchmark, items: pd.DataFrame, methods: set[str]
-) -> dict[object, list[dict]]:
+def _index(benchmark: Benchmark, items: pd.DataFrame, methods: set[str]) -> dict:
     """Items by id, by story and question, and by what a method that makes one call sends."""
     known = defaultdict(list)
     for item in items.to_dict("records"):
