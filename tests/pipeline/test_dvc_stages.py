@@ -26,8 +26,9 @@ from tomlab.pipeline.settings import read_by_stages
 
 PACKAGE = ROOT / "src" / "tomlab"
 # What the last stage runs.
-FRONT = [f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("0*.ipynb"))]
 BY_HAND = {f"notebooks/{name}" for name in publish.BY_HAND}
+FRONT = [f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+FRONT = [name for name in FRONT if name not in BY_HAND]
 BENCHMARKS = [folder.name for folder in (PACKAGE / "benchmarks").iterdir() if folder.is_dir()]
 with Repo(ROOT) as repo:
     STAGES = {s.name: s for s in repo.index.stages if isinstance(s, PipelineStage)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from tomlab.asking import prompts
+from tomlab.asking import prompts, taken
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
@@ -53,7 +53,8 @@ def plan(
 
     A model's entry may limit the `groups` of a method, drawn by `seed`, a smaller number among
     those of a larger one, and as `variants` those of them that are asked in other ways. A baseline
-    is left out of methods to which it knows no answer. orders: with 2, questions with two options
+    is left out of methods to which it knows no answer, and of a model that was asked elsewhere
+    there is what it answered. orders: with 2, questions with two options
     are also asked with these swapped. wordings: folders for `prompts.wording`.
     """
     ways = [(AS_ASKED, {})] + ([(REVERSED, {})] if orders > 1 else [])
@@ -68,6 +69,12 @@ def plan(
     for method in methods:
         own = items[items[benchmark.UNIT].isin(order[: groups.get(method)])]
         asked = benchmark.asked(own, method).to_dict("records")
+        if model.provider == "taken":
+            given = taken.given(model, benchmark.NAME).query("method == @method")
+            numbers = given.groupby("item_id")["sample"].agg(list)
+            there = [(item, n) for item in asked for n in numbers.get(item["item_id"], [])]
+            questions += [Question(item, method, n, number=n) for item, n in there]
+            continue
         known = benchmark.reference(asked[0], method, 0) if asked else model.model
         if model.provider == "baseline" and model.model not in known:
             print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
@@ -78,7 +85,8 @@ def plan(
         among = {w: {*order[: most.get(w if w == REVERSED else "wordings")]} for w, _ in ways[1:]}
         for item in asked:
             for place, (way, files) in enumerate(ways):
-                q = Question(as_shown(item, way), method, 0, way, files, place * samples)
+                shown = as_shown(item, {"asked_as": way})
+                q = Question(shown, method, 0, way, files, place * samples)
                 if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
                     questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions
@@ -169,6 +177,10 @@ async def evaluate(
     where, limits = f"{benchmark.NAME}, {model.name}", limits or Limits()
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
+    if model.provider == "taken":
+        keys = [(q.item["item_id"], q.method, q.number) for q in questions]
+        found = taken.given(model, benchmark.NAME).set_index(["item_id", "method", "sample"])
+        return check(found.loc[keys].reset_index(), "responses", where)
 
     async def answered(questions: Sequence[Question]) -> pd.DataFrame:
         """The answers to one call of each question."""

@@ -25,8 +25,8 @@ _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
     *("max_retries", "timeout", "api_key_env", "licence", "listed", "batch"),
 }
-_BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
-_known = params.fits(_BENCHMARKS.__contains__, f"one of {', '.join(_BENCHMARKS)}")
+BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
+_known = params.fits(BENCHMARKS.__contains__, f"one of {', '.join(BENCHMARKS)}")
 _Value = TypeVar("_Value")
 _ByMethod = dict[Annotated[str, _known], dict[str, _Value]]  # by benchmark
 _Groups = Annotated[int, Field(ge=0)]
@@ -214,7 +214,14 @@ class BaselineModel(_Spec):
     model: Literal["random", "omniscient", "gold"]
 
 
-ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel
+class TakenModel(_Spec):
+    """Answers that were asked elsewhere; `model` says whose they are. See docs/logs.md."""
+
+    provider: Literal["taken"]
+    folder: params.GivenPath
+
+
+ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel | TakenModel
 _FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 

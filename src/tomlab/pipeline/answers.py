@@ -2,6 +2,7 @@
 
     python -m tomlab.pipeline.answers keep [FOLDER]   # from the response store into files
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
+    python -m tomlab.pipeline.answers take LOG … --benchmark NAME --to FOLDER     # docs/logs.md
     python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
 
 FOLDER is the first of `run.answers` unless it is named; a list beside its files, with their hashes,
@@ -20,19 +21,22 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from tomlab import params
+from tomlab.asking import taken
 from tomlab.errors import InputError, refuse
 from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
-from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, user_path
+from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path
 from tomlab.pipeline.settings import hash_of
+from tomlab.records import tidy
 from tomlab.scoring import embeddings
 
 LIST = """# Kept answers
@@ -81,6 +85,30 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
             told += [(path, len(rows), len(kept.take(rows))) for rows in answers.read(path)]
     found = pd.DataFrame(told, columns=["file", "answers", "other"])
     return found.groupby("file", sort=False, as_index=False).sum()
+
+
+def take_logs(args: argparse.Namespace) -> int:
+    """Add the answers in logs of other harnesses to a folder; verdicts alone go to another file."""
+    name, to, most, tables, lost = args.benchmark, args.to, args.unmatched, [], []
+    benchmark = import_module(f"tomlab.benchmarks.{name}")
+    items = tidy.read("items", result("items", name))
+    for path in args.files:
+        table, unlike = taken.matched(benchmark, items, path, args.model, args.method)
+        tables.append(table.assign(log_sha256=hash_of(path)))
+        lost += [f"{path}: {why}" for why in unlike]
+    table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
+    if len(lost) > most * n or len(lost) == n:
+        refuse(lost, f"{len(lost)} of {n} answers fit no item, more than --unmatched {most}", 5)
+    print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
+    for kind, own in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
+        path = from_root(to) / f"{name}{kind}.parquet"
+        new = taken.scores(items, own) if kind else own.drop(columns="verdict")
+        there = pd.concat([tidy.parquet(path), new] if path.is_file() else [new], ignore_index=True)
+        again = there[there.duplicated(["item_id", "model", "method", "sample"])]
+        told = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
+        refuse(told, f"{path}: a second answer to an item, without a number of its own")
+        tidy.write(there, "scores" if kind else "responses", path)
+    return 0
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
@@ -198,7 +226,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("keep").add_argument("folder", nargs="?")
-    commands.add_parser("take").add_argument("files", type=Path, nargs="+")
+    taking = commands.add_parser("take")
+    taking.add_argument("files", type=Path, nargs="+")
+    taking.add_argument("--benchmark", choices=specs.BENCHMARKS, help="of logs of other harnesses")
+    taking.add_argument("--unmatched", type=float, default=0.02, help="the share that may be lost")
+    for name, default in {"--to": "taken", "--model": "", "--method": ""}.items():
+        taking.add_argument(name, default=default, help="see docs/logs.md")
     verifying = commands.add_parser("verify")
     verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
     verifying.add_argument("--seed", type=int, default=0, help="which ones")
@@ -207,6 +240,8 @@ def main(arguments: list[str] | None = None) -> int:
         content = params.load()
         if args.command == "verify":
             return verify(args.answers, args.seed)
+        if args.command == "take" and args.benchmark:
+            return take_logs(args)
         if args.command == "take":
             found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:

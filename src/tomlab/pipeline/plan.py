@@ -52,7 +52,7 @@ def plan(
 
     content: a checked `params.yaml`; store, folders: where kept answers are looked up. Without a
     store nothing counts as kept, and entries that ask alike share their requests, which saves most
-    of the time. Baselines are left out.
+    of the time. Baselines and models that were asked elsewhere are left out.
     """
 
     def find(keys: Collection[str]) -> dict[str, Reply]:
@@ -60,7 +60,7 @@ def plan(
         return here | answers.look_up(folders, set(keys) - set(here))
 
     entries = [specs.model_spec(name, content["models"]) for name in models]
-    entries = {spec.name: spec for spec in entries if spec.provider != "baseline"}
+    entries = {spec.name: spec for spec in entries if spec.provider not in ("baseline", "taken")}
     read = read_by_stages({**content, "run": {**content["run"], "models": [*entries]}})
     rows, built = [], {}
     for benchmark in with_items(content):

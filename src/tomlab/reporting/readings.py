@@ -39,7 +39,7 @@ def readings(
     order = pd.DataFrame(repeats).sort_values([*repeats], kind="stable").index[:n]
     rows = []
     for answer in map(answers.__getitem__, kinds.loc[order].sort_values([*kinds]).index):
-        item = as_shown({**by_id[answer["item_id"]]}, answer.get("asked_as", ""))
+        item = as_shown({**by_id[answer["item_id"]]}, answer)
         told = answer | {"answer": said(answer), "verdict": answer["outcome"]}
         rows.append(told | asked(benchmark, item))
     return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])

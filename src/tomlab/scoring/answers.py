@@ -1,5 +1,6 @@
 """From an answer's text to an option or one of `tidy.OUTCOMES`, alike for every benchmark."""
 
+import json
 import random
 import re
 from collections import Counter
@@ -79,7 +80,7 @@ def pairs(
     keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
     if doubled := [key for key, times in Counter(keys).items() if times > 1]:
         raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
-    return [(as_shown(by_id[r["item_id"]], r["asked_as"]), r) for r in filled]
+    return [(as_shown(by_id[r["item_id"]], r), r) for r in filled]
 
 
 def first_methods(methods: Mapping[str, Any]) -> set[str]:
@@ -87,9 +88,12 @@ def first_methods(methods: Mapping[str, Any]) -> set[str]:
     return {method.first for method in methods.values() if getattr(method, "first", None)}
 
 
-def as_shown(item: dict, asked_as: str) -> dict:
-    """An item with its options in the order in which they were shown."""
-    return item | {"choices": [*item["choices"]][::-1]} if asked_as == REVERSED else item
+def as_shown(item: dict, response: Mapping) -> dict:
+    """An item with its options in the order in which they were shown for a response."""
+    if isinstance(shown := response.get("options_shown"), str) and shown:  # of `asking.taken`
+        return item | {"choices": json.loads(shown)}
+    is_reversed = response.get("asked_as") == REVERSED
+    return item | {"choices": [*item["choices"]][::-1]} if is_reversed else item
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:

@@ -91,7 +91,7 @@ def data(
     rows = []
     for answer in answers.to_dict("records"):
         item = by_id[answer["item_id"]]
-        shown = as_shown(item, answer["asked_as"])
+        shown = as_shown(item, answer)
         rule = benchmark.rule(shown, answer) if answer["outcome"] else None
         row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
         row["details"] = _told(answer, WORDS["details"] | words["details"])
