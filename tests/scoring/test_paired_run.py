@@ -44,7 +44,7 @@ def test_every_metric_of_the_default_run_can_be_compared(benchmark):
     without = found[found["ci_method"] == RARE]
     assert set(without["condition"]) <= {"mental_source"}  # "Imagination" is in seven families
     few_right = found[found["ci_method"] == FEW_RIGHT]
-    assert set(few_right["metric"]) <= {"answerability_yn", "infoaccess_yn"}
+    assert set(few_right["metric"]) <= {"answerability_yn", "infoaccess_yn", "belief_order"}
     told = found.drop([*without.index, *few_right.index])
     assert (told["ci_low"] <= told["difference"]).all()
     assert (told["difference"] <= told["ci_high"]).all()
