@@ -65,8 +65,9 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     shutil.copytree(DATA, root / "data", copy_function=os.symlink)
     _draw_items(root / "data")
     (root / "docs").mkdir()
-    floors = Path("docs/floors_released.csv")  # what the page on floors reads
-    (root / floors).symlink_to(ROOT / floors)
+    # What the pages on floors and on logs read.
+    for name in ("docs/floors_released.csv", "docs/logs"):
+        (root / name).symlink_to(ROOT / name)
     VECTORS.mkdir(parents=True, exist_ok=True)
     (root / VECTORS.parent.name).mkdir()
     (root / VECTORS.relative_to(ROOT)).symlink_to(VECTORS)
