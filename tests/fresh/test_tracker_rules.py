@@ -74,12 +74,13 @@ def test_who_watches_in_secret_is_not_known_to_have_seen_it():
 
 def test_who_is_told_while_away_believes_it_and_is_taken_to():
     at = after(Event("leave", "Bo"), moved(), said("Ana", "jar", "Bo"))
-    assert at["Bo",] == at["Ana", "Bo"] == at["Bo", "Ana"] == "jar"
+    assert at["Bo",] == at["Ana", "Bo"] == "jar"
 
 
-def test_a_liar_is_believed_by_whom_she_lies_to_and_believes_nothing_of_it():
-    at = after(Event("leave", "Bo"), moved(), said("Ana", "bag", "Bo"))
-    assert (at["Ana",], at["Bo",], at["Bo", "Ana"], at["Ana", "Bo"]) == ("jar", "bag", "bag", "bag")
+def test_a_liar_is_taken_at_her_word_and_believes_nothing_of_it():
+    at = after(moved(), said("Ana", "bag", "Cem"))
+    assert (at["Ana",], at["Bo", "Ana"]) == ("jar", "jar")
+    assert at["Cem",] == at["Cem", "Ana"] == at["Ana", "Cem"] == "bag"
 
 
 def test_who_saw_all_changes_is_not_taken_in_by_a_lie():

@@ -77,12 +77,12 @@ def states(story: Story, order: int = 4) -> Iterator[State]:
 def _after(before: State, event: Event) -> State:
     openly, secretly = observers(before, event)
     value = {chain: dict(told) for chain, told in before.value.items()}
-    watching, present = dict(before.watching), before.present
+    watches, watching, present = before.watching, dict(before.watching), before.present
     if event.kind == "enter":
         present |= {event.who}
     elif event.kind == "leave":
         present -= {event.who}
-    for chain in value:
+    for chain, believed in value.items():
         # People who watch in secret are not known to watch, so they can only stand first.
         observes = {*chain[:1]} <= openly | secretly and {*chain[1:]} <= openly
         ends_in_actor = chain[-1:] == (event.who,)
@@ -91,14 +91,13 @@ def _after(before: State, event: Event) -> State:
         if event.kind in ("enter", "attend", "leave", "distract") and ends_in_actor:
             watching[chain] = event.kind in ("enter", "attend")
         elif event.kind == "move":
-            value[chain][event.thing] = event.value
+            believed[event.thing] = event.value
         elif event.kind in ("look", "peek") and ends_in_actor:
             # Onlookers take her to see what they themselves believe to be there.
-            value[chain][event.thing] = before.value[chain[:-1]][event.thing]
-        elif event.kind == "say" and chain not in (WORLD, (event.who,)):
+            believed[event.thing] = before.value[chain[:-1]][event.thing]
+        elif event.kind == "say" and chain not in (WORLD, (event.who,)) and not watches[chain]:
             # Whoever watches saw all changes and knows better, as do those who know that.
-            if not before.watching[chain]:
-                value[chain][event.thing] = event.value
+            believed[event.thing] = event.value
     return State(value, watching, present, (openly, secretly))
 
 
