@@ -3,19 +3,15 @@
 A chain (A, B, C) is "A believes that B believes that C believes"; () is the world.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise, product
 
 from tomlab.errors import InputError
 
 Chain = tuple[str, ...]
-WORLD: Chain = ()
-# Who must be at the scene for it, and who must be away.
-_AT_THE_SCENE = ("leave", "distract", "attend", "move", "look")
-_AWAY = ("enter",)
-_OF_A_THING = ("move", "look", "peek", "say")
 KINDS = ("enter", "leave", "distract", "attend", "move", "look", "peek", "say")
+_AT_THE_SCENE = ("leave", "distract", "attend", "move", "look")  # whose actor must be there
 
 
 @dataclass(frozen=True)
@@ -36,17 +32,18 @@ class Story:
     events: tuple[Event, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class State:
     """What holds after an event. value: by chain and thing, None for no belief. watching: by chain,
-    whether its last person is at the scene and pays attention, as the others believe. observers:
-    who observed the event openly, and who in secret.
+    whether its last person is at the scene and pays attention, as the others believe. openly,
+    secretly: who observed the event.
     """
 
-    value: dict[Chain, dict[str, str | None]]
-    watching: dict[Chain, bool]
-    present: frozenset[str]
-    observers: tuple[frozenset[str], frozenset[str]] = field(default=(frozenset(), frozenset()))
+    value: Mapping[Chain, Mapping[str, str | None]]
+    watching: Mapping[Chain, bool]
+    present: Collection[str]
+    openly: Collection[str] = ()
+    secretly: Collection[str] = ()
 
 
 def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
@@ -54,18 +51,19 @@ def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
     belief; the chain () has what is so. Errors: `InputError` with the number of a bad event.
     """
     *_, last = states(story, order)
-    return last.value
+    return {chain: dict(told) for chain, told in last.value.items()}
 
 
 def states(story: Story, order: int = 4) -> Iterator[State]:
     """The state at the beginning, and after each event."""
-    _check(story)
-    chains = [c for n in range(order + 1) for c in product(story.people, repeat=n)]
+    if strangers := {*story.present} - {*story.people}:
+        raise InputError(f"present: found {sorted(strangers)}, expected people of the story")
+    chains = [chain for n in range(order + 1) for chain in product(story.people, repeat=n)]
     chains = [chain for chain in chains if all(a != b for a, b in pairwise(chain))]
     there = {chain: {*chain} <= {*story.present} for chain in chains}
     unknown = dict.fromkeys(story.things)
-    value = {chain: dict(story.things if there[chain] else unknown) for chain in chains}
-    state = State(value, there, frozenset(story.present))
+    value = {chain: story.things if there[chain] else unknown for chain in chains}
+    state = State(value, there, {*story.present})
     yield state
     for number, event in enumerate(story.events, start=1):
         if fault := _fault(story, state, event):
@@ -75,19 +73,20 @@ def states(story: Story, order: int = 4) -> Iterator[State]:
 
 
 def _after(before: State, event: Event) -> State:
-    openly, secretly = observers(before, event)
+    attentive = {person for person in before.present if before.watching[(person,)]}
+    openly = {event.who, *(event.to if event.kind == "say" else attentive)} - {""}
+    secretly = {*event.secretly}
+    if event.kind == "peek":
+        openly, secretly = set(), {event.who}
     value = {chain: dict(told) for chain, told in before.value.items()}
-    watches, watching, present = before.watching, dict(before.watching), before.present
-    if event.kind == "enter":
-        present |= {event.who}
-    elif event.kind == "leave":
-        present -= {event.who}
+    watching, present = dict(before.watching), before.present
+    if event.kind in ("enter", "leave"):
+        present = present | {event.who} if event.kind == "enter" else present - {event.who}
     for chain, believed in value.items():
         # People who watch in secret are not known to watch, so they can only stand first.
-        observes = {*chain[:1]} <= openly | secretly and {*chain[1:]} <= openly
-        ends_in_actor = chain[-1:] == (event.who,)
-        if not observes:
+        if not ({*chain[:1]} <= openly | secretly and {*chain[1:]} <= openly):
             continue
+        ends_in_actor = chain[-1:] == (event.who,)
         if event.kind in ("enter", "attend", "leave", "distract") and ends_in_actor:
             watching[chain] = event.kind in ("enter", "attend")
         elif event.kind == "move":
@@ -95,51 +94,28 @@ def _after(before: State, event: Event) -> State:
         elif event.kind in ("look", "peek") and ends_in_actor:
             # Onlookers take her to see what they themselves believe to be there.
             believed[event.thing] = before.value[chain[:-1]][event.thing]
-        elif event.kind == "say" and chain not in (WORLD, (event.who,)) and not watches[chain]:
+        elif event.kind == "say" and chain not in ((), (event.who,)) and not watching[chain]:
             # Whoever watches saw all changes and knows better, as do those who know that.
             believed[event.thing] = event.value
-    return State(value, watching, present, (openly, secretly))
-
-
-def observers(before: State, event: Event) -> tuple[frozenset[str], frozenset[str]]:
-    """Who observes an event openly, and who in secret."""
-    actor = {event.who} - {""}
-    if event.kind == "say":
-        return frozenset(actor | {*event.to}), frozenset(event.secretly)
-    if event.kind == "peek":
-        return frozenset(), frozenset(actor | {*event.secretly})
-    attentive = {person for person in before.present if before.watching[(person,)]}
-    return frozenset(attentive | actor), frozenset(event.secretly)
-
-
-def _check(story: Story) -> None:
-    people = {*story.people}
-    if len(people) < len(story.people) or "" in people:
-        raise InputError(f"people: found {story.people}, expected different names")
-    if strangers := {*story.present} - people:
-        raise InputError(f"present: found {sorted(strangers)}, expected people of the story")
+    return State(value, watching, present, openly, secretly)
 
 
 def _fault(story: Story, state: State, event: Event) -> str:
     """What is wrong with an event at this point, "" if nothing is."""
-    if event.kind not in KINDS:
-        return f"found this kind of event, expected one of {', '.join(KINDS)}"
-    if strangers := {event.who, *event.to, *event.secretly} - {*story.people, ""}:
-        return f"found {', '.join(sorted(strangers))}, expected people of the story"
-    if not event.who and event.kind != "move":
-        return "found nobody who does it, expected a person"
-    if event.kind in _OF_A_THING and event.thing not in story.things:
-        return f"found the thing {event.thing!r}, expected one of {', '.join(story.things)}"
-    if event.kind in ("move", "say") and not event.value:
-        return f"found no value of {event.thing}, expected one"
-    if event.kind in _AT_THE_SCENE and event.who and event.who not in state.present:
-        return f"found that {event.who} is away, expected {event.who} to be at the scene"
-    if event.kind in _AWAY and event.who in state.present:
-        return f"found that {event.who} is at the scene, expected {event.who} to be away"
-    if event.kind == "say" and event.who in event.to:
-        return f"found that {event.who} says it to {event.who}, expected somebody else"
-    for person in event.secretly:
-        if person in state.present and state.watching[(person,)]:
-            what = "is at the scene and attentive, expected a secret watcher to be away"
-            return f"found that {person} {what} or distracted"
-    return ""
+    who, kind, is_there = event.who, event.kind, event.who in state.present
+    strangers = sorted({who, *event.to, *event.secretly} - {*story.people, ""})
+    is_unknown = kind in ("move", "look", "peek", "say") and event.thing not in story.things
+    seen = [p for p in event.secretly if p in state.present and state.watching[(p,)]]
+    faults = [
+        (kind not in KINDS, kind, f"one of {', '.join(KINDS)}"),
+        (strangers, strangers, "people of the story"),
+        (not who and kind != "move", "nobody who does it", "a person"),
+        (is_unknown, f"the thing {event.thing!r}", f"one of {', '.join(story.things)}"),
+        (kind in ("move", "say") and not event.value, "no value", "one"),
+        (kind in _AT_THE_SCENE and who and not is_there, f"{who} away", "somebody at the scene"),
+        (kind == "enter" and is_there, f"{who} at the scene", "somebody who is away"),
+        (who in event.to, f"{who} talking to {who}", "another listener"),
+        (seen, f"{seen} at the scene and attentive", "secret watchers away or distracted"),
+    ]
+    told = (f"found {found}, expected {expected}" for is_bad, found, expected in faults if is_bad)
+    return next(told, "")

@@ -1,0 +1,48 @@
+"""Draw a set of fresh items from a secret seed, or check a set by its card.
+
+python -m tomlab.fresh draw --view bigtom --seed-env TOMLAB_SEED --n 200 --out DIR
+python -m tomlab.fresh check --seed-env TOMLAB_SEED DIR/bigtom.card.json
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from tomlab.errors import InputError
+from tomlab.fresh import sets
+from tomlab.records.files import read_text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line: 0 if the set is drawn or the same, 1 with a message."""
+    parser = argparse.ArgumentParser("python -m tomlab.fresh", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    draw, check = commands.add_parser("draw"), commands.add_parser("check")
+    for command in (draw, check):
+        # The seed itself is no argument: shells keep a history, and others see running commands.
+        seed = command.add_mutually_exclusive_group(required=True)
+        seed.add_argument("--seed-env", help="the variable of the environment that has the seed")
+        seed.add_argument("--seed-file", type=Path, help="the file that has the seed")
+    draw.add_argument("--view", choices=[*sets.VIEWS], required=True)
+    draw.add_argument("--n", type=int, default=200, help="templates or stories (default: 200)")
+    draw.add_argument("--out", type=Path, required=True, help="the folder to write to")
+    check.add_argument("card", type=Path)
+    args = parser.parse_args(arguments)
+    try:
+        if args.seed_env and args.seed_env not in os.environ:
+            raise InputError(f"{args.seed_env}: no such variable in the environment")
+        seed = os.environ[args.seed_env] if args.seed_env else read_text(args.seed_file).strip()
+        if args.command == "draw":
+            print(sets.write(seed, args.view, args.n, args.out))
+        else:
+            sets.check(seed, args.card)
+            print(f"{args.card}: drawn again, the same")
+    except InputError as error:
+        print(f"\nfresh: {error}\n", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

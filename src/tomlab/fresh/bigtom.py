@@ -1,0 +1,65 @@
+"""Fresh BigToM templates, and what the tracker says of each item that composes from them."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.benchmarks.bigtom.items import compose, templates
+from tomlab.errors import refuse
+from tomlab.fresh import draw
+from tomlab.fresh.tracker import beliefs
+from tomlab.records.files import write_form, yaml_beside
+
+BENCHMARK, METHOD, FILE = compose, "0-shot", "bigtom.csv"
+_TEXTS = yaml_beside(__file__)
+
+
+def family(rng: random.Random, number: int) -> Iterator[dict]:
+    """Two templates that are alike but for where the thing is at first, each with its `words` and
+    the steps of who will `know` and who will `miss` what happens.
+    """
+    verbs = dict(zip(("goes", "go", "get"), rng.choice(_TEXTS["verbs"]), strict=True))
+    text = {name: rng.choice(forms) for name, forms in _TEXTS["fields"].items()}
+    other = f"{rng.choice(draw.WORDS['openings'])}, {rng.choice(draw.WORDS['others'])}."
+    text |= {"causal_event": draw.move(rng), "random_event": other}
+    (knows, know), (misses, miss) = draw.ways(rng)
+    for event in ("event", "random_event"):
+        text |= {f"aware_of_{event}": knows, f"not_aware_of_{event}": misses}
+    for member, words in zip("ab", draw.scenes(rng), strict=True):
+        row = {name: draw.sentence(each, words | verbs) for name, each in text.items()}
+        row |= {"template_id": f"fresh-{number + 1:04d}{member}", "agent": words["A"]}
+        row |= {"source": "authored", "author": f"tomlab.fresh {draw.VERSION}"}
+        yield row | {"words": words, "know": know, "miss": miss}
+
+
+def write(rows: Sequence[Mapping], path: Path) -> None:
+    write_form(pd.DataFrame(rows)[list(templates.HEADER)], path)
+
+
+def items(rows: Sequence[Mapping]) -> pd.DataFrame:
+    """The items of templates, with `family`, the pair, and `control`. Errors: `InputError` with
+    every item whose key is not what the tracker derives from its events.
+    """
+    found, problems = compose.compose(templates.template_table(list(rows))), []
+    of = {row["template_id"]: row for row in rows}
+    for item in found.to_dict("records"):
+        if (key := derived(item, of[item["group_id"]])) != item["answer"]:
+            problems.append(f"{item['item_id']}: found {item['answer']!r}, expected {key!r}")
+    refuse(problems, "fresh bigtom: keys that do not follow from the events")
+    control = found["condition"].str.endswith("control")
+    return found.assign(family=found["group_id"].str[:-1], control=control)
+
+
+def derived(item: Mapping, row: Mapping) -> str:
+    """The option that fits what the agent believes after the events of an item. In a backward
+    inference these are the events that make the agent do what the story says.
+    """
+    steps = row["know"] if item["condition"].startswith("true") else row["miss"]
+    if item["variable"] == "percept_to_belief":
+        steps = ()
+    words, is_control = row["words"], item["condition"].endswith("control")
+    at = beliefs(draw.story(words, steps, "AOM", is_control), order=1)[words["A"],]
+    who = "aware" if at[words["thing"]] == words["s2"] else "not_aware"
+    return row[f"{item['question_type']}_answer_{who}"]

@@ -1,0 +1,78 @@
+"""What all views draw by lot: a scene, what happens, and who comes to know of it (`words.yaml`)."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+
+from tomlab.fresh.tracker import Event, Story
+from tomlab.records.files import yaml_beside
+
+VERSION = "1"  # of the words and of what draws them: another version draws other stories
+WORDS = yaml_beside(__file__, "words.yaml")
+_AWAY = "somebody else"  # who is never at the scene: D in `words.yaml`
+_OTHER = "another thing"  # what changes in a control
+
+
+def scenes(rng: random.Random) -> tuple[dict[str, str], dict[str, str]]:
+    """The words of a scene: people A, O and M, a place, a thing, two containers and their spots.
+    Then those of its mirror image, where the thing is in the other container at first.
+    """
+    names = [(name, pronoun) for pronoun, own in WORDS["names"].items() for name in own]
+    (agent, she), (other, _), (mover, _) = rng.sample(names, 3)
+    place = rng.choice([*WORDS["places"]])
+    told = WORDS["places"][place]
+    thing, desire = rng.choice([*told["things"].items()])
+    ends = [*zip(rng.sample(told["spots"], 2), rng.sample(told["sides"], 2), strict=True)]
+    (first, first_side), (second, second_side) = ends
+    words = {"A": agent, "O": other, "M": mover, "she": she, "place": place, "at": told["at"]}
+    words |= {"thing": thing, "desire": desire, "first": first, "first_side": first_side}
+    words |= {"second": second, "second_side": second_side}
+    (s1, d1), (s2, d2) = rng.sample(ends, 2)
+    mirror_image = words | {"s1": s2, "d1": d2, "s2": s1, "d2": d1}
+    return words | {"s1": s1, "d1": d1, "s2": s2, "d2": d2}, mirror_image
+
+
+def sentence(template: str, words: Mapping[str, str]) -> str:
+    """A template filled in, with a capital at its beginning."""
+    text = template.format(**words)
+    return text[0].upper() + text[1:]
+
+
+def move(rng: random.Random) -> str:
+    """The template of a sentence in which M puts the thing into the other container."""
+    opening, verb, reason = (rng.choice(WORDS[name]) for name in ("openings", "moves", "reasons"))
+    return f"{opening}, {verb}{reason}."
+
+
+def ways(rng: random.Random, kinds: Collection[str] = ()) -> list[tuple[str, Sequence[str]]]:
+    """How A comes to know of what happens, and how A does not: the template of the last sentence
+    and the steps of the story. In the second, A and O have changed places. kinds: those of
+    `words.yaml` to draw from; all if empty.
+    """
+    groups, found = WORDS["who"], []
+    every = [(groups[kind], told) for kind in kinds or groups for told in groups[kind]["told"]]
+    group, told = rng.choice(every)
+    for knows, does_not in ("AO", "OA"):
+        text = told.replace("{X}", f"{{{knows}}}").replace("{Y}", f"{{{does_not}}}")
+        steps = [step.replace("X", knows).replace("Y", does_not) for step in group["steps"]]
+        found.append((text, steps))
+    return found
+
+
+def story(
+    words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str], is_control: bool = False
+) -> Story:
+    """The story behind the steps of `words.yaml`, with people in the order of their letters. In a
+    control something else changes than the place of the thing.
+    """
+    thing, value = (_OTHER, "new") if is_control else (words["thing"], words["s2"])
+    people, happened = tuple(words[letter] for letter in letters), []
+    for kind, *by in map(str.split, steps):
+        who = tuple(words.get(letter, _AWAY) for letter in by)
+        if kind == "event":
+            happened.append(Event("move", words["M"], thing, value, secretly=who))
+        elif kind == "tell":
+            happened.append(Event("say", who[0], thing, value, who[1:2], who[2:]))
+        else:
+            happened.append(Event(kind, who[0], thing if kind == "look" else ""))
+    things = {words["thing"]: words["s1"], _OTHER: "old"}
+    return Story((*people, _AWAY), people, things, tuple(happened))

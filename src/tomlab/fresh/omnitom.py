@@ -1,0 +1,78 @@
+"""Fresh OmniToM records: stories with gold tables, in which the tracker agrees to order 3."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
+
+import pandas as pd
+
+from tomlab.benchmarks.omnitom.items import grammar, records
+from tomlab.errors import refuse
+from tomlab.fresh import draw
+from tomlab.fresh.tracker import states
+from tomlab.records.files import yaml_beside
+
+METHOD, FILE = "truth", "omnitom.jsonl"
+# For the floors: whether beliefs are true. An omniscient reader takes all of them to be.
+BENCHMARK = SimpleNamespace(
+    asked=lambda items, method: items,
+    reference=lambda item, method, seed: {"gold": item["answer"], "omniscient": "yes"},
+)
+_TEXTS = yaml_beside(__file__)
+_VERBS = {"leave": "leaves", "enter": "returns", "move": "moves", "look": "looks"}
+
+
+def family(rng: random.Random, number: int) -> Iterator[dict]:
+    """Four records that are alike but for who comes to know what happens, and for where the thing
+    is at first. `record` has the events as the grammar of `benchmarks.omnitom` does.
+    """
+    text = [*(rng.choice(forms) for forms in _TEXTS["fields"].values()), draw.move(rng)]
+    ways, letters = draw.ways(rng, _TEXTS["kinds"]), rng.sample("AOM", 3)
+    members = [(words, *way) for words in draw.scenes(rng) for way in ways]
+    for member, (words, last, steps) in enumerate(members):
+        events = agreed(words, steps, letters)
+        told = " ".join(draw.sentence(each, words) for each in (*text, last))
+        record = {"story_id": 100_001 + 4 * number + member, "source": "grammar", "story": told}
+        record |= {"story_category": records.CATEGORIES["FBT"], "family": number}
+        yield record | {"beliefs": grammar.beliefs(events), "record": events}
+
+
+def agreed(words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str]) -> list[dict]:
+    """The events of a story as the grammar has them. Errors: `InputError` with every chain of
+    people that believes something else by the grammar than by the tracker.
+    """
+    thing, story = words["thing"], draw.story(words, steps, letters)
+    people, (_, *later) = story.present, states(story, order=3)
+    start = {"event": "start", "place": words["place"], "object": thing, "actors": [*people]}
+    found = [start | {"seen_by": [*people], "container": words["s1"]}]
+    for event, state in zip(story.events, later, strict=True):
+        seen_by = [person for person in people if person in state.openly]
+        own = {"event": _VERBS[event.kind], "actor": event.who, "seen_by": seen_by}
+        own |= {"watched_by": [*event.secretly]} if event.secretly else {}
+        found.append(own | ({"container": state.value[()][thing]} if event.thing else {}))
+    at = {chain: event["container"] for chain, event in grammar.attributed(found).items()}
+    derived = {chain: told[thing] for chain, told in later[-1].value.items() if chain}
+    apart = [f"{c}: found {at.get(c)}, expected {v}" for c, v in derived.items() if at.get(c) != v]
+    refuse(apart, "fresh omnitom: beliefs that do not follow from the events")
+    return found
+
+
+write = records.write_records
+
+
+def items(rows: Sequence[Mapping]) -> pd.DataFrame:
+    """A question for each belief of order 1 and 2 on where the thing is now: whether it is true."""
+    found = []
+    for row in rows:
+        for at, belief in enumerate(row["beliefs"]):
+            labels, thing = belief["labels"], row["record"][0]["object"]
+            is_past = (
+                labels["mental_source"] == "Memory" or labels["content_type"] == "Action/Event"
+            )
+            # Most beliefs of order 3 are true, too few are false to tell a rule from luck.
+            if labels["order"] in ("1", "2") and thing in belief["belief"] and not is_past:
+                own = {"item_id": f"{row['story_id']}/{at}", "tom_order": labels["order"]}
+                own |= {"question": f"{belief['actor']}: {belief['belief']}", "choices": []}
+                own |= {"answer": "yes" if labels["truth_status"] == "True" else "no"}
+                found.append(own | {"family": row["family"], "story": row["story"]})
+    return pd.DataFrame(found)

@@ -1,0 +1,83 @@
+"""Sets of fresh items: drawn from a secret seed, refused if a blind rule does well, with a card.
+
+A card says what was drawn without saying the seed; whoever has the seed can draw the set again.
+"""
+
+import json
+import random
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+from tomlab.errors import InputError, refuse
+from tomlab.fresh import bigtom, omnitom
+from tomlab.fresh.draw import VERSION
+from tomlab.records.files import parsed, read_text
+from tomlab.scoring import floors
+
+VIEWS = {"bigtom": bigtom, "omnitom": omnitom}
+MOST, FEWEST = 0.55, 400  # the balanced accuracy that no blind rule may exceed; questions
+SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
+# Whoever composes items from a file draws the order of their options, which no file says.
+_BY_ORDER = ("first option", "last option")
+
+
+def drawn(seed: str, view: str, n: int) -> list[dict]:
+    """`n` templates or stories, family by family; a family depends on version, seed, view and its
+    own number alone, so that it is the same on any machine.
+    """
+    lots = (random.Random(f"{VERSION}/{seed}/{view}/{number}") for number in range(n))
+    families = (VIEWS[view].family(rng, number) for number, rng in enumerate(lots))
+    return [*islice(chain.from_iterable(families), n)]
+
+
+def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
+    """What each blind rule gets on a drawn set. Errors: `InputError` with the rules that get more
+    than `MOST`, or if there are too few questions to tell.
+    """
+    items = VIEWS[view].items(rows)
+    if len(items) < FEWEST:
+        raise InputError(f"fresh {view}: found {len(items)} questions, expected {FEWEST} or more")
+    table = floors.table(floors.choices(VIEWS[view].BENCHMARK, items, VIEWS[view].METHOD))
+    high = table[~table["control"] & ~table["rule"].isin(_BY_ORDER) & (table["value"] > MOST)]
+    problems = [f"{r.kind}: {r.rule} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
+    refuse(problems, f"fresh {view}: questions that can be answered without the story")
+    return table
+
+
+def write(seed: str, view: str, n: int, folder: Path) -> Path:
+    """Draw a set, check its keys and its floors, write it and its card; returns the card's path."""
+    if len(seed) < SHORTEST:
+        raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
+    rows = drawn(seed, view, n)
+    floors_of(view, rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    path, told = folder / VIEWS[view].FILE, folder / f"{view}.card.json"
+    VIEWS[view].write(rows, path)
+    card = {"version": VERSION, "view": view, "parameters": {"n": n}}
+    card |= {"seed_sha256": sha256(f"{VERSION}/{seed}".encode()).hexdigest()}
+    card |= {"file": path.name, "file_sha256": sha256(path.read_bytes()).hexdigest()}
+    told.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8", newline="\n")
+    return told
+
+
+def check(seed: str, card: Path) -> None:
+    """Draw the set of a card again. Errors: `InputError` if anything differs."""
+    try:
+        told = parsed(read_text(card))
+        view, n, version = told["view"], told["parameters"]["n"], told["version"]
+        is_known = version == VERSION and view in VIEWS and isinstance(n, int)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{card}: expected the card of a fresh set ({error})") from None
+    if not is_known:
+        raise InputError(f"{card}: found {view} {version}, expected {'/'.join(VIEWS)} {VERSION}")
+    with TemporaryDirectory() as folder:
+        write(seed, view, n, Path(folder))
+        names = (card.name, VIEWS[view].FILE)
+        again = {name: read_text(Path(folder) / name) for name in names}
+    apart = [name for name, text in again.items() if read_text(card.parent / name) != text]
+    refuse([f"{name}: differs from what the seed draws" for name in apart], str(card.parent))

@@ -1,0 +1,169 @@
+"""Sets drawn from a seed: minimal pairs, keys from events, floors at chance, cards."""
+
+import json
+import re
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from tomlab.benchmarks import bigtom as bigtom_benchmark
+from tomlab.benchmarks import omnitom as omnitom_benchmark
+from tomlab.benchmarks.bigtom.items import templates
+from tomlab.errors import InputError
+from tomlab.fresh import __main__, bigtom, draw, omnitom, sets
+
+SEED, OTHER_SEED = "the seed of these tests", "a seed of another laboratory"
+
+
+def words(text: str) -> Counter:
+    return Counter(re.findall(r"\w+", text.lower()))
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, list[dict]]:
+    return {view: sets.drawn(SEED, view, 40) for view in sets.VIEWS}
+
+
+@pytest.mark.parametrize("view", sets.VIEWS)
+def test_a_set_is_its_seed(view: str, rows: dict, tmp_path):
+    module = sets.VIEWS[view]
+    module.write(rows[view], tmp_path / "one")
+    module.write(sets.drawn(SEED, view, 40), tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    # A longer set begins with the shorter one.
+    assert sets.drawn(SEED, view, 44)[:40] == rows[view]
+
+
+def test_two_seeds_have_no_story_in_common():
+    for view, told in (("bigtom", "context"), ("omnitom", "story")):
+        both = [{row[told] for row in sets.drawn(seed, view, 200)} for seed in (SEED, OTHER_SEED)]
+        assert not both[0] & both[1], view
+
+
+def test_no_two_nouns_of_a_place_share_a_word():
+    for name, place in draw.WORDS["places"].items():
+        nouns = [*place["spots"], *place["sides"], *place["things"]]
+        shared = [(a, b) for a, b in combinations(nouns, 2) if words(a) & words(b)]
+        # Things never stand side by side in a story.
+        assert all({*pair} <= {*place["things"]} for pair in shared), name
+
+
+def test_templates_have_the_structure_of_the_paper(rows: dict):
+    assert [templates.structure_problems(row) for row in rows["bigtom"]] == [[]] * 40
+
+
+def test_the_two_templates_of_a_pair_have_the_same_words(rows: dict):
+    for one, two in zip(rows["bigtom"][::2], rows["bigtom"][1::2], strict=True):
+        assert one["percept"] != two["percept"]
+        for name in ("context", "percept", "causal_event", "aware_of_event", "random_event"):
+            same_words_apart_from_containers = [
+                words(row[name]) - words(row["words"]["s1"]) - words(row["words"]["s2"])
+                for row in (one, two)
+            ]
+            assert same_words_apart_from_containers[0] == same_words_apart_from_containers[1]
+
+
+def test_who_knows_and_who_does_not_is_told_in_the_same_words(rows: dict):
+    for row in rows["bigtom"]:
+        knows, misses = words(row["aware_of_event"]), words(row["not_aware_of_event"])
+        assert row["aware_of_event"] != row["not_aware_of_event"]
+        assert knows == misses
+
+
+def test_every_condition_has_the_key_that_its_events_give(rows: dict):
+    assert len(bigtom.items(rows["bigtom"])) == 40 * 25
+
+
+def test_a_key_that_its_events_do_not_give_is_an_error(rows: dict):
+    row = rows["bigtom"][0]
+    with pytest.raises(InputError, match=f"{row['template_id']}/forward_belief/true_belief"):
+        bigtom.items([{**row, "know": row["miss"]}])
+
+
+def test_the_benchmarks_read_what_is_written(rows: dict, tmp_path):
+    bigtom.write(rows["bigtom"], path := tmp_path / bigtom.FILE)
+    assert len(bigtom_benchmark.read_released(path)) == 40 * 25
+    omnitom.write(rows["omnitom"], path := tmp_path / omnitom.FILE)
+    assert len(omnitom_benchmark.read_released(path)) == 40 * 2
+
+
+def test_the_four_records_of_a_family_have_the_same_words(rows: dict):
+    for at in range(0, 40, 4):
+        counted = [words(row["story"]) for row in rows["omnitom"][at : at + 4]]
+        apart = [(counted[0] - own) + (own - counted[0]) for own in counted]
+        objects = words(" ".join(rows["omnitom"][at + i]["record"][0]["container"] for i in (0, 2)))
+        assert all({*each} <= {*objects} for each in apart)
+        assert len({row["story"] for row in rows["omnitom"][at : at + 4]}) == 4
+
+
+def test_a_gold_table_on_which_the_tracker_disagrees_is_an_error():
+    words_of_scene = draw.scenes(sets.random.Random(0))[0]
+    back_to_look = ["leave A", "event", "enter A", "look A"]
+    with pytest.raises(InputError, match="expected"):
+        omnitom.agreed(words_of_scene, back_to_look, "AOM")
+
+
+@pytest.mark.parametrize("view", sets.VIEWS)
+def test_no_blind_rule_does_well(view: str, rows: dict):
+    floors = sets.floors_of(view, sets.drawn(SEED, view, {"bigtom": 20, "omnitom": 100}[view]))
+    assert len(floors) > 4
+
+
+def test_a_set_with_a_shortcut_is_refused_by_the_name_of_the_rule(rows: dict):
+    def denied(row: dict) -> dict:
+        agent = row["agent"]
+        return {
+            **row,
+            "aware_of_event": f"{agent} sees it.",
+            "not_aware_of_event": f"{agent} does not.",
+        }
+
+    # Nor do the causal events name the old container, so that the new one stands out.
+    shortcut = [
+        denied(row) | {"context": f"{row['agent']} is there.", "percept": f"{row['agent']} is in."}
+        for row in rows["bigtom"]
+    ]
+    for row in shortcut:
+        row["causal_event"] = f"Somebody puts it into the {row['words']['s2']}."
+    with pytest.raises(InputError, match="negation in the last sentence gets"):
+        sets.floors_of("bigtom", shortcut)
+
+
+def test_too_few_questions_tell_nothing_of_floors(rows: dict):
+    with pytest.raises(InputError, match=r"found 50 questions"):
+        sets.floors_of("bigtom", rows["bigtom"][:2])
+
+
+def run(*arguments: str) -> int:
+    return __main__.main([*arguments, "--seed-env", "SEED_OF_A_TEST"])
+
+
+def test_a_card_does_not_say_the_seed_and_lets_its_holder_draw_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    assert run("draw", "--view", "omnitom", "--n", "100", "--out", str(tmp_path)) == 0
+    card = tmp_path / "omnitom.card.json"
+    assert SEED not in card.read_text()
+    assert json.loads(card.read_text())["parameters"] == {"n": 100}
+    assert run("check", str(card)) == 0
+
+    monkeypatch.setenv("SEED_OF_A_TEST", OTHER_SEED)
+    assert run("check", str(card)) == 1
+    assert "omnitom.jsonl" in capsys.readouterr().err
+
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    story = tmp_path / "omnitom.jsonl"
+    story.write_text(story.read_text().replace(" is ", " was ", 1))
+    assert run("check", str(card)) == 1
+    card.write_text("{}")
+    assert run("check", str(card)) == 1
+
+
+def test_a_seed_is_there_and_not_to_be_guessed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", "1234")
+    assert run("draw", "--view", "bigtom", "--out", str(tmp_path)) == 1
+    assert "4 characters" in capsys.readouterr().err
+    monkeypatch.delenv("SEED_OF_A_TEST")
+    assert run("draw", "--view", "bigtom", "--out", str(tmp_path)) == 1
+    assert "SEED_OF_A_TEST" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
