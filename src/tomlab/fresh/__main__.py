@@ -33,11 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
         if args.seed_env and args.seed_env not in os.environ:
             raise InputError(f"{args.seed_env}: no such variable in the environment")
         seed = os.environ[args.seed_env] if args.seed_env else read_text(args.seed_file).strip()
-        if args.command == "draw":
-            print(sets.write(seed, args.view, args.n, args.out))
+        if args.command == "check":
+            print(sets.check(seed, args.card), "is what the seed draws")
         else:
-            sets.check(seed, args.card)
-            print(f"{args.card}: drawn again, the same")
+            print(sets.write(seed, args.view, args.n, args.out))
     except InputError as error:
         print(f"\nfresh: {error}\n", file=sys.stderr)
         return 1

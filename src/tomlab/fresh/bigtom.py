@@ -12,7 +12,7 @@ from tomlab.fresh import draw
 from tomlab.fresh.tracker import beliefs
 from tomlab.records.files import write_form, yaml_beside
 
-BENCHMARK, METHOD, FILE = compose, "0-shot", "bigtom.csv"
+FILE = "bigtom.csv"
 _TEXTS = yaml_beside(__file__)
 
 
@@ -22,16 +22,15 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
     """
     verbs = dict(zip(("goes", "go", "get"), rng.choice(_TEXTS["verbs"]), strict=True))
     text = {name: rng.choice(forms) for name, forms in _TEXTS["fields"].items()}
-    other = f"{rng.choice(draw.WORDS['openings'])}, {rng.choice(draw.WORDS['others'])}."
-    text |= {"causal_event": draw.move(rng), "random_event": other}
+    text["causal_event"] = draw.happening(rng, "moves", "reasons")
+    text["random_event"] = draw.happening(rng, "others")
     (knows, know), (misses, miss) = draw.ways(rng)
     for event in ("event", "random_event"):
         text |= {f"aware_of_{event}": knows, f"not_aware_of_{event}": misses}
     for member, words in zip("ab", draw.scenes(rng), strict=True):
-        row = {name: draw.sentence(each, words | verbs) for name, each in text.items()}
-        row |= {"template_id": f"fresh-{number + 1:04d}{member}", "agent": words["A"]}
-        row |= {"source": "authored", "author": f"tomlab.fresh {draw.VERSION}"}
-        yield row | {"words": words, "know": know, "miss": miss}
+        row = {name: each.format(**words, **verbs) for name, each in text.items()}
+        row |= {"template_id": f"fresh-{number + 1:04d}{member}", "words": words}
+        yield row | {"know": know, "miss": miss}
 
 
 def write(rows: Sequence[Mapping], path: Path) -> None:

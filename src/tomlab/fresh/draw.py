@@ -18,8 +18,7 @@ def scenes(rng: random.Random) -> tuple[dict[str, str], dict[str, str]]:
     """
     names = [(name, pronoun) for pronoun, own in WORDS["names"].items() for name in own]
     (agent, she), (other, _), (mover, _) = rng.sample(names, 3)
-    place = rng.choice([*WORDS["places"]])
-    told = WORDS["places"][place]
+    place, told = rng.choice([*WORDS["places"].items()])
     thing, desire = rng.choice([*told["things"].items()])
     ends = [*zip(rng.sample(told["spots"], 2), rng.sample(told["sides"], 2), strict=True)]
     (first, first_side), (second, second_side) = ends
@@ -31,16 +30,10 @@ def scenes(rng: random.Random) -> tuple[dict[str, str], dict[str, str]]:
     return words | {"s1": s1, "d1": d1, "s2": s2, "d2": d2}, mirror_image
 
 
-def sentence(template: str, words: Mapping[str, str]) -> str:
-    """A template filled in, with a capital at its beginning."""
-    text = template.format(**words)
-    return text[0].upper() + text[1:]
-
-
-def move(rng: random.Random) -> str:
-    """The template of a sentence in which M puts the thing into the other container."""
-    opening, verb, reason = (rng.choice(WORDS[name]) for name in ("openings", "moves", "reasons"))
-    return f"{opening}, {verb}{reason}."
+def happening(rng: random.Random, *kinds: str) -> str:
+    """The template of a sentence on what M does: an opening, and words of each of these kinds."""
+    opening, *parts = (rng.choice(WORDS[kind]) for kind in ("openings", *kinds))
+    return f"{opening}, {''.join(parts)}."
 
 
 def ways(rng: random.Random, kinds: Collection[str] = ()) -> list[tuple[str, Sequence[str]]]:
@@ -58,13 +51,11 @@ def ways(rng: random.Random, kinds: Collection[str] = ()) -> list[tuple[str, Seq
     return found
 
 
-def story(
-    words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str], is_control: bool = False
-) -> Story:
+def story(words: Mapping, steps: Sequence[str], letters: Sequence[str], control=False) -> Story:
     """The story behind the steps of `words.yaml`, with people in the order of their letters. In a
     control something else changes than the place of the thing.
     """
-    thing, value = (_OTHER, "new") if is_control else (words["thing"], words["s2"])
+    thing, value = (_OTHER, "new") if control else (words["thing"], words["s2"])
     people, happened = tuple(words[letter] for letter in letters), []
     for kind, *by in map(str.split, steps):
         who = tuple(words.get(letter, _AWAY) for letter in by)

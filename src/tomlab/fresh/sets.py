@@ -1,7 +1,4 @@
-"""Sets of fresh items: drawn from a secret seed, refused if a blind rule does well, with a card.
-
-A card says what was drawn without saying the seed; whoever has the seed can draw the set again.
-"""
+"""Sets of fresh items: drawn from a secret seed, refused if a blind rule does well, with a card."""
 
 import json
 import random
@@ -13,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
+from tomlab.benchmarks import bigtom as questions
 from tomlab.errors import InputError, refuse
 from tomlab.fresh import bigtom, omnitom
 from tomlab.fresh.draw import VERSION
@@ -42,7 +40,8 @@ def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
     items = VIEWS[view].items(rows)
     if len(items) < FEWEST:
         raise InputError(f"fresh {view}: found {len(items)} questions, expected {FEWEST} or more")
-    table = floors.table(floors.choices(VIEWS[view].BENCHMARK, items, VIEWS[view].METHOD))
+    # In every view they are questions with two options, which BigToM puts as they are.
+    table = floors.table(floors.choices(questions, items, "0-shot"))
     high = table[~table["control"] & ~table["rule"].isin(_BY_ORDER) & (table["value"] > MOST)]
     problems = [f"{r.kind}: {r.rule} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
     refuse(problems, f"fresh {view}: questions that can be answered without the story")
@@ -65,19 +64,18 @@ def write(seed: str, view: str, n: int, folder: Path) -> Path:
     return told
 
 
-def check(seed: str, card: Path) -> None:
-    """Draw the set of a card again. Errors: `InputError` if anything differs."""
+def check(seed: str, card: Path) -> Path:
+    """Draw the set of a card again; returns the card. Errors: `InputError` if anything differs."""
     try:
         told = parsed(read_text(card))
         view, n, version = told["view"], told["parameters"]["n"], told["version"]
-        is_known = version == VERSION and view in VIEWS and isinstance(n, int)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{card}: expected the card of a fresh set ({error})") from None
-    if not is_known:
+    if (version, type(n)) != (VERSION, int) or view not in VIEWS:
         raise InputError(f"{card}: found {view} {version}, expected {'/'.join(VIEWS)} {VERSION}")
     with TemporaryDirectory() as folder:
         write(seed, view, n, Path(folder))
-        names = (card.name, VIEWS[view].FILE)
-        again = {name: read_text(Path(folder) / name) for name in names}
+        again = {path.name: read_text(path) for path in sorted(Path(folder).iterdir())}
     apart = [name for name, text in again.items() if read_text(card.parent / name) != text]
     refuse([f"{name}: differs from what the seed draws" for name in apart], str(card.parent))
+    return card

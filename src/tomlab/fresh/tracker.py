@@ -11,7 +11,6 @@ from tomlab.errors import InputError
 
 Chain = tuple[str, ...]
 KINDS = ("enter", "leave", "distract", "attend", "move", "look", "peek", "say")
-_AT_THE_SCENE = ("leave", "distract", "attend", "move", "look")  # whose actor must be there
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ def states(story: Story, order: int = 4) -> Iterator[State]:
     chains = [chain for n in range(order + 1) for chain in product(story.people, repeat=n)]
     chains = [chain for chain in chains if all(a != b for a, b in pairwise(chain))]
     there = {chain: {*chain} <= {*story.present} for chain in chains}
-    unknown = dict.fromkeys(story.things)
-    value = {chain: story.things if there[chain] else unknown for chain in chains}
+    value = {c: story.things if there[c] else dict.fromkeys(story.things) for c in chains}
     state = State(value, there, {*story.present})
     yield state
     for number, event in enumerate(story.events, start=1):
@@ -103,6 +101,7 @@ def _after(before: State, event: Event) -> State:
 def _fault(story: Story, state: State, event: Event) -> str:
     """What is wrong with an event at this point, "" if nothing is."""
     who, kind, is_there = event.who, event.kind, event.who in state.present
+    needs_scene = who and kind in ("leave", "distract", "attend", "move", "look")
     strangers = sorted({who, *event.to, *event.secretly} - {*story.people, ""})
     is_unknown = kind in ("move", "look", "peek", "say") and event.thing not in story.things
     seen = [p for p in event.secretly if p in state.present and state.watching[(p,)]]
@@ -112,7 +111,7 @@ def _fault(story: Story, state: State, event: Event) -> str:
         (not who and kind != "move", "nobody who does it", "a person"),
         (is_unknown, f"the thing {event.thing!r}", f"one of {', '.join(story.things)}"),
         (kind in ("move", "say") and not event.value, "no value", "one"),
-        (kind in _AT_THE_SCENE and who and not is_there, f"{who} away", "somebody at the scene"),
+        (needs_scene and not is_there, f"{who} away", "somebody at the scene"),
         (kind == "enter" and is_there, f"{who} at the scene", "somebody who is away"),
         (who in event.to, f"{who} talking to {who}", "another listener"),
         (seen, f"{seen} at the scene and attentive", "secret watchers away or distracted"),
