@@ -63,6 +63,6 @@ def items(rows: Sequence[Mapping]) -> pd.DataFrame:
             if labels["order"] in ("1", "2") and thing in belief["belief"] and is_now:
                 own = {"item_id": f"{row['story_id']}/{at}", "tom_order": labels["order"]}
                 own |= {"question": f"{belief['actor']}: {belief['belief']}", "story": row["story"]}
-                own |= {"choices": ["True", "False"], "reality": "True", "family": row["family"]}
-                found.append(own | {"answer": labels["truth_status"]})
+                own |= {"choices": ["yes", "no"], "reality": "yes", "family": row["family"]}
+                found.append(own | {"answer": "yes" if labels["truth_status"] == "True" else "no"})
     return pd.DataFrame(found)

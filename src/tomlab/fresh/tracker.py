@@ -1,4 +1,4 @@
-"""Who believes what after each event of a story, to order 4 (the semantics of docs/fresh.md).
+"""Who believes what after each event of a story, to order 4 (the semantics of docs/fresh_items.md).
 
 A chain (A, B, C) is "A believes that B believes that C believes"; () is the world.
 """
