@@ -14,7 +14,7 @@ from tomlab.records.files import yaml_beside
 FILE = "omnitom.jsonl"
 write = records.write_records
 _TEXTS = yaml_beside(__file__)
-_NOW = (("Location", "Perception"), ("Epistemic", "Inference"))  # beliefs of what is so now
+_ASKED = (("1", "Location", "Perception"), ("2", "Epistemic", "Inference"))  # for the floors
 _VERBS = {"leave": "leaves", "enter": "returns", "move": "moves", "look": "looks"}
 
 
@@ -30,8 +30,8 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
         events = agreed(words, steps, letters)
         told = " ".join(each.format(**words) for each in (*text, last))
         record = {"story_id": 100_001 + 4 * number + member, "source": "grammar", "story": told}
-        record |= {"story_category": records.CATEGORIES["FBT"], "family": number}
-        yield record | {"beliefs": grammar.beliefs(events), "record": events}
+        record |= {"story_category": records.CATEGORIES["FBT"], "beliefs": grammar.beliefs(events)}
+        yield record | {"record": events, "family": number, "words": words}
 
 
 def agreed(words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str]) -> list[dict]:
@@ -54,13 +54,13 @@ def agreed(words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str
 
 
 def items(rows: Sequence[Mapping]) -> pd.DataFrame:
-    """A question a belief on where the thing is now: is it true? At order 3 too few are false."""
+    """Questions whether beliefs on where the thing is now are true, but for those of the mover."""
     found = []
     for row in rows:
         for at, belief in enumerate(row["beliefs"]):
-            labels, thing = belief["labels"], row["record"][0]["object"]
-            is_now = (labels["content_type"], labels["mental_source"]) in _NOW
-            if labels["order"] in ("1", "2") and thing in belief["belief"] and is_now:
+            labels, is_mover = belief["labels"], belief["actor"] == row["words"]["M"]
+            kind = tuple(labels[name] for name in ("order", "content_type", "mental_source"))
+            if kind in _ASKED and row["words"]["thing"] in belief["belief"] and not is_mover:
                 own = {"item_id": f"{row['story_id']}/{at}", "tom_order": labels["order"]}
                 own |= {"question": f"{belief['actor']}: {belief['belief']}", "story": row["story"]}
                 own |= {"choices": ["yes", "no"], "reality": "yes", "family": row["family"]}
