@@ -52,8 +52,7 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
                     )
                 row.append([sum(token.logprob for token in said), len(said)])
         told.append(row)
-        with form_of(first):
-            read += first.usage.prompt_tokens
+        read += getattr(first.usage, "prompt_tokens", None) or 0
     return _reply(told, read)
 
 
@@ -71,7 +70,7 @@ async def by_echo(
             choices = sorted(answer.choices, key=lambda choice: choice.index)
             pairs = zip(choices, options, strict=True)
             told.append([_behind(choice.logprobs, prompt, option) for choice, option in pairs])
-            read += answer.usage.prompt_tokens
+            read += getattr(answer.usage, "prompt_tokens", None) or 0
     return _reply(told, read)
 
 
