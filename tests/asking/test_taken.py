@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fantom_sets
+from one_cell import ran
 from tomlab import paths
 from tomlab.asking import evaluation, taken
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
@@ -26,6 +27,7 @@ from tomlab.models import specs
 from tomlab.models.providers import provider
 from tomlab.pipeline import answers
 from tomlab.records import logs, tidy
+from tomlab.reporting.readings import readings
 
 LOGS = Path(__file__).parent / "logs"
 ITEMS = {b.NAME: tidy.read("items", LOGS / f"items_{b.NAME}.parquet") for b in (bigtom, simpletom)}
@@ -124,7 +126,7 @@ def test_every_eval_ever_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     pd.testing.assert_frame_equal(in_order(bigtom.score(ITEMS["bigtom"], table)), ours)
 
 
-def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
+def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path, capsys):
     items = fantom.compose([fantom_sets.question_set()], 0)
     asked = fantom.asked(items, "short")
     rows, said = [], {}
@@ -142,6 +144,14 @@ def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     assert sorted(table["item_id"]) == sorted(asked["item_id"])
     scores = fantom.score(items, table, embedder=None)
     assert {*scores["score"]} == {1.0}
+    # The pages name the letters that the log showed, too.
+    ran("3_evaluation", "fantom", "cell-08", items=items, responses=table, scores=scores)
+    item = items[items["question_type"].eq("belief_choice")].iloc[0]
+    shown = capsys.readouterr().out
+    assert f"The right answer is {said[item['item_id']]} {item['answer']}" in shown
+    assert "The answer names the right option" in shown
+    cards = readings(fantom, items, table, scores, n=len(table)).loc[item["item_id"]]
+    assert [*cards["rule"]] == ["names the right option"]
 
 
 def test_simpletoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
