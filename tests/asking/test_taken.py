@@ -270,6 +270,13 @@ def test_a_model_that_was_asked_elsewhere_is_evaluated_like_any_other(run, tmp_p
     )
 
 
+def test_a_log_without_a_benchmark_is_an_error_that_names_the_option(capsys):
+    path = LOGS / "inspect_bigtom.eval"
+    assert answers.main(["take", str(path), "--to", "mine"]) == 1
+    said = capsys.readouterr().err
+    assert str(path) in said and "--benchmark" in said
+
+
 def test_it_cannot_be_asked(tmp_path):
     entry = {"provider": "taken", "model": "SmolLM2", "folder": str(tmp_path)}
     with pytest.raises(InputError, match=r"models\.elsewhere"):

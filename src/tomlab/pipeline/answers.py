@@ -244,6 +244,8 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "take" and args.benchmark:
             return take_logs(args)
         if args.command == "take":
+            others = [f"found {path}" for path in args.files if path.suffix != ".parquet"]
+            refuse(others, "expected files of kept answers (.parquet), or --benchmark for a log")
             found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:
             run, entries = content["run"], content["models"].items()
