@@ -52,7 +52,7 @@ def fingerprint(item: Mapping) -> str:
 
     If somebody changed any of these, such as the key, the released item's entry is not about it.
     """
-    told = [item["story"], item["question"], str(item["answer"]), *sorted(item["choices"])]
+    told = [item["story"], item["question"], item["answer"], *sorted(item["choices"])]
     return sha256("\n".join(told).encode()).hexdigest()[:12]
 
 
