@@ -71,9 +71,11 @@ def plan(
         asked = benchmark.asked(own, method).to_dict("records")
         if model.provider == "taken":
             given = taken.given(model, benchmark.NAME).query("method == @method")
-            numbers = given.groupby("item_id")["sample"].agg(list)
-            there = [(item, n) for item in asked for n in numbers.get(item["item_id"], [])]
-            questions += [Question(item, method, n, number=n) for item, n in there]
+            by_item = {name: rows.to_dict("records") for name, rows in given.groupby("item_id")}
+            for item in asked:
+                for one in by_item.get(item["item_id"], []):
+                    shown, n = as_shown(item, one), one["sample"]
+                    questions.append(Question(shown, method, n, one["asked_as"], number=n))
             continue
         if not likelihood.is_asked_so(model, method):
             continue
