@@ -42,9 +42,8 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
     if hasattr(benchmark, "weighed"):
         parts = benchmark.weighed(item, replaced)
     else:
-        words = getattr(benchmark, "in_words", dict)(item)
-        asked = words.get("question", f"Question: {item['question']}")
-        fields = {"story": item["story"], "asked": asked}
+        words = dict(item) | getattr(benchmark, "in_words", dict)(item)
+        fields = {"story": item["story"], "question": words["question"]}
         prompt = prompts.filled("techniques/likelihood", replaced, **fields)
         parts = [(prompt, [*item["choices"]] or _YES_NO)]
     return tuple((prompt, tuple(f" {option}" for option in options)) for prompt, options in parts)
