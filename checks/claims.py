@@ -32,6 +32,8 @@ def main() -> int:
     except InputError as error:
         print(f"\nclaims: {error}\n", file=sys.stderr)
         return 1
+    is_stopped = every["why"].eq("the gate stops it")
+    every["verdict"] = every["verdict"].mask(is_stopped, "stopped by the gate")
     every["verdict"] += every["p_holm"].lt(0.05).map({True: " †", False: ""})
     order = list(dict.fromkeys(every["evidence"]))
     for benchmark, part in every.groupby("benchmark", sort=False):

@@ -23,7 +23,7 @@ from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.embedded import SMOLLM2
 from tomlab.records import tidy
-from tomlab.scoring.answers import failed
+from tomlab.scoring.answers import as_shown, failed
 from tomlab.scoring.series import metric_row
 from tomlab.scoring.variants import protocol
 
@@ -79,7 +79,7 @@ def _write_logs(folder: Path, spec: specs.ModelSpec, scores: pd.DataFrame, respo
     by_id = {item["item_id"]: _plain(item) for item in items.to_dict("records")}
     samples, measured = {}, {}
     for answer in _answers(scores, responses):
-        item = by_id[answer["item_id"]]
+        item = as_shown(by_id[answer["item_id"]], answer)
         answer["details"]["rule"] = face.rule(item, answer)
         samples.setdefault(answer["method"], []).append(_sample(item, answer, model))
     for _, method, one in metrics.series(scores):

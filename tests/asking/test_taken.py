@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fantom_sets
-from tomlab import paths
+from one_cell import ran
+from tomlab import export, paths
 from tomlab.asking import evaluation, taken
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
@@ -26,6 +27,8 @@ from tomlab.models import specs
 from tomlab.models.providers import provider
 from tomlab.pipeline import answers
 from tomlab.records import logs, tidy
+from tomlab.reporting.readings import readings
+from tomlab.scoring.variants import variants
 
 LOGS = Path(__file__).parent / "logs"
 ITEMS = {b.NAME: tidy.read("items", LOGS / f"items_{b.NAME}.parquet") for b in (bigtom, simpletom)}
@@ -124,7 +127,7 @@ def test_every_eval_ever_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     pd.testing.assert_frame_equal(in_order(bigtom.score(ITEMS["bigtom"], table)), ours)
 
 
-def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
+def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path, capsys):
     items = fantom.compose([fantom_sets.question_set()], 0)
     asked = fantom.asked(items, "short")
     rows, said = [], {}
@@ -142,6 +145,14 @@ def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     assert sorted(table["item_id"]) == sorted(asked["item_id"])
     scores = fantom.score(items, table, embedder=None)
     assert {*scores["score"]} == {1.0}
+    # The pages name the letters that the log showed, too.
+    ran("3_evaluation", "fantom", "cell-08", items=items, responses=table, scores=scores)
+    item = items[items["question_type"].eq("belief_choice")].iloc[0]
+    shown = capsys.readouterr().out
+    assert f"The right answer is {said[item['item_id']]} {item['answer']}" in shown
+    assert "The answer names the right option" in shown
+    cards = readings(fantom, items, table, scores, n=len(table)).loc[item["item_id"]]
+    assert [*cards["rule"]] == ["names the right option"]
 
 
 def test_simpletoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
@@ -259,6 +270,13 @@ def test_a_model_that_was_asked_elsewhere_is_evaluated_like_any_other(run, tmp_p
     )
 
 
+def test_a_log_without_a_benchmark_is_an_error_that_names_the_option(capsys):
+    path = LOGS / "inspect_bigtom.eval"
+    assert answers.main(["take", str(path), "--to", "mine"]) == 1
+    said = capsys.readouterr().err
+    assert str(path) in said and "--benchmark" in said
+
+
 def test_it_cannot_be_asked(tmp_path):
     entry = {"provider": "taken", "model": "SmolLM2", "folder": str(tmp_path)}
     with pytest.raises(InputError, match=r"models\.elsewhere"):
@@ -305,6 +323,49 @@ def test_a_second_answer_to_an_item_is_an_error_unless_it_has_a_number(run, tmp_
     path = lines_of(tmp_path / "samples.jsonl", [row])
     table, _ = read(bigtom, path, model="m", method="0-shot")
     assert table["sample"].tolist() == [0, 1]
+
+
+def test_two_logs_with_both_orders_are_one_that_was_asked_with_swapped_options(run, tmp_path):
+    items = ITEMS["bigtom"].to_dict("records")
+    for log in (0, 1):
+        # Every other item of the first log is in our order, and so are the others of the second;
+        # the second lacks the last item.
+        own = items if log == 0 else items[:-1]
+        shown = [[*i["choices"]][:: 1 if n % 2 == log else -1] for n, i in enumerate(own)]
+        keys = ["ab"[s.index(i["answer"])] for i, s in zip(own, shown, strict=True)]
+        said = {i["item_id"]: f"{key}) it" for i, key in zip(own, keys, strict=True)}
+        listed = [json.dumps(each) for each in shown]
+        path = as_csv(tmp_path / f"{log}.csv", own, said, options=listed)
+        assert run(path, more=["--model", "m", "--method", "0-shot"]) == 0
+    entry = {"provider": "taken", "model": "m", "folder": str(tmp_path / "own")}
+    spec = specs.model_spec("elsewhere", {"elsewhere": entry})
+    questions = evaluation.plan(bigtom, ITEMS["bigtom"], spec, ["0-shot"], orders=2)
+    assert [q.asked_as for q in questions] == ["", "reversed"] * 19 + [""]
+    table = asyncio.run(evaluation.evaluate(bigtom, questions, spec))
+    # What counts has one number, so that items pair; what was shown in one order alone counts.
+    assert {*table.query("asked_as == ''")["sample"]} == {0}
+    scores = bigtom.score(ITEMS["bigtom"], table)
+    varied = variants(scores, ITEMS["bigtom"], "group_id").set_index("metric")["value"]
+    assert scores["score"].eq(1).all() and varied["same_answer"] == 1
+    assert varied["first_option"] == 0.5
+
+
+def test_an_export_of_a_log_has_its_order_of_the_options(run, tmp_path):
+    items = ITEMS["bigtom"].to_dict("records")
+    listed = [json.dumps([*i["choices"]][::-1]) for i in items]
+    path = as_csv(tmp_path / "mine.csv", items, told(bigtom), options=listed)
+    table, _ = read(bigtom, path, model="m", method="0-shot")
+    tidy.write(table, "responses", tmp_path / "responses.parquet")
+    entry = {"provider": "taken", "model": "m", "folder": str(tmp_path)}
+    (tmp_path / "bigtom").mkdir()
+    export._write_logs(
+        tmp_path / "bigtom",
+        specs.model_spec("m", {"m": entry}),
+        bigtom.score(ITEMS["bigtom"], table),
+        tmp_path / "responses.parquet",
+    )
+    again, lost = read(bigtom, tmp_path / "bigtom" / "m_0-shot.eval")
+    assert lost == [] and again["options_shown"].tolist() == listed
 
 
 def test_a_log_of_several_models_needs_a_name(tmp_path):

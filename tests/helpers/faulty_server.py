@@ -228,7 +228,7 @@ def _message(act: Act, text: str) -> dict:
 
 
 _REPLY = {"/v1/chat/completions": _completion, "/v1/messages": _message}
-_REPLY |= {"/v1/responses": _response}
+_REPLY |= {"/v1/responses": _response, "/v1/completions": _completion}
 
 
 def _error(message: str) -> str:

@@ -84,6 +84,11 @@ def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
 def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts():
     of = found([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
     assert (row(of, 0)["asked_as"], row(of, 0)["outcome"]) == ("reversed", "correct")
+    # A log from elsewhere has an order of its own, which the page shows.
+    log = answered(item(1), "Answer: b)", sample=2, options_shown=json.dumps([WRONG, RIGHT]))
+    of = found([item(1)], [answered(item(1), "Answer: b)"), log])
+    assert [row(of, n)["options"] for n in (0, 1)] == [None, log["options_shown"]]
+    assert [row(of, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
 
 
 def test_no_text_of_an_item_stands_twice():

@@ -9,15 +9,20 @@ import shutil
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
+from bigtom_templates import MEI
 from chapters import check_figures_and_tables, check_judges, check_stages
 from faulty_server import Act, FaultyServer
 from laboratory import Laboratory, laboratory
+from tomlab.benchmarks import bigtom
+from tomlab.benchmarks.bigtom.items.templates import AFTER_STORY, STORY
 from tomlab.paths import ROOT
 from tomlab.pipeline.run_notebook import declared
 from tomlab.records import tidy
+from tomlab.scoring import ledger
 
 SOURCES = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 SOURCES = [path for path in SOURCES if ".ipynb_checkpoints" not in path.parts]
@@ -157,3 +162,59 @@ def test_released_templates_become_the_5000_items_and_none_is_dropped(released):
 
 def test_model_is_asked_to_label_what_the_release_leaves_unlabelled(released):
     assert released[1] == 200
+
+
+# A released file of which the ledger of keys has an entry
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    """Stages on a small released file; the ledger finds the key of a false-belief item wrong."""
+    folder = tmp_path_factory.mktemp("judged")
+    names = [f"Mei{letter}" for letter in "abcdef"]
+    rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
+    lines = [
+        [" ".join(row[name] for name in STORY), *(row[name] for name in AFTER_STORY), "auto", "0"]
+        for row in rows
+    ]
+    source = folder / "released.csv"
+    source.write_text("\n".join(map(";".join, lines)) + "\n", encoding="utf-8")
+    items = bigtom.read_released(source).set_index("item_id", drop=False)
+    item = items.loc["released-003/forward_belief/false_belief/1"]
+    entry = {"item": "2/forward_belief/false_belief/1", "text": ledger.fingerprint(item)}
+    entry |= {"released_key": "belief_answer_not_aware", "verdict": "wrong", "why": "To test."}
+    entry |= {"found_by": "reader", "read_by": "llm:toy", "confirmed_by": "nobody yet"}
+
+    with FaultyServer(Act(text="State: ripeness\nMechanism: frost")) as server:
+
+        def with_source(content: dict) -> None:
+            model = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
+            content["models"]["toy"] = model
+            content["run"]["benchmarks"]["bigtom"] |= {"source": str(source), "reader": "toy"}
+
+        made = laboratory(tmp_path_factory.mktemp("lab"), with_source)
+        path = made.root / "data/published/bigtom/ledger.csv"
+        path.unlink(missing_ok=True)
+        pd.DataFrame([entry]).to_csv(path, index=False)
+        for stage in ("generation", "filtering", "evaluation", "figures"):  # which need no judges
+            made.run(f"{stage}@bigtom" + ("-omniscient" if stage == "evaluation" else ""))
+    return made
+
+
+def test_filtering_lists_what_the_ledger_says_and_drops_nothing(judged):
+    said = str([cell.get("outputs") for cell in judged.executed("filtering@bigtom").cells])
+    assert "The ledger has entries about 1 item: 1 wrong." in said
+    assert "To test." in said
+    items = tidy.read("items", judged.root / "results/items/bigtom.parquet")
+    assert len(items) == 6 * 25
+
+
+def test_evaluation_and_figures_show_numbers_as_released_and_as_corrected(judged):
+    """The omniscient baseline is wrong on every false belief, so right on the corrected one."""
+    moved = pd.read_csv(judged.root / "results/tables/bigtom/corrected.csv")
+    moved = moved.query("model == 'omniscient' and metric == 'accuracy'")
+    assert moved["condition"].unique().tolist() == ["forward_belief/false_belief/1"]
+    assert moved.set_index("keys")["value"].to_dict() == {"released": 0, "corrected": 1 / 6}
+    metrics = tidy.read("metrics", judged.root / "results/metrics/bigtom/omniscient.parquet")
+    kept = metrics.query("metric == 'accuracy' and condition == 'forward_belief/false_belief/1'")
+    assert kept["value"].item() == 0

@@ -1,13 +1,15 @@
-"""A run of BigToM by a model behind a server, from the templates to the pages.
+"""A run of BigToM by a model behind a server, from the templates to the pages, beside a log.
 
 Questions are asked twice, in both orders of options and in a user's own wording. The model names the
 second letter, whatever it is asked. Stories and answers try to get into the pages: what stands in them
-is shown as text, and nothing of it lives.
+is shown as text, and nothing of it lives. The log was asked elsewhere, and has every answer right.
 """
 
 import csv
+import json
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from tomlab.records import tidy
 
 STAGES = [
     *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-evil"),
-    *("judge_calibration@bigtom", "figures@bigtom", "documents"),
+    *("evaluation@bigtom-log", "judge_calibration@bigtom", "figures@bigtom", "documents"),
 ]
 RUN = "document.title='pwned'"
 # One sentence each, so that no filter drops the story that holds it.
@@ -32,6 +34,7 @@ ITEMS = [
     f"[look](javascript:{RUN})",
     f"<svg onload={RUN}></svg>",
     "$\\href{javascript:pwned()}{x}$",
+    f"<body onload={RUN}>",  # with six templates, the gate can tell an answer from a guess
 ]
 ANSWER = f"b) </td></table></pre><script>{RUN}</script><img src=x onerror={RUN}><b onclick=x>b</b>"
 
@@ -56,23 +59,43 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         def change(content: dict) -> None:
             entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
             content["models"]["evil"] = entry | {"temperature": 0.7}
+            content["models"]["log"] = {"provider": "taken", "model": "knows", "folder": "log"}
             given = {"source": "templates.csv", "writer": "evil", "reader": "evil"}
             own = content["run"]["benchmarks"]["bigtom"] | given
-            content["run"] |= {"benchmarks": {"bigtom": own}, "models": ["evil"], "judge": "evil"}
+            content["run"] |= {"benchmarks": {"bigtom": own}, "models": ["evil", "log"]}
+            content["run"]["judge"] = "evil"
             content["run"] |= {"samples": 2, "orders": 2, "wordings": ["curt"]}
             content["bigtom"]["generation"]["writers"] = ["authored", "llm"]
             content["bigtom"]["judges"]["llm_answers"] = 4
 
+        (root / "log").mkdir()
         made = laboratory(root, change)
         for path in (ROOT / "docs").glob("*.md"):
             shutil.copyfile(path, root / "docs" / path.name)
         for stage in STAGES:
+            if stage == "evaluation@bigtom-log":
+                take_log(made)
             made.run(stage)
     return made
 
 
-def result(lab: Laboratory, kind: str) -> pd.DataFrame:
-    return tidy.read(kind, lab.root / f"results/{kind}/bigtom/evil.parquet")
+def take_log(lab: Laboratory) -> None:
+    """Take in the log of who knows everything, asked in both orders of the options."""
+    items = tidy.read("items", lab.root / "results/items/bigtom.parquet")
+    rows = []
+    for item in items.to_dict("records"):
+        for shown in ([*item["choices"]], [*item["choices"]][::-1]):
+            said = f"{'ab'[shown.index(item['answer'])]}) {item['answer']}"
+            row = {"item_id": item["item_id"], "answer": said, "options": json.dumps(shown)}
+            rows.append(row | {"model": "knows", "method": "0-shot"})
+    pd.DataFrame(rows).to_csv(lab.root / "log.csv", index=False)
+    command = [sys.executable, "-m", "tomlab.pipeline.answers", "take", "log.csv"]
+    command += ["--benchmark", "bigtom", "--to", "log"]
+    subprocess.run(command, cwd=lab.root, env=lab.environment, check=True)
+
+
+def result(lab: Laboratory, kind: str, model: str = "evil") -> pd.DataFrame:
+    return tidy.read(kind, lab.root / f"results/{kind}/bigtom/{model}.parquet")
 
 
 # The stages
@@ -80,8 +103,7 @@ def result(lab: Laboratory, kind: str) -> pd.DataFrame:
 
 def test_stages_draw_judge_and_write_what_the_pipeline_says_and_report_no_fault(lab):
     check_stages(lab, *STAGES[:-1])
-    # One model asked by one method has no differences.
-    check_figures_and_tables(lab, "bigtom", empty={"differences"})
+    check_figures_and_tables(lab, "bigtom", empty=set())
     check_judges(lab, "bigtom")
 
 
@@ -104,7 +126,7 @@ def test_metrics_count_each_answer_to_the_protocols_question_once(lab):
 
 
 def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
-    found = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv")
+    found = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv").query("model == 'evil'")
     values = found.set_index(["asked_as", "metric"])["value"]
     assert values["reversed", "first_option"] == values["reversed", "same_answer"] == 0
     assert values["reversed", "both"] == 0.5
@@ -112,6 +134,22 @@ def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
     scores = result(lab, "scores")
     of_question = scores[scores["asked_as"] == ""].groupby(["method", "item_id"])["score"]
     assert (of_question.nunique() == 1).all()
+
+
+def test_a_log_with_both_orders_is_drawn_passes_the_gate_and_decides_claims(lab):
+    responses, n = result(lab, "responses", "log"), 25 * len(ITEMS)
+    assert responses["asked_as"].value_counts().to_dict() == {"": n, "reversed": n}
+    metrics = result(lab, "metrics", "log").query("metric in ['accuracy', 'tb_and_fb']")
+    assert metrics["value"].eq(1).all() and metrics["n"].eq(len(ITEMS)).all()
+    tables = lab.root / "results/tables"
+    gated = pd.read_csv(tables / "bigtom/gate.csv").query("model == 'log'")
+    assert len(gated) == 4 and gated["gate"].eq("passes").all()
+    figure = pd.read_csv(lab.root / "results/figures/bigtom/figure3.csv")
+    assert "log" in {*figure["model"]}
+    claims = pd.read_csv(tables / "claims/claims.csv").set_index(["id", "evidence"])
+    found = claims.loc[("false-belief-harder", "Taken logs")]
+    assert (found["verdict"], found["difference"], found["n"]) == ("undecided", 0, len(ITEMS))
+    assert claims.loc[("false-belief-harder", "This run"), "why"] == "the gate stops it"
 
 
 # The pages

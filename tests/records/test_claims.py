@@ -5,11 +5,13 @@ from importlib import import_module
 import pytest
 import yaml
 
+from one_cell import ran
 from tomlab.errors import InputError
 from tomlab.paths import PUBLISHED
 from tomlab.records import claims as registry
-from tomlab.reporting import claims
 
+PAGE = ran(".", "06_claims", "cell-compared")
+compared, of_paper = PAGE["compared"], PAGE["of_paper"]
 BENCHMARKS = ["bigtom", "fantom", "omnitom", "simpletom"]
 needs_data = pytest.mark.skipif(
     not (PUBLISHED / "bigtom" / "claims.yaml").is_file(),
@@ -114,10 +116,10 @@ def test_each_paper_has_at_least_twelve_claims(benchmark):
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_no_claim_is_about_numbers_that_are_not_there(benchmark):
     own = registry.read(benchmark)
-    cells = claims.of_paper(own, paper(benchmark))
+    cells = of_paper(own, paper(benchmark))
     assert all(0 <= cell["value"] <= 1 for cell in cells.values() if cell["n"])
     for claim in (claim for claim in own.claims if claim.test):
-        found = set(claims.compared(claim.test, cells))
+        found = set(compared(claim.test, cells))
         if claim.reason:
             assert found == set(), claim.id
             continue
@@ -140,14 +142,14 @@ def test_what_only_a_run_can_tell_names_methods_that_there_are(benchmark):
 
 @needs_data
 def test_a_printed_number_has_its_value_and_n_at_its_address():
-    cells = claims.of_paper(registry.read("bigtom"), paper("bigtom"))
+    cells = of_paper(registry.read("bigtom"), paper("bigtom"))
     both = cells["dav-003", "0-shot", "tb_and_fb", "forward_belief/tb_and_fb/1"]
     assert (both["value"], both["n"]) == (0.25, 200)
     assert cells["Human", "0-shot", "accuracy", "backward_belief/false_belief/1"]["value"] == 0.725
-    cells = claims.of_paper(registry.read("fantom"), paper("fantom"))
+    cells = of_paper(registry.read("fantom"), paper("fantom"))
     assert cells["ChatGPT 0613", "short-cot", "all", "inaccessible"]["value"] == 0.037
     assert cells["Human", "short", "all", "inaccessible"]["n"] == 32
-    cells = claims.of_paper(registry.read("simpletom"), paper("simpletom"))
+    cells = of_paper(registry.read("simpletom"), paper("simpletom"))
     assert cells["GPT-4o", "ms-remind", "accuracy", "judgment"]["value"] == 0.422
 
 
@@ -165,4 +167,4 @@ def test_rows_that_cannot_be_addressed_name_file_and_table(tmp_path, change):
     entry = {"table": "table9_percept_to_belief", "value": "accuracy", "at": "{method} accuracy x"}
     own = read(tmp_path, FILE | {"printed": [entry | change]})
     with pytest.raises(InputError, match=r"bigtom/claims\.yaml: table9_percept_to_belief"):
-        claims.of_paper(own, paper("bigtom"))
+        of_paper(own, paper("bigtom"))

@@ -65,9 +65,11 @@ def test_40_files_hold_2531_rows():
 def test_registry_and_folder_agree():
     files = {(paper, path.stem) for paper in PAPERS for path in (PUBLISHED / paper).glob("*.csv")}
     audited = {(paper, name) for paper in PAPERS for name in ("marks", "checks")}
-    # Verdicts of others have cards of their own, see `tests/scoring/test_verdicts.py`.
-    verdicts = {(paper, name) for paper, name in files if name.startswith("verdicts_")}
-    assert files - audited - verdicts == {
+    # Verdicts of others and the ledger of keys are read by code of their own, see
+    # `tests/scoring/test_verdicts.py` and `test_ledger.py`.
+    others = {(paper, name) for paper, name in files if name.startswith("verdicts_")}
+    others |= {(paper, "ledger") for paper in PAPERS}
+    assert files - audited - others == {
         (paper, name) for paper in PAPERS for name in PAPERS[paper].tables
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from tomlab.asking import prompts, taken
+from tomlab.asking import likelihood, prompts, taken
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
@@ -71,9 +71,13 @@ def plan(
         asked = benchmark.asked(own, method).to_dict("records")
         if model.provider == "taken":
             given = taken.given(model, benchmark.NAME).query("method == @method")
-            numbers = given.groupby("item_id")["sample"].agg(list)
-            there = [(item, n) for item in asked for n in numbers.get(item["item_id"], [])]
-            questions += [Question(item, method, n, number=n) for item, n in there]
+            by_item = {name: rows.to_dict("records") for name, rows in given.groupby("item_id")}
+            for item in asked:
+                for one in by_item.get(item["item_id"], []):
+                    shown, n = as_shown(item, one), one["sample"]
+                    questions.append(Question(shown, method, n, one["asked_as"], number=n))
+            continue
+        if not likelihood.is_asked_so(model, method):
             continue
         known = benchmark.reference(asked[0], method, 0) if asked else model.model
         if model.provider == "baseline" and model.model not in known:
@@ -97,6 +101,8 @@ def _changes(benchmark: Benchmark, question: Question) -> bool:
     with `tried` come in several orders as they are.
     """
     item, method = question.item, question.method
+    if likelihood.is_weighed(method):  # no options are shown, in an order or otherwise
+        return False
     if question.asked_as == REVERSED:
         return len(item["choices"]) == 2 and "tried" not in item
     told = {"reasoning": "", **item}  # which a second call has only once it is asked
@@ -145,15 +151,22 @@ def requested(
         # With one seed for all questions, the answers of one repeat would go wrong together.
         lot = f"{seed}/{item['item_id']}/{method}"
         own = random.Random(lot).getrandbits(30) if is_sampled else seed
+        weighed, files = (), {**(replaced or {}), **q.prompts}
+        if likelihood.is_weighed(method):
+            weighed = likelihood.weighed(benchmark, item, files)
+            messages = [{"role": "user", "content": prompt} for prompt, _ in weighed]
+        else:
+            messages = benchmark.messages(item, method, files)
         request = Request(
-            messages=tuple(benchmark.messages(item, method, {**(replaced or {}), **q.prompts})),
+            messages=tuple(messages),
             max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),
             sample=q.sample,
             seed=own,
-            shared_prefix=benchmark.shared_prefix(item, method),
+            shared_prefix="" if weighed else benchmark.shared_prefix(item, method),
             reference=_NOTHING if method in first else benchmark.reference(item, method, guess),
             schema=benchmark.schema(method),
             purpose=f"{method} {way}".rstrip(),
+            weighed=weighed,
         )
         requests.append(request)
     return requests
@@ -214,6 +227,10 @@ async def evaluate(
                 "error": response.error,
                 "request_key": response.request_key,
             }
+            if put.weighed and reply.text is not None:
+                row["log_likelihoods"] = reply.text
+                told = (put.weighed, reply.text)
+                row["response"] = likelihood.said(benchmark, q.item, q.method, *told)
             rows.append(row)
         return pd.DataFrame(rows)
 

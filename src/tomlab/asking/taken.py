@@ -13,7 +13,7 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.specs import TakenModel
 from tomlab.paths import user_path
 from tomlab.records import logs
-from tomlab.records.tidy import AS_ASKED, check, read
+from tomlab.records.tidy import AS_ASKED, REVERSED, check, read
 
 _json = partial(json.dumps, ensure_ascii=False)
 _TOLD = {"story", "full_story"}  # of which a prompt has one
@@ -66,9 +66,21 @@ def matched(
         row |= {"messages": _json(entry.prompt), "request_key": f"{path.name}/{entry.place}"}
         row["verdict"] = None if entry.answer else entry.verdict  # on an answer, ours counts
         for n, text in enumerate(entry.answer or [None], start=entry.sample + entry.epoch - 1):
-            rows.append(row | {"sample": n, "response": text})
+            rows.append(row | {"sample": n, "log_sample": n, "response": text})
     own = {"harness": harness, "log": path.name, "asked_as": AS_ASKED, "prompt_hash": ""}
     return pd.DataFrame(rows).assign(**own), lost
+
+
+def numbered(table: pd.DataFrame) -> pd.DataFrame:
+    """Answers with a number each, by item and model. Of an item that was shown with its two options
+    in both orders, those in the other order than ours are `REVERSED`, with numbers behind the rest.
+    """
+    whose = ["item_id", "model", "method"]
+    swapped = table["options_shown"].map(lambda shown: len(json.loads(shown or "[]")) == 2)
+    both = swapped.groupby([table[name] for name in whose]).transform("nunique").eq(2)
+    table = table.assign(asked_as=(swapped & both).map({True: REVERSED, False: AS_ASKED}))
+    table = table.sort_values(["asked_as", "log_sample"], kind="stable", ignore_index=True)
+    return table.assign(sample=table.groupby(whose).cumcount())
 
 
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 
 import openai
 
+from tomlab.models import likelihood
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit
 from tomlab.models.replies import MalformedReplyError, form_of, from_json, reply
@@ -32,14 +33,13 @@ class Embedded:
         self._free: list[_Engine] = []
 
     def payload(self, request: Request) -> Payload:
+        whose = {"provider": "embedded", "weights": digest(self._path)}
+        whose |= {"context": self.spec.context}
+        if request.weighed:
+            return whose | {"weighed": request.weighed}
         demand_limit(self.spec, request)
-        return {
-            "provider": "embedded",
-            "weights": digest(self._path),
-            "context": self.spec.context,
-            "shared_prefix": request.shared_prefix,
-            **_arguments(request, self.spec),
-        }
+        shared = {"shared_prefix": request.shared_prefix}
+        return whose | shared | _arguments(request, self.spec)
 
     async def check(self) -> None:
         self._free = [_Engine(self.spec) for _ in range(self.spec.engines)]
@@ -78,6 +78,9 @@ class _Engine:
             one = {"messages": prefix, "max_tokens": 1, "temperature": 0, "seed": 0}
             await self._ask(one, cached=prefix == self.warm)
         self.warm = prefix
+        if request.weighed:
+            told = await likelihood.by_grammar(self.client, "embedded", request)
+            return replace(told, origin=origin())
         return await self._ask(_arguments(request, self.spec), cached=prefix is not None)
 
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
@@ -121,8 +124,19 @@ class OpenAI(Remote):
     url, key_env, path = URL, "OPENAI_API_KEY", "/chat/completions"
     read = staticmethod(_completion)
 
+    async def answer(self, request: Request) -> Reply:
+        if not request.weighed:
+            return await super().answer(request)
+        spec = self.spec
+        if spec.likelihood == "grammar":
+            return await likelihood.by_grammar(self.client, spec.model, request)
+        return await likelihood.by_echo(self.client, spec.model, request, spec.extra_body)
+
     def body(self, request: Request) -> Payload:
         spec = self.spec
+        if request.weighed:
+            own = {"weighed": request.weighed, "likelihood": spec.likelihood}
+            return own | {"extra_body": spec.extra_body}
         return {
             "messages": _with_system(request.messages, spec.system_role),
             spec.max_tokens_field: self.limit(request),

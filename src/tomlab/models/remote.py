@@ -103,10 +103,7 @@ class Remote:
         """
         sdk = self.sdk
         try:
-            # The client's typed methods would take as long again to check all types.
-            text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
-            self.answered = True
-            return self.reply(from_json(text))
+            return await self.answer(request)
         except sdk.BadRequestError as error:
             if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
                 raise FilteredError(f"in place of an answer: {error}") from None
@@ -120,6 +117,13 @@ class Remote:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.
             said = f"Connection lost: {error.__cause__ or error}"
             raise sdk.APIConnectionError(message=said, request=error.request) from None
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply to one request. Errors: those of `read` and of the client."""
+        # The client's typed methods would take as long again to check all types.
+        text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
+        self.answered = True
+        return self.reply(from_json(text))
 
     def reply(self, told: Any) -> Reply:
         """The reply in what came, without the key. Errors: those of `read`."""

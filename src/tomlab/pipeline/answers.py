@@ -99,15 +99,16 @@ def take_logs(args: argparse.Namespace) -> int:
     table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
     if len(lost) > most * n or len(lost) == n:
         refuse(lost, f"{len(lost)} of {n} answers fit no item, more than --unmatched {most}", 5)
-    print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
     for kind, own in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
         path = from_root(to) / f"{name}{kind}.parquet"
         new = taken.scores(items, own) if kind else own.drop(columns="verdict")
         there = pd.concat([tidy.parquet(path), new] if path.is_file() else [new], ignore_index=True)
-        again = there[there.duplicated(["item_id", "model", "method", "sample"])]
+        key = ["item_id", "model", "method", "log_sample", "options_shown"]
+        again = there[there.duplicated(key)]
         told = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
         refuse(told, f"{path}: a second answer to an item, without a number of its own")
-        tidy.write(there, "scores" if kind else "responses", path)
+        tidy.write(taken.numbered(there), "scores" if kind else "responses", path)
+    print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
     return 0
 
 
@@ -163,6 +164,9 @@ def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
 
 def as_request(sent: Mapping[str, Any]) -> specs.Request:
     """The request behind what an embedded model was sent; by the same entry it has the same key."""
+    if "weighed" in sent:
+        parts = tuple((prompt, tuple(options)) for prompt, options in sent["weighed"])
+        return specs.Request((), 1, weighed=parts)
     form = sent.get("response_format", {}).get("json_schema", {})
     own = {n: sent[n] for n in ("max_tokens", "temperature", "seed", "shared_prefix")}
     return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
@@ -243,6 +247,8 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "take" and args.benchmark:
             return take_logs(args)
         if args.command == "take":
+            others = [f"found {path}" for path in args.files if path.suffix != ".parquet"]
+            refuse(others, "expected files of kept answers (.parquet), or --benchmark for a log")
             found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:
             run, entries = content["run"], content["models"].items()

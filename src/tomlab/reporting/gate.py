@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from tomlab.asking.likelihood import is_weighed
 from tomlab.records.published import Wording
 from tomlab.records.tidy import REVERSED, SCORED
 from tomlab.reporting.numbers import ABSENT, BASELINES, NUMBER, standing, written
@@ -44,7 +45,9 @@ def gate(
         for metric, holds in shares.items()
         for whose, part in told.loc[holds.index].groupby(_WHOSE, sort=False)
     ]
-    choosing = told.loc[options.gt(0), _WHOSE].drop_duplicates()
+    # What is asked by likelihood shows no options whose order could decide.
+    is_shown = options.gt(0) & ~told["method"].map(is_weighed)
+    choosing = told.loc[is_shown, _WHOSE].drop_duplicates()
     choosing = choosing.merge(pd.DataFrame({"metric": ["first_option", "same_answer"]}), "cross")
     swapped = choosing.merge(varied[varied["asked_as"].eq(REVERSED)], "left")
     table = pd.concat([pd.DataFrame(rows), swapped], ignore_index=True)[[*rows[0]]]

@@ -31,7 +31,7 @@ def readings(
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     answers = responses.merge(scores[added], on=KEY).to_dict("records")
-    answers = [a | {"rule": benchmark.rule(by_id[a["item_id"]], a)} for a in answers]
+    answers = [a | {"rule": benchmark.rule(as_shown(by_id[a["item_id"]], a), a)} for a in answers]
     answers.sort(key=lambda a: random.Random(f"{seed}/{[a[k] for k in KEY]}").random())
     kinds = pd.DataFrame(answers, columns=["outcome", "rule", "method"])
     # False comes before True: what was not there before, then what was.

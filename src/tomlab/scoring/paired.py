@@ -11,6 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
+from tomlab.asking.likelihood import is_weighed
 from tomlab.scoring import stats
 from tomlab.scoring.series import Found, Series, Statistic, Told
 
@@ -77,7 +78,8 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, 
         yield from (("model", shared, a, b) for a, b in combinations(names, 2))
     for shared in dict.fromkeys(model for model, _ in sides):
         names = [method for model, method in sides if model == shared]
-        others = [name for name in names if name not in references]
+        # What is asked by likelihood is no intervention on what is generated.
+        others = [name for name in names if name not in references and not is_weighed(name)]
         pairs = product((name for name in references if name in names), others)
         yield from (("method", shared, other, reference) for reference, other in pairs)
 

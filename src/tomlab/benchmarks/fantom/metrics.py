@@ -61,8 +61,12 @@ def series(scores: pd.DataFrame) -> Told:
 def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
     is_fact = part["question_type"] == "fact"
     facts, tom = part[is_fact], part[~is_fact]
-    # Without BeliefQ[Dist.], which takes an encoder, these would count too few questions.
-    lacking = () if "belief_dist" in set(tom["question_type"]) else ("all_star", "all_characters")
+    # These would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only
+    # what has two options is asked.
+    kinds = {*tom["question_type"]}
+    lacking = [metric for metric, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)]
+    lacking += ["all_characters"] if "all_star" in lacking else []
+    lacking += ["consistency"] if "all" in lacking else []
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
         means = [mean for mean in _means(own, scenario, method) if mean.metric not in lacking]

@@ -10,11 +10,13 @@ from tomlab.benchmarks.omnitom.items.compose import (
     asked,
     compose,
     in_words,
+    labelled,
     messages,
     read_released,
     reference,
     schema,
     shared_prefix,
+    weighed,
 )
 from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.scoring import rule, score

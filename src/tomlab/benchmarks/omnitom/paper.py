@@ -17,6 +17,7 @@ METHODS = {
     for prompt in _PROMPTS
 }
 METHODS[LINKED] = "ToMBench's questions"
+METHODS["stage2-likelihood"] = "labelling, by likelihood"
 WORDING = Wording(
     "OmniToM",
     METHODS,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from tomlab.asking.likelihood import is_weighed
 from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
 from tomlab.scoring.series import Series, Told, by_unit, over_all, table
@@ -56,7 +57,8 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
     if MAIN in METHODS[method].variants:
         yield from _paired(method, part, plain)
     if AWARE in METHODS[method].variants:
-        yield from _both_versions(pd.concat([part, plain]))
+        has_both = MAIN in METHODS[method].variants
+        yield from _both_versions(part if has_both else pd.concat([part, plain]))
     yield from over_all(part)
 
 
@@ -81,7 +83,7 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
                 yield Series("first_failure", part_of, hit[own.index], own["group_id"])
         for kind in QUESTIONS[1:]:
             yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
-    if method == "none":
+    if method == "none" or is_weighed(method):
         return
     both = by_unit(part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none")))
     for kind, cell in both.groupby("question_type", sort=False):
@@ -90,9 +92,13 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 
 
 def _versions(scores: pd.DataFrame) -> pd.DataFrame:
-    """Each answer on a twin, with that on its story (`_story`), which `none` was asked."""
-    twins, plain = scores[scores["variant"] == AWARE], scores[scores["method"] == "none"]
-    keys = ["model", "story_id", "question_type", "sample"]
+    """Each answer on a twin, with that on its story (`_story`), which `none` or the twin's own
+    method was asked.
+    """
+    scores = scores.assign(way=scores["method"].where(scores["method"].map(is_weighed), "none"))
+    twins = scores[scores["variant"] == AWARE]
+    plain = scores[scores["variant"].eq(MAIN) & scores["method"].eq(scores["way"])]
+    keys = ["model", "way", "story_id", "question_type", "sample"]
     return twins.merge(plain, on=keys, suffixes=("", "_story"))
 
 
@@ -114,7 +120,7 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
     n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995).
     """
     read = _versions(protocol(scores[scores["outcome"].isin(["correct", "wrong"])]))
-    for (model, kind), rows in read.groupby(["model", "question_type"], sort=False):
+    for whose, rows in read.groupby(["model", "method", "question_type"], sort=False):
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
@@ -122,8 +128,8 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
             found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
             if found.ci_low == found.ci_high:  # pairs that are all alike tell nothing of others
                 found = replace(found, ci_low=np.nan, ci_high=np.nan)
-            told = {"benchmark": NAME, "model": model, "method": AWARE, "condition": kind}
-            yield {**told, "metric": metric, **vars(found)}
+            told = dict(zip(("model", "method", "condition"), whose, strict=True))
+            yield {"benchmark": NAME, **told, "metric": metric, **vars(found)}
 
 
 def _weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:

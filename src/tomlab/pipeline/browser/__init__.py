@@ -85,8 +85,9 @@ def data(
     items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
     added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
     answers = responses.merge(scores[added], on=KEY, how="left")
-    # A first call of two has no score.
-    answers = answers.merge(items[["item_id", *own]], on="item_id").fillna({"outcome": ""})
+    # A first call of two has no score; only logs from elsewhere have an order of their own.
+    none = {"outcome": "", "options_shown": ""}
+    answers = answers.merge(items[["item_id", *own]], on="item_id").fillna(none)
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
@@ -95,6 +96,7 @@ def data(
         rule = benchmark.rule(shown, answer) if answer["outcome"] else None
         row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
         row["details"] = _told(answer, WORDS["details"] | words["details"])
+        row["options"] = answer.get("options_shown") or None
         rows.append(row | {"table": answer.get("detail")})
     keep = [*facets, "item_id", "sample", "score", "response", "error"]
     answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))

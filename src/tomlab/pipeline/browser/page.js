@@ -270,8 +270,8 @@ function browse(data) {
 
   function head(row) {
     const { item } = row;
-    const choices = JSON.parse(item.choices);
-    if (raw(row, "asked_as") === "reversed") choices.reverse();
+    const choices = JSON.parse(row.options ?? item.choices);
+    if (row.options === null && raw(row, "asked_as") === "reversed") choices.reverse();
     const conditions = facets.filter(({ name }) => !["model", "method", "asked_as", "outcome"].includes(name));
     const told = conditions.flatMap((each) => [make("dt", {}, each.label), make("dd", {}, label(row, each.name))]);
     for (const [name, value] of JSON.parse(item.more)) told.push(make("dt", {}, name), make("dd", {}, text(value)));

@@ -41,6 +41,7 @@ METHODS = {
     "0-shot-cot": Method((_COT,), cot=True, max_tokens=230),
     "1-shot": Method((_PLAIN, _SHOWN, "bigtom/example-answer")),
     "1-shot-cot": Method((_COT, _SHOWN, "bigtom/example-answer-cot"), cot=True, max_tokens=230),
+    "likelihood": Method(("techniques/likelihood",), max_tokens=1, main_only=False),
     **techniques.methods("0-shot", Method((_PLAIN,))),
 }
 

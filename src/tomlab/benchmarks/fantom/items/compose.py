@@ -35,10 +35,13 @@ class Method:
     first: str | None = None  # for chain of thought, the method that asks for the reasoning before
     reasoning: bool = False  # whether this is such a method, whose answers are never scored
     max_tokens: int = 256  # the release's limit
+    weighed: bool = False  # asked by likelihood, choices and yes/no questions alone
 
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into a request."""
+        if self.weighed:
+            return ("techniques/likelihood",)
         cues = ("fantom/step-by-step", "fantom/therefore") if self.first or self.reasoning else ()
         return ("fantom/choose", "fantom/yes-no", *cues)
 
@@ -50,6 +53,7 @@ METHODS = {
     "full-cot": Method("full", first="full-reasoning"),
     "short-reasoning": Method(reasoning=True),
     "full-reasoning": Method("full", reasoning=True),
+    "short-likelihood": Method(max_tokens=1, weighed=True),
     **techniques.methods("short", Method(), "short-"),
 }
 
@@ -180,6 +184,8 @@ def _character(kind: str, question: str) -> str:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked: with the short context, none about people not in it."""
+    if METHODS[method].weighed:
+        items = items[items["question_type"].str.endswith(("_choice", "_yn"))]
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
 

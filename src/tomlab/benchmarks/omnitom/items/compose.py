@@ -6,7 +6,7 @@ Explicit Belief Modeling" (Sec. 3, 5); prompt levels after TELeR (App. C).
 
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from tomlab.benchmarks.omnitom.items.records import (
     rows,
 )
 from tomlab.errors import InputError
+from tomlab.models.specs import LIKELIHOOD
 from tomlab.records.tidy import check
 from tomlab.scoring.choices import shuffled
 
@@ -60,6 +61,8 @@ class Method:
     def prompts_for(self, categories: Iterable[str]) -> tuple[str, ...]:
         """Those for stories of these categories, by their codes."""
         task = f"omnitom/{TASKS[self.stage]}"
+        if self.level == LIKELIHOOD:
+            return (f"omnitom/{LIKELIHOOD}",)
         if self.stage == 0:
             return (task,)
         shows_emphasis = self.stage == 1 and self.level == "L4"
@@ -72,6 +75,7 @@ METHODS = {
     **{f"stage{stage}-{level}": Method(stage, level) for stage in (1, 2) for level in LEVELS},
     **{f"stage{stage}-L3-json": Method(stage, "L3", json=True) for stage in (1, 2)},
     "linked": Method(0, "", max_tokens=20),
+    "stage2-likelihood": Method(2, LIKELIHOOD, max_tokens=1),
 }
 # A table has rows for what happened and for everybody, so that the story stays in sight.
 for _plain in ("stage1-L3", "stage2-L3"):
@@ -282,6 +286,25 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         by_lot = [replace(row, order=own["order"], labels=own) for row, own in pairs]
     answers = {"gold": gold, "omniscient": everything, "random": by_lot}
     return {name: table_text(table, stage) for name, table in answers.items()}
+
+
+def weighed(
+    item: Mapping, replaced: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """For each label of each gold belief the prompt that its legal values continue."""
+    for row in gold_rows(item):
+        told = {"story": item["story"], "actor": row.actor, "belief": row.belief}
+        for name, labels in DIMENSIONS.items():
+            yield (
+                prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **told, head=HEADS[name]),
+                labels,
+            )
+
+
+def labelled(item: Mapping, picks: Sequence[str]) -> str:
+    """The gold beliefs as JSON with other labels, in the order of `weighed`."""
+    beliefs, others = json.loads(item["answer"]), iter(picks)
+    return _json([b | {"labels": {name: next(others) for name in DIMENSIONS}} for b in beliefs])
 
 
 def gold_rows(item: Mapping) -> list[Row]:

@@ -34,7 +34,7 @@ class Method(NamedTuple):
     max_tokens: the release's limits for labels and for chain of thought. variants: of the items.
     """
 
-    prompts: tuple[str, str] = (_SYSTEM, _RESPOND)
+    prompts: tuple[str, ...] = (_SYSTEM, _RESPOND)
     reminder: bool = False
     cot: bool = False
     max_tokens: int = 20
@@ -54,6 +54,7 @@ METHODS = {
     # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
     "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
     "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
+    "likelihood": Method(("techniques/likelihood",), False, False, 1, QUESTIONS, (MAIN, AWARE)),
     **techniques.methods("none", Method(questions=QUESTIONS)),
 }
 

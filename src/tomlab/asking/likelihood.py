@@ -1,0 +1,67 @@
+"""Asking by likelihood: each option as a continuation of a prompt that shows none of them.
+
+So the place of an option can't matter. A method's name ends with `likelihood` if it asks so, of the
+models whose entry says so (`ask_by`); its series is one of its own.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from tomlab.asking import prompts
+from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
+
+_YES_NO = ("yes", "no")
+
+
+def is_weighed(method: str) -> bool:
+    """Whether a method asks for likelihoods."""
+    return method.endswith(LIKELIHOOD)
+
+
+def generated(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of scores, responses or metrics whose answers were generated."""
+    return table[~table["method"].map(is_weighed).astype(bool)].reset_index(drop=True)
+
+
+def is_asked_so(model: ModelSpec, method: str) -> bool:
+    """Whether a model is asked in the way of a method."""
+    way = LIKELIHOOD if is_weighed(method) else GENERATION
+    return way in getattr(model, "ask_by", (GENERATION,))
+
+
+Weighed = tuple[tuple[str, tuple[str, ...]], ...]  # prompts with their continuations
+
+
+def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -> Weighed:
+    """The prompts of an item with their continuations: of its question the options, or "yes" and
+    "no"; a benchmark may have others (`weighed`).
+    """
+    if hasattr(benchmark, "weighed"):
+        parts = benchmark.weighed(item, replaced)
+    else:
+        words = dict(item) | getattr(benchmark, "in_words", dict)(item)
+        fields = {"story": item["story"], "question": words["question"]}
+        prompt = prompts.filled("techniques/likelihood", replaced, **fields)
+        parts = [(prompt, [*item["choices"]] or _YES_NO)]
+    return tuple((prompt, tuple(f" {option}" for option in options)) for prompt, options in parts)
+
+
+def likeliest(weighed: Weighed, told: str) -> list[str]:
+    """The likeliest continuation of each prompt by its mean over characters, as `acc_norm` of the
+    LM Evaluation Harness has it. told: the reply to a request.
+    """
+    found = []
+    for (_, options), logs in zip(weighed, json.loads(told), strict=True):
+        means = [log / len(option) for option, (log, _) in zip(options, logs, strict=True)]
+        found.append(options[means.index(max(means))].strip())
+    return found
+
+
+def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, told: str) -> str:
+    """An answer as a model would give it that chose what is likeliest, for the scorers."""
+    picks = likeliest(weighed, told)
+    answer = benchmark.labelled(item, picks) if hasattr(benchmark, "labelled") else picks[0]
+    return benchmark.reference({**item, "answer": answer}, method, 0)["gold"]

