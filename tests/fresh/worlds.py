@@ -189,13 +189,3 @@ def values(story, order: int = 4) -> dict[tuple[str, ...], dict[str, str | None]
     """The value of each thing that each chain of people ends at."""
     model = final(story)
     return {chain: dict(model.reached(chain).values) for chain in chains(story.people, order)}
-
-
-def watching(story, order: int = 4) -> dict[tuple[str, ...], bool]:
-    """Whether the last person of each chain watches, according to the people before her."""
-    model = final(story)
-    return {
-        chain: chain[-1] in model.reached(chain[:-1]).watchers
-        for chain in chains(story.people, order)
-        if chain
-    }
