@@ -72,7 +72,7 @@ def stories(draw):
         kind = draw(st.sampled_from(list(can)))
         who = draw(st.sampled_from(can[kind]))
         to = draw(some(set(people) - {who}, at_least=1)) if kind == "say" else ()
-        hidden = set(people) - attentive - {who, *to} if kind != "peek" else set()
+        hidden = set(people) - attentive - {who, *to}
         events.append(
             Event(
                 kind=kind,
