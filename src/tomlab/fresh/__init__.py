@@ -1,0 +1,1 @@
+"""Fresh items: stories drawn from a seed, keys derived from their events (docs/fresh_items.md)."""

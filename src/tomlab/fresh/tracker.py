@@ -1,0 +1,120 @@
+"""Who believes what after each event of a story, to order 4 (the semantics of docs/fresh_items.md).
+
+A chain (A, B, C) is "A believes that B believes that C believes"; () is the world.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+from tomlab.errors import InputError
+
+Chain = tuple[str, ...]
+KINDS = ("enter", "leave", "distract", "attend", "move", "look", "peek", "say")
+
+
+@dataclass(frozen=True)
+class Event:
+    kind: str  # one of `KINDS`
+    who: str = ""  # the actor or speaker; "" for a change without an actor
+    thing: str = ""
+    value: str = ""  # the new value (move), or what is said (say)
+    to: tuple[str, ...] = ()  # whom it is said to
+    secretly: tuple[str, ...] = ()  # who watches through a crack or overhears, unknown to others
+
+
+@dataclass(frozen=True)
+class Story:
+    people: tuple[str, ...]
+    present: tuple[str, ...]  # at the scene at the beginning
+    things: Mapping[str, str]  # the value of each at the beginning
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """What holds after an event. value: by chain and thing, None for no belief. watching: by chain,
+    whether its last person is at the scene and pays attention, as the others believe. openly,
+    secretly: who observed the event.
+    """
+
+    value: Mapping[Chain, Mapping[str, str | None]]
+    watching: Mapping[Chain, bool]
+    present: Collection[str]
+    openly: Collection[str] = ()
+    secretly: Collection[str] = ()
+
+
+def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
+    """What each chain of at most `order` people believes of each thing at the end, None for no
+    belief; the chain () has what is so. Errors: `InputError` with the number of a bad event.
+    """
+    *_, last = states(story, order)
+    return {chain: dict(told) for chain, told in last.value.items()}
+
+
+def states(story: Story, order: int = 4) -> Iterator[State]:
+    """The state at the beginning, and after each event."""
+    if strangers := {*story.present} - {*story.people}:
+        raise InputError(f"present: found {sorted(strangers)}, expected people of the story")
+    chains = [chain for n in range(order + 1) for chain in product(story.people, repeat=n)]
+    chains = [chain for chain in chains if all(a != b for a, b in pairwise(chain))]
+    there = {chain: {*chain} <= {*story.present} for chain in chains}
+    value = {c: story.things if there[c] else dict.fromkeys(story.things) for c in chains}
+    state = State(value, there, {*story.present})
+    yield state
+    for number, event in enumerate(story.events, start=1):
+        if fault := _fault(story, state, event):
+            raise InputError(f"event {number} ({event.kind}): {fault}")
+        state = _after(state, event)
+        yield state
+
+
+def _after(before: State, event: Event) -> State:
+    attentive = {person for person in before.present if before.watching[(person,)]}
+    openly = {event.who, *(event.to if event.kind == "say" else attentive)} - {""}
+    secretly = {*event.secretly}
+    if event.kind == "peek":
+        openly, secretly = set(), {event.who}
+    value = {chain: dict(told) for chain, told in before.value.items()}
+    watching, present = dict(before.watching), before.present
+    if event.kind in ("enter", "leave"):
+        present = present | {event.who} if event.kind == "enter" else present - {event.who}
+    for chain, believed in value.items():
+        # People who watch in secret are not known to watch, so they can only stand first.
+        if not ({*chain[:1]} <= openly | secretly and {*chain[1:]} <= openly):
+            continue
+        ends_in_actor = chain[-1:] == (event.who,)
+        if event.kind in ("enter", "attend", "leave", "distract") and ends_in_actor:
+            watching[chain] = event.kind in ("enter", "attend")
+        elif event.kind == "move":
+            believed[event.thing] = event.value
+        elif event.kind in ("look", "peek") and ends_in_actor:
+            # Onlookers take her to see what they themselves believe to be there.
+            believed[event.thing] = before.value[chain[:-1]][event.thing]
+        elif event.kind == "say" and chain not in ((), (event.who,)) and not watching[chain]:
+            # Whoever watches saw all changes and knows better, as do those who know that.
+            believed[event.thing] = event.value
+    return State(value, watching, present, openly, secretly)
+
+
+def _fault(story: Story, state: State, event: Event) -> str:
+    """What is wrong with an event at this point, "" if nothing is."""
+    who, kind, is_there = event.who, event.kind, event.who in state.present
+    needs_scene = who and kind in ("leave", "distract", "attend", "move", "look")
+    strangers = sorted({who, *event.to, *event.secretly} - {*story.people, ""})
+    is_unknown = kind in ("move", "look", "peek", "say") and event.thing not in story.things
+    seen = [p for p in event.secretly if p in state.present and state.watching[(p,)]]
+    faults = [
+        (kind not in KINDS, kind, f"one of {', '.join(KINDS)}"),
+        (strangers, strangers, "people of the story"),
+        (not who and kind != "move", "nobody who does it", "a person"),
+        (is_unknown, f"the thing {event.thing!r}", f"one of {', '.join(story.things)}"),
+        (kind in ("move", "say") and not event.value, "no value", "one"),
+        (needs_scene and not is_there, f"{who} away", "somebody at the scene"),
+        (kind == "enter" and is_there, f"{who} at the scene", "somebody who is away"),
+        (who in event.to, f"{who} talking to {who}", "another listener"),
+        (seen, f"{seen} at the scene and attentive", "secret watchers away or distracted"),
+    ]
+    told = (f"found {found}, expected {expected}" for is_bad, found, expected in faults if is_bad)
+    return next(told, "")
