@@ -48,7 +48,7 @@ def test_beliefs_are_those_derived_by_hand(record, program):
 
 def test_the_stories_cover_the_language():
     kinds = [event["kind"] for record in STORIES for event in record["events"]]
-    assert len(STORIES) == 60
+    assert len(STORIES) >= 60
     assert {kind for kind in kinds if kinds.count(kind) >= 8} == {
         *("enter", "leave", "distract", "attend", "move", "look", "peek", "say")
     }
