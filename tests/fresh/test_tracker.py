@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tomlab.errors import InputError
-from tomlab.fresh.tracker import Event, Story, beliefs
+from tomlab.fresh.tracker import Event, Story, beliefs, states
 
 from . import worlds
 
@@ -118,10 +118,13 @@ def able(people, there, attentive):
 @settings(max_examples=2_000, derandomize=True, deadline=None)
 @given(stories())
 def test_the_tracker_agrees_with_possible_worlds(story):
-    assert beliefs(story) == worlds.values(story)
+    *_, end = states(story)
+    found = {c: (dict(end.value[c]), dict(end.knows[c]), end.watching[c]) for c in end.value}
+    assert found == worlds.held(story)
 
 
-FINE = Event("look", who="Ann", thing="key")
+LOOK = Event("look", who="Ann", thing="key")
+ABSORBED = Event("distract", who="Dee")
 
 
 @pytest.mark.parametrize(
@@ -136,11 +139,23 @@ FINE = Event("look", who="Ann", thing="key")
         Event("leave", who="Cy"),
         Event("leave", who="Eve"),
         Event("dance", who="Ann"),
+        Event("peek", who="Ann", thing="key"),
+        Event("attend", who="Ann"),
+        Event("distract", who="Dee"),
+        Event("say", who="Ann", thing="key", value="jar"),
+        Event("say", who="Ann", thing="key", value="jar", to=("Cy", "Cy")),
+        Event("say", who="Ann", thing="key", value="jar", to=("Cy",), secretly=("Cy",)),
+        Event("enter", who="Cy", secretly=("Cy",)),
     ],
     ids=lambda event: f"{event.kind} {event.who}",
 )
 def test_a_bad_story_is_refused_with_the_number_of_its_event(bad):
     with pytest.raises(InputError, match=r"\b3\b"):
         beliefs(
-            Story(("Ann", "Ben", "Cy"), ("Ann", "Ben"), {"key": "tin"}, (FINE, FINE, bad, FINE))
+            Story(
+                people=("Ann", "Ben", "Cy", "Dee"),
+                present=("Ann", "Ben", "Dee"),
+                things={"key": "tin"},
+                events=(LOOK, ABSORBED, bad, LOOK),
+            )
         )

@@ -4,7 +4,8 @@ A model has worlds, and in each world every person takes one world for the real 
 few actions: the event as it happened, as its open observers take it, and nothing at all. The
 product of a model and an event has a world for each pair of world and action. What an action's
 person takes to happen may depend on the world, as in edge-conditioned event models (Bolander,
-Seeing is Believing, 2018): who looks takes another action to happen wherever another value is seen.
+Seeing is Believing, 2018): who looks takes another action to happen wherever another value is seen,
+and who is told something takes another action to happen where she knows better.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -18,6 +19,7 @@ class World:
 
     owner: str
     values: tuple[tuple[str, str | None], ...]
+    followers: frozenset[tuple[str, str]]  # a person and a thing known to her without a gap
     watchers: frozenset[str]  # who is at the scene and pays attention
 
     def value(self, thing: str) -> str | None:
@@ -46,12 +48,19 @@ class Action:
 
     way: str  # "happened", "open" or "nothing"
     sets: tuple[tuple[str, str | None], ...] = ()
+    learns: frozenset[tuple[str, str]] = frozenset()  # who knows of which thing from now on
     joins: frozenset[str] = frozenset()
     goes: frozenset[str] = frozenset()
 
-    def on(self, world: World, owner: str) -> World:
+    def on(self, world: World, watchers: frozenset[str]) -> World:
         values = tuple({**dict(world.values), **dict(self.sets)}.items())
-        return World(owner, values, (world.watchers | self.joins) - self.goes)
+        followers = {
+            (person, thing)
+            for person, thing in world.followers | self.learns
+            if person not in self.goes
+        }
+        watchers = (watchers | self.joins) - self.goes
+        return World(world.owner, values, frozenset(followers), watchers)
 
 
 NOTHING = Action("nothing")
@@ -59,8 +68,9 @@ NOTHING = Action("nothing")
 
 def beginning(story) -> Model:
     """Those present share one picture, which is right. Anybody else's is empty, and so is theirs."""
-    real = World("", tuple(story.things.items()), frozenset(story.present))
-    empty = World("", tuple((thing, None) for thing in story.things), frozenset())
+    followers = frozenset(product(story.present, story.things))
+    real = World("", tuple(story.things.items()), followers, frozenset(story.present))
+    empty = World("", tuple((thing, None) for thing in story.things), frozenset(), frozenset())
 
     def arrow(state: tuple[World, bool], person: str) -> tuple[World, bool]:
         full = state[1] and person in story.present
@@ -70,7 +80,12 @@ def beginning(story) -> Model:
 
 
 def after(model: Model, event, people: Iterable[str]) -> Model:
-    """The product of a model and an event, with worlds that are alike merged."""
+    """The product of a model and an event, with worlds that are alike merged.
+
+    A state is two worlds of the model and an action: the world that the values come from, the one
+    that the watchers come from, and what takes place. The two are the same until somebody enters.
+    She takes the watchers from the very world that she enters, for she sees them.
+    """
     actual = model.worlds[model.actual]
     attentive = actual.watchers | ({event.who} if event.kind == "enter" else set())
     if event.kind == "peek":
@@ -79,41 +94,52 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
         openly, secretly = frozenset({event.who, *event.to}), frozenset(event.secretly)
     else:
         openly, secretly = (attentive | {event.who}) - {""}, frozenset(event.secretly)
-    happened = _as_it_happened(event)
+    happened = _as_it_happened(event, openly | secretly)
+    in_the_open = replace(_as_it_happened(event, openly), way="open")
 
-    def taken(action: Action, person: str, world: World) -> Action:
-        """What a person in a world takes an action to be."""
+    def notices(action: Action, person: str) -> bool:
         if action.way == "happened":
-            noticed = person in openly | secretly
-        else:
-            noticed = action.way == "open" and person in openly
-        if not noticed:
+            return person in openly | secretly
+        return action.way == "open" and person in openly
+
+    def taken(action: Action, person: str, world: World, seen: World) -> Action:
+        """What a person takes an action to be, in a world with the watchers of `seen`."""
+        if not notices(action, person):
             return NOTHING
-        open_action = replace(happened, way="open")
         if event.kind in ("look", "peek") and person == event.who:
-            return replace(open_action, sets=((event.thing, world.value(event.thing)),))
+            return replace(in_the_open, sets=((event.thing, world.value(event.thing)),))
         if event.kind == "say":
             speaks = action.way == "happened" and person == event.who
-            if not speaks and person not in world.watchers:
-                return replace(open_action, sets=((event.thing, event.value),))
-        return open_action
+            follows = (person, event.thing) in world.followers and person in seen.watchers
+            # In a world where what was said is so, everybody who hears it believes it.
+            if action.sets or not (speaks or follows):
+                return replace(in_the_open, sets=((event.thing, event.value),))
+        return in_the_open
 
-    def arrow(state: tuple[int, Action], person: str) -> tuple[int, Action]:
-        world, action = state
-        return model.arrows[world, person], taken(action, person, model.worlds[world])
+    def arrow(state: tuple[int, int, Action], person: str) -> tuple[int, int, Action]:
+        world, seen, action = state
+        takes = taken(action, person, model.worlds[world], model.worlds[seen])
+        enters = person == event.who and event.kind in ("enter", "attend")
+        if not (enters and notices(action, person)):
+            seen = model.arrows[seen, person]
+        return model.arrows[world, person], seen, takes
 
-    def world_of(state: tuple[int, Action]) -> World:
-        world = model.worlds[state[0]]
-        return state[1].on(world, world.owner)
+    def world_of(state: tuple[int, int, Action]) -> World:
+        world, seen, action = state
+        return action.on(model.worlds[world], model.worlds[seen].watchers)
 
-    return merged(_model((model.actual, happened), world_of, arrow, people))
+    first = (model.actual, model.actual, happened)
+    return merged(_model(first, world_of, arrow, people))
 
 
-def _as_it_happened(event) -> Action:
-    """What an event changes in the real world: a value, or who watches."""
+def _as_it_happened(event, observers: Iterable[str]) -> Action:
+    """What an event with these observers changes: a value, who knows of it, or who watches."""
     who = frozenset({event.who})
     if event.kind == "move":
-        return Action("happened", sets=((event.thing, event.value),))
+        learns = frozenset((person, event.thing) for person in observers)
+        return Action("happened", sets=((event.thing, event.value),), learns=learns)
+    if event.kind in ("look", "peek") and event.who in observers:
+        return Action("happened", learns=frozenset({(event.who, event.thing)}))
     if event.kind in ("enter", "attend"):
         return Action("happened", joins=who)
     if event.kind in ("leave", "distract"):
@@ -185,7 +211,23 @@ def chains(people: Iterable[str], order: int) -> list[tuple[str, ...]]:
     ]
 
 
+def held(
+    story, order: int = 4
+) -> dict[tuple[str, ...], tuple[dict[str, str | None], dict[str, bool], bool]]:
+    """For each chain: the value of each thing that it ends at, and, as its first members believe,
+    whether its last person knows each thing without a gap, and whether she watches.
+    """
+    model, found = final(story), {}
+    for chain in chains(story.people, order):
+        before = model.reached(chain[:-1])  # where the last person is seen from outside
+        knows = {
+            thing: not chain or (chain[-1], thing) in before.followers for thing in story.things
+        }
+        watches = not chain or chain[-1] in before.watchers
+        found[chain] = dict(model.reached(chain).values), knows, watches
+    return found
+
+
 def values(story, order: int = 4) -> dict[tuple[str, ...], dict[str, str | None]]:
     """The value of each thing that each chain of people ends at."""
-    model = final(story)
-    return {chain: dict(model.reached(chain).values) for chain in chains(story.people, order)}
+    return {chain: told for chain, (told, _, _) in held(story, order).items()}
