@@ -35,9 +35,14 @@ ASKED = [
     Request(({"role": "user", "content": "Ana is here. Who is here?"},), 4, shared_prefix="Ana is"),
     Request(({"role": "user", "content": "Where is Ana? She is in the shed."},), 24, schema=SCHEMA),
 ]
+WEIGHED = Request(
+    (), 1, weighed=(("Ana is in the shed. Where is Ana?\nAnswer:", (" shed", " sea")),)
+)
 
 
-@pytest.mark.parametrize("request_", ASKED, ids=["plain", "prefix", "schema"])
+@pytest.mark.parametrize(
+    "request_", [*ASKED, WEIGHED], ids=["plain", "prefix", "schema", "weighed"]
+)
 def test_what_was_sent_makes_the_same_request_again(request_):
     adapter = provider(model_spec("smollm2-135m", {"smollm2-135m": SMOL}))
     sent = adapter.payload(request_)

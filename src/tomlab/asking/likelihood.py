@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from tomlab.asking import prompts
 from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
 
@@ -17,6 +19,11 @@ _YES_NO = ("yes", "no")
 def is_weighed(method: str) -> bool:
     """Whether a method asks for likelihoods."""
     return method.endswith(LIKELIHOOD)
+
+
+def generated(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of scores, responses or metrics whose answers were generated."""
+    return table[~table["method"].map(is_weighed).astype(bool)].reset_index(drop=True)
 
 
 def is_asked_so(model: ModelSpec, method: str) -> bool:
@@ -35,9 +42,8 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
     if hasattr(benchmark, "weighed"):
         parts = benchmark.weighed(item, replaced)
     else:
-        words = getattr(benchmark, "in_words", dict)(item)
-        asked = words.get("question", f"Question: {item['question']}")
-        fields = {"story": item["story"], "asked": asked}
+        words = dict(item) | getattr(benchmark, "in_words", dict)(item)
+        fields = {"story": item["story"], "question": words["question"]}
         prompt = prompts.filled("techniques/likelihood", replaced, **fields)
         parts = [(prompt, [*item["choices"]] or _YES_NO)]
     return tuple((prompt, tuple(f" {option}" for option in options)) for prompt, options in parts)
