@@ -184,3 +184,18 @@ def test_a_seed_is_there_and_not_to_be_guessed(tmp_path, monkeypatch, capsys):
     assert run("draw", "--view", "bigtom", "--out", str(tmp_path)) == 1
     assert "SEED_OF_A_TEST" in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("n", ["0", "-3", "3"])
+def test_a_set_of_too_few_is_refused_without_a_traceback(n: str, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    for view in sets.VIEWS:
+        assert run("draw", "--view", view, "--n", n, "--out", str(tmp_path)) == 1
+        assert view in capsys.readouterr().err
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    (tmp_path / "taken").touch()
+    assert run("draw", "--view", "bigtom", "--n", "20", "--out", str(tmp_path / "taken")) == 1
+    assert "taken" in capsys.readouterr().err
