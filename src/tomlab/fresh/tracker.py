@@ -5,7 +5,7 @@ A chain (A, B, C) is "A believes that B believes that C believes"; () is the wor
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 
 from tomlab.errors import InputError
 
@@ -33,12 +33,14 @@ class Story:
 
 @dataclass(frozen=True)
 class State:
-    """What holds after an event. value: by chain and thing, None for no belief. watching: by chain,
-    whether its last person is at the scene and pays attention, as the others believe. openly,
-    secretly: who observed the event.
+    """What holds after an event. value: by chain and thing, None for no belief. knows: by chain and
+    thing, whether its last person has known it without a gap, as the others believe. watching: by
+    chain, whether its last person is at the scene and pays attention, as the others believe.
+    openly, secretly: who observed the event.
     """
 
     value: Mapping[Chain, Mapping[str, str | None]]
+    knows: Mapping[Chain, Mapping[str, bool]]
     watching: Mapping[Chain, bool]
     present: Collection[str]
     openly: Collection[str] = ()
@@ -49,8 +51,8 @@ def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
     """What each chain of at most `order` people believes of each thing at the end, None for no
     belief; the chain () has what is so. Errors: `InputError` with the number of a bad event.
     """
-    *_, last = states(story, order)
-    return {chain: dict(told) for chain, told in last.value.items()}
+    *_, last = states(story, max(order, 1))  # what happens depends on who watches
+    return {chain: dict(told) for chain, told in last.value.items() if len(chain) <= order}
 
 
 def states(story: Story, order: int = 4) -> Iterator[State]:
@@ -61,7 +63,8 @@ def states(story: Story, order: int = 4) -> Iterator[State]:
     chains = [chain for chain in chains if all(a != b for a, b in pairwise(chain))]
     there = {chain: {*chain} <= {*story.present} for chain in chains}
     value = {c: story.things if there[c] else dict.fromkeys(story.things) for c in chains}
-    state = State(value, there, {*story.present})
+    knows = {c: dict.fromkeys(story.things, there[c]) for c in chains}
+    state = State(value, knows, there, {*story.present})
     yield state
     for number, event in enumerate(story.events, start=1):
         if fault := _fault(story, state, event):
@@ -77,34 +80,52 @@ def _after(before: State, event: Event) -> State:
     if event.kind == "peek":
         openly, secretly = set(), {event.who}
     value = {chain: dict(told) for chain, told in before.value.items()}
+    knows = {chain: dict(known) for chain, known in before.knows.items()}
     watching, present = dict(before.watching), before.present
     if event.kind in ("enter", "leave"):
         present = present | {event.who} if event.kind == "enter" else present - {event.who}
+    # People who watch in secret are not known to watch, so they can only stand first.
+    observing = {c for c in value if {*c[:1]} <= openly | secretly and {*c[1:]} <= openly}
+    of_actor = {chain for chain in observing if chain[-1:] == (event.who,)}
+    if event.kind in ("enter", "attend"):
+        # She sees who is there, and onlookers take her to see what they themselves believe of
+        # that. So a chain that passes through her goes on as it would without her.
+        for chain in watching:
+            others = (person for n, person in enumerate(chain, 1) if chain[:n] not in of_actor)
+            watching[chain] = before.watching[tuple(person for person, _ in groupby(others))]
+    unmoved = {(), (event.who,)}  # chains that keep their value whatever is said
     for chain, believed in value.items():
-        # People who watch in secret are not known to watch, so they can only stand first.
-        if not ({*chain[:1]} <= openly | secretly and {*chain[1:]} <= openly):
+        if chain not in observing:
             continue
-        ends_in_actor = chain[-1:] == (event.who,)
-        if event.kind in ("enter", "attend", "leave", "distract") and ends_in_actor:
-            watching[chain] = event.kind in ("enter", "attend")
+        if event.kind in ("enter", "attend") and chain in of_actor:
+            watching[chain] = True
+        elif event.kind in ("leave", "distract") and chain in of_actor:
+            watching[chain] = False
+            knows[chain] = dict.fromkeys(believed, False)
         elif event.kind == "move":
-            believed[event.thing] = event.value
-        elif event.kind in ("look", "peek") and ends_in_actor:
+            believed[event.thing], knows[chain][event.thing] = event.value, True
+        elif event.kind in ("look", "peek") and chain in of_actor:
             # Onlookers take her to see what they themselves believe to be there.
             believed[event.thing] = before.value[chain[:-1]][event.thing]
-        elif event.kind == "say" and chain not in ((), (event.who,)) and not watching[chain]:
-            # Whoever watches saw all changes and knows better, as do those who know that.
-            believed[event.thing] = event.value
-    return State(value, watching, present, openly, secretly)
+            knows[chain][event.thing] = True
+        elif event.kind == "say" and chain not in unmoved:
+            # Whoever knows better keeps her belief. Others believe it and that all who hear it do.
+            if watching[chain] and knows[chain][event.thing] and chain[:-1] in unmoved:
+                unmoved.add(chain)
+            else:
+                believed[event.thing] = event.value
+    return State(value, knows, watching, present, openly, secretly)
 
 
 def _fault(story: Story, state: State, event: Event) -> str:
     """What is wrong with an event at this point, "" if nothing is."""
     who, kind, is_there = event.who, event.kind, event.who in state.present
+    is_attentive, heard = state.watching.get((who,)), (*event.to, *event.secretly)
     needs_scene = who and kind in ("leave", "distract", "attend", "move", "look")
-    strangers = sorted({who, *event.to, *event.secretly} - {*story.people, ""})
+    strangers = sorted({who, *heard} - {*story.people, ""})
     is_unknown = kind in ("move", "look", "peek", "say") and event.thing not in story.things
-    seen = [p for p in event.secretly if p in state.present and state.watching[(p,)]]
+    twice = sorted({person for person in heard if heard.count(person) > 1})
+    seen = [p for p in event.secretly if state.watching.get((p,))]
     faults = [
         (kind not in KINDS, kind, f"one of {', '.join(KINDS)}"),
         (strangers, strangers, "people of the story"),
@@ -113,7 +134,11 @@ def _fault(story: Story, state: State, event: Event) -> str:
         (kind in ("move", "say") and not event.value, "no value", "one"),
         (needs_scene and not is_there, f"{who} away", "somebody at the scene"),
         (kind == "enter" and is_there, f"{who} at the scene", "somebody who is away"),
-        (who in event.to, f"{who} talking to {who}", "another listener"),
+        (kind in ("attend", "peek") and is_attentive, f"{who} attentive", "somebody who is not"),
+        (kind == "distract" and not is_attentive, f"{who} distracted", "somebody who is not"),
+        (kind == "say" and not event.to, "nobody who is told", "a listener"),
+        (twice, f"{twice} twice among those who hear or watch", "each person once"),
+        (who in heard, f"{who} hearing or watching {who}", "somebody else"),
         (seen, f"{seen} at the scene and attentive", "secret watchers away or distracted"),
     ]
     told = (f"found {found}, expected {expected}" for is_bad, found, expected in faults if is_bad)
