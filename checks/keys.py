@@ -69,7 +69,7 @@ def fantom(record):
                 opening = WORDS["believes"][0].format(y=chain[0], belief="")
                 answers = [answer.removeprefix(opening) for answer in answers]
             claims = [w.format(x=x, claim=claim.removesuffix(".")) for w in WORDS["knows"]]
-            # Whoever does not know the fact can't say that PersonX does not.
+            # Whoever does not know the fact can't tell who else does not.
             can_tell = chain in knows or chain[:-1] in {(), *knows}
             right = [chain in knows, chain not in knows] if can_tell else "nothing"
             yield f"{part}: belief of {chain}", [answer in claims for answer in answers], right
