@@ -16,8 +16,8 @@ from tomlab.fresh import __main__, bigtom, draw, omnitom, sets
 
 # What `SEED` draws, on any machine. Whoever changes it on purpose raises `draw.VERSION`, too.
 HASHES = {
-    "bigtom": "0e9c5068ef9a0bc4172285bfbfc7030f2824e17da1f3f1162f372240438a8859",
-    "omnitom": "540b6445ff9d85daba7b5671fa9b9d86111d59b42e615278fcf92c90b2a5823a",
+    "bigtom": "c945153da40fe4c500128b0bda01e00679cba94d1444ac7508762c5e0e907dab",
+    "omnitom": "480dc78c91d8039596e49555e90cfcc6663c846959c7d86ed3841737b3bc85b0",
 }
 SEED, OTHER_SEED = "the seed of these tests", "a seed of another laboratory"
 
@@ -54,6 +54,18 @@ def test_no_two_nouns_of_a_place_share_a_word():
         shared = [(a, b) for a, b in combinations(nouns, 2) if words(a) & words(b)]
         # Things never stand side by side in a story.
         assert all({*pair} <= {*place["things"]} for pair in shared), name
+
+
+def test_who_is_named_first_or_last_does_not_tell_who_knows():
+    for kind, own in draw.WORDS["who"].items():
+        named = [re.findall("{([XY])}", told) for told in own["told"]]
+        for place in (0, -1):
+            assert Counter(each[place] for each in named)["X"] == len(named) / 2, kind
+
+
+def test_which_container_is_named_first_does_not_tell_where_the_thing_is():
+    named = [re.findall("{(s[12])}", told)[0] for told in bigtom._TEXTS["fields"]["percept"]]
+    assert Counter(named)["s1"] == len(named) / 2
 
 
 def test_templates_have_the_structure_of_the_paper(rows: dict):
@@ -184,3 +196,18 @@ def test_a_seed_is_there_and_not_to_be_guessed(tmp_path, monkeypatch, capsys):
     assert run("draw", "--view", "bigtom", "--out", str(tmp_path)) == 1
     assert "SEED_OF_A_TEST" in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("n", ["0", "-3", "3"])
+def test_a_set_of_too_few_is_refused_without_a_traceback(n: str, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    for view in sets.VIEWS:
+        assert run("draw", "--view", view, "--n", n, "--out", str(tmp_path)) == 1
+        assert view in capsys.readouterr().err
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SEED_OF_A_TEST", SEED)
+    (tmp_path / "taken").touch()
+    assert run("draw", "--view", "bigtom", "--n", "20", "--out", str(tmp_path / "taken")) == 1
+    assert "taken" in capsys.readouterr().err

@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(sets.check(seed, args.card), "is what the seed draws")
         else:
             print(sets.write(seed, args.view, args.n, args.out))
-    except InputError as error:
+    except (InputError, OSError) as error:
         print(f"\nfresh: {error}\n", file=sys.stderr)
         return 1
     return 0

@@ -30,7 +30,7 @@ def drawn(seed: str, view: str, n: int) -> list[dict]:
     """
     lots = (random.Random(f"{VERSION}/{seed}/{view}/{number}") for number in range(n))
     families = (VIEWS[view].family(rng, number) for number, rng in enumerate(lots))
-    return [*islice(chain.from_iterable(families), n)]
+    return [*islice(chain.from_iterable(families), max(n, 0))]
 
 
 def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:

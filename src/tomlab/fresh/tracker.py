@@ -51,8 +51,8 @@ def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
     """What each chain of at most `order` people believes of each thing at the end, None for no
     belief; the chain () has what is so. Errors: `InputError` with the number of a bad event.
     """
-    *_, last = states(story, order)
-    return {chain: dict(told) for chain, told in last.value.items()}
+    *_, last = states(story, max(order, 1))  # what happens depends on who watches
+    return {chain: dict(told) for chain, told in last.value.items() if len(chain) <= order}
 
 
 def states(story: Story, order: int = 4) -> Iterator[State]:

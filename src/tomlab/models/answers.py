@@ -30,7 +30,7 @@ class _Answer(BaseModel, strict=True, allow_inf_nan=False):
     model: Name
     request: Annotated[str, fits(lambda text: isinstance(from_json(text), dict), "a JSON object")]
     text: str
-    finish_reason: Literal["stop", "length", "refusal", "other"]
+    finish_reason: Literal["stop", "length", "refusal", "other", "likelihood"]
     origin: Json[dict[str, str]]
     prompt_tokens: Count
     completion_tokens: Count

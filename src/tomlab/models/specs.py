@@ -75,7 +75,7 @@ class Reply:
     """What a provider made of one request."""
 
     text: str
-    finish_reason: str  # stop, length, refusal or other
+    finish_reason: str  # stop, length, refusal, other or likelihood
     prompt_tokens: int = 0
     completion_tokens: int = 0
     # `engine` and `processor`, or `model` and `fingerprint` by the vendor's word.
