@@ -6,18 +6,22 @@ from collections import Counter
 from hashlib import sha256
 from itertools import combinations
 
+import pandas as pd
 import pytest
 
 from tomlab.benchmarks import bigtom as bigtom_benchmark
 from tomlab.benchmarks import omnitom as omnitom_benchmark
+from tomlab.benchmarks import simpletom as simpletom_benchmark
 from tomlab.benchmarks.bigtom.items import templates
+from tomlab.benchmarks.simpletom.items import stories
 from tomlab.errors import InputError
-from tomlab.fresh import __main__, bigtom, draw, omnitom, sets
+from tomlab.fresh import __main__, bigtom, draw, omnitom, sets, simpletom
 
 # What `SEED` draws, on any machine. Whoever changes it on purpose raises `draw.VERSION`, too.
 HASHES = {
     "bigtom": "c945153da40fe4c500128b0bda01e00679cba94d1444ac7508762c5e0e907dab",
     "omnitom": "480dc78c91d8039596e49555e90cfcc6663c846959c7d86ed3841737b3bc85b0",
+    "simpletom": "2d68007109c96cf84038f61765fb1ff19342d167fdfa7e2a1acd16802090c501",
 }
 SEED, OTHER_SEED = "the seed of these tests", "a seed of another laboratory"
 
@@ -43,7 +47,8 @@ def test_a_set_is_its_seed(view: str, rows: dict, tmp_path):
 
 
 def test_two_seeds_have_no_story_in_common():
-    for view, told in (("bigtom", "context"), ("omnitom", "story")):
+    told_in = {"bigtom": "context", "omnitom": "story", "simpletom": "second_sentence"}
+    for view, told in told_in.items():
         both = [{row[told] for row in sets.drawn(seed, view, 200)} for seed in (SEED, OTHER_SEED)]
         assert not both[0] & both[1], view
 
@@ -57,7 +62,7 @@ def test_no_two_nouns_of_a_place_share_a_word():
 
 
 def test_who_is_named_first_or_last_does_not_tell_who_knows():
-    for kind, own in draw.WORDS["who"].items():
+    for kind, own in [*draw.WORDS["who"].items(), *simpletom._TEXTS["who"].items()]:
         named = [re.findall("{([XY])}", told) for told in own["told"]]
         for place in (0, -1):
             assert Counter(each[place] for each in named)["X"] == len(named) / 2, kind
@@ -116,6 +121,58 @@ def test_the_four_records_of_a_family_have_the_same_words(rows: dict):
         assert len({row["story"] for row in rows["omnitom"][at : at + 4]}) == 4
 
 
+def test_a_twin_has_the_words_of_a_story_in_which_somebody_else_is_told(rows: dict):
+    for one, other in zip(rows["simpletom"][::2], rows["simpletom"][1::2], strict=True):
+        twin = f"{stories.story_text(one)} {one['aware_sentence']}"
+        assert words(twin) == words(stories.story_text(other))
+        assert one["person_x"] == other["person_x"]
+        # These are words of options, which a rule could look for in the story.
+        assert not {"yes", "no", "not"} & {*words(twin)}
+
+
+def test_simpletom_stories_are_kept_by_the_benchmarks_own_rules():
+    drawn = sets.drawn(SEED, "simpletom", 400)
+    problems = {row["story_id"]: found for row in drawn if (found := problems_of(row))}
+    assert problems == {}
+    assert len({(row["scenario"], row["unaware_action"].split()[0]) for row in drawn}) >= 12
+
+
+def problems_of(row: dict) -> list[str]:
+    """What keeps a story from the benchmark's format, or tells its options apart."""
+    told = stories.story_table([row]).to_dict("records")[0]
+    found, acts = stories.format_problems(told), [row["unaware_action"], row["aware_action"]]
+    apart = [act.replace(row[name], "…") for act, name in zip(acts, ("s1", "s2"), strict=True)]
+    named = [stories.story_text(row).count(row[name]) for name in ("s1", "s2")]
+    found += [f"{acts}: differ in more than a place"] * (apart[0] != apart[1])
+    return found + [f"{named}: expected both places once"] * (named != [1, 1])
+
+
+def test_fresh_simpletom_is_read_asked_and_scored_by_the_benchmark(rows: dict, tmp_path):
+    simpletom.write(rows["simpletom"], path := tmp_path / simpletom.FILE)
+    items = simpletom_benchmark.compose(stories.read_stories(path))
+    answers = []
+    for method in ("none", "aware"):
+        for item in simpletom_benchmark.asked(items, method).to_dict("records"):
+            own = {"item_id": item["item_id"], "model": "gold", "method": method}
+            gold = simpletom_benchmark.reference(item, method, 0)["gold"]
+            answers.append(own | {"response": gold})
+    scores = simpletom_benchmark.score(items, pd.DataFrame(answers))
+    # Forty stories and twenty twins; three questions on each.
+    assert (len(scores), scores["score"].mean()) == (180, 1)
+    people = items[items["question_type"] == "mental_state"]
+    assert people["question"].str.startswith("Is ").all()
+
+
+@pytest.mark.parametrize("item", ["mental_state", "judgment:aware", "behavior"])
+def test_a_simpletom_key_that_its_events_do_not_give_is_an_error(item: str, rows: dict):
+    row = rows["simpletom"][0]
+    planted = {"steps": row["steps"][::-1]}
+    if item == "behavior":
+        planted = {"unaware_action": row["aware_action"], "aware_action": row["unaware_action"]}
+    with pytest.raises(InputError, match=f"{row['story_id']}/{item}: found"):
+        simpletom.items([row | planted])
+
+
 def test_a_gold_table_on_which_the_tracker_disagrees_is_an_error():
     words_of_scene = draw.scenes(sets.random.Random(0))[0]
     back_to_look = ["leave A", "event", "enter A", "look A"]
@@ -125,7 +182,8 @@ def test_a_gold_table_on_which_the_tracker_disagrees_is_an_error():
 
 @pytest.mark.parametrize("view", sets.VIEWS)
 def test_no_blind_rule_does_well(view: str, rows: dict):
-    floors = sets.floors_of(view, sets.drawn(SEED, view, {"bigtom": 20, "omnitom": 100}[view]))
+    n = {"bigtom": 20, "omnitom": 100, "simpletom": 100}[view]
+    floors = sets.floors_of(view, sets.drawn(SEED, view, n))
     assert {"longer option", "question and options"} < {*floors["rule"]}
 
 

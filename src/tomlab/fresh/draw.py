@@ -36,12 +36,12 @@ def happening(rng: random.Random, *kinds: str) -> str:
     return f"{opening}, {''.join(parts)}."
 
 
-def ways(rng: random.Random, kinds: Collection[str] = ()) -> list[tuple[str, Sequence[str]]]:
+def ways(rng: random.Random, kinds: Collection = (), groups: Mapping = WORDS["who"]) -> list[tuple]:
     """How A comes to know of what happens, and how A does not: the template of the last sentence
     and the steps of the story. In the second, A and O have changed places. kinds: those of
-    `words.yaml` to draw from; all if empty.
+    `groups` to draw from; all if empty.
     """
-    groups, found = WORDS["who"], []
+    found = []
     every = [(groups[kind], told) for kind in kinds or groups for told in groups[kind]["told"]]
     group, told = rng.choice(every)
     for knows, does_not in ("AO", "OA"):

@@ -12,12 +12,12 @@ import pandas as pd
 
 from tomlab.benchmarks import bigtom as questions
 from tomlab.errors import InputError, refuse
-from tomlab.fresh import bigtom, omnitom
+from tomlab.fresh import bigtom, omnitom, simpletom
 from tomlab.fresh.draw import VERSION
 from tomlab.records.files import parsed, read_text
 from tomlab.scoring import floors
 
-VIEWS = {"bigtom": bigtom, "omnitom": omnitom}
+VIEWS = {"bigtom": bigtom, "omnitom": omnitom, "simpletom": simpletom}
 MOST, FEWEST = 0.55, 400  # the balanced accuracy that no blind rule may exceed; questions
 SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
 # Whoever composes items from a file draws the order of their options, which no file says.
