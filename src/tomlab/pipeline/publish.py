@@ -31,7 +31,8 @@ from tomlab.pipeline.settings import EVALUATION, STAGES
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
-OTHERS = RESULTS / "figures" / "real_models"  # drawn by the notebooks that `execute` runs
+# Drawn by the notebooks that `execute` runs.
+OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
@@ -45,7 +46,7 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
 
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
-    for earlier in (FRONT, OTHERS):
+    for earlier in (FRONT, *OTHERS):
         shutil.rmtree(earlier, ignore_errors=True)
     FRONT.mkdir(parents=True)
     # The last one takes longest, so it begins first.
@@ -96,7 +97,7 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     shutil.copytree(ROOT / "book", folder)
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
     drawn = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
-    drawn += [OTHERS] if OTHERS.is_dir() else []
+    drawn += [folder for folder in OTHERS if folder.is_dir()]
     for path in drawn:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
     documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}

@@ -98,9 +98,10 @@ def test_twin_differs_from_its_story_by_a_sentence_and_the_answer(items):
     assert (answers["mental_state"], answers["judgment"]) == (["Yes"], ["Not reasonable"])
 
 
-def test_twins_are_asked_by_their_own_method_alone(items):
+def test_twins_are_asked_by_their_own_method_alone_and_by_likelihood(items):
     assert set(simpletom.asked(items, "aware")["variant"]) == {"aware"}
-    for method in set(simpletom.METHODS) - {"aware"}:
+    assert set(simpletom.asked(items, "likelihood")["variant"]) == {"aware", "main"}
+    for method in set(simpletom.METHODS) - {"aware", "likelihood"}:
         assert "aware" not in set(simpletom.asked(items, method)["variant"])
     assert simpletom.asked(simpletom.compose(stories({})), "aware").empty
 

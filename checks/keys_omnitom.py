@@ -1,0 +1,82 @@
+"""Gold tables of OmniToM's grammar a second time, derived from the events: for `keys.py`."""
+
+import re
+from itertools import combinations
+
+from tomlab.benchmarks.omnitom.items import grammar
+from tomlab.benchmarks.omnitom.items.records import WORLD
+from tomlab.fresh.tracker import Event, Story, states
+from tomlab.records.files import yaml_beside
+
+WORDS = yaml_beside(grammar.__file__)
+KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}
+KINDS |= {"looks": "look", "tells": "say", "lies": "say"}
+PAST = WORDS["past"] | {"lies": "tells"}  # gold tables word a lie as they word the truth
+# Rows on who is there at first or at the end, where the thing was at first, who watches in secret.
+PASSED_OVER = ("present", "present at first", "placed at first", "was placed", "watches")
+
+
+def omnitom(record, shown=False):
+    """Where the thing is (orders 0 to 3), who has seen what, and who has it in common.
+
+    The tracker's onlookers see somebody look, not what is found, and whoever looks learns nothing
+    of them. By the grammar all who are there perceive the find together: `shown` has it so.
+    """
+    start, *steps = record["record"]
+    thing, people, there, events = start["object"], start["actors"], {*start["seen_by"]}, []
+    for step in steps:
+        kind, who, place = KINDS[step["event"]], step["actor"], step.get("container", "")
+        there |= {who}
+        heard = (*(there - {who}),) if kind == "say" else ()
+        # A thing that nobody moves, to where it is already, is seen by all who are there.
+        act = ("move", "") if shown and kind == "look" else (kind, who)
+        about = (thing if place else "", place)
+        events.append(Event(*act, *about, heard, (*step.get("watched_by", ()),)))
+        there -= {who} if kind == "leave" else set()
+    told = Story((*people,), (*start["seen_by"],), {thing: start["container"]}, (*events,))
+    _, *later = states(told, order=3)
+    at = {chain: value[thing] for chain, value in later[-1].value.items() if value[thing]}
+    sights = [(PAST.get(s["event"], s["event"]), s["actor"], s.get("container")) for s in steps]
+    seen = dict(zip(sights, later, strict=True))
+    chains, recalled = set(), set()
+
+    def shared(place):
+        """The largest group of people who believe so, each of them and of each other."""
+        for group in (set(g) for n in range(len(people), 1, -1) for g in combinations(people, n)):
+            if all(at.get(c) == place for c in later[-1].value if c and {*c} <= group):
+                return group
+        return set()
+
+    places = "|".join(WORDS["places"][start["place"]]["containers"])
+    slots = {n: rf"(?P<{n}>\w+)" for n in ("actor", "mover", "listener", "second", "third")}
+    slots |= {"object": thing, "place": start["place"], "container": f"(?P<container>{places})"}
+    forms = [(kind, form.format(**slots)) for kind, of in WORDS["beliefs"].items() for form in of]
+    for row in record["beliefs"]:
+        holder, text, labels = row["actor"], row["belief"], row["labels"]
+        read = ((kind, re.fullmatch(form, text)) for kind, form in forms)
+        kind, words = next((kind, hit.groupdict()) for kind, hit in read if hit)
+        place = words.get("container")
+        sight = (PAST.get(kind, kind), words.get("actor"), place)
+        if kind in ("placed", "order 2", "order 3"):
+            names = [holder, words.get("second"), words.get("third")]
+            chain = tuple(name for name in names if name and name != WORLD)
+            chains.add(chain)
+            yield f"where {chain} has it", place, at.get(chain)
+            is_true = not chain or place == at.get(chain[1:])
+            yield f"truth of {chain}", labels["truth_status"], str(is_true)
+            group = shared(place) if len(chain) < 2 else set()
+        elif kind in PASSED_OVER:
+            continue
+        else:
+            recalled.add((holder, *sight))
+            group = seen[sight].openly if sight in seen else set()
+        access = "Private" if len(group) < 2 else "Shared" if len(group) < len(people) else "Public"
+        yield f"access, {holder}: {text}", labels["knowledge_access"], access
+    for n in (0, 1, 2, 3):  # a table has one belief of order 3 for everybody who has any
+        has, follows = ({c[: 1 if n == 3 else n] for c in of if len(c) == n} for of in (chains, at))
+        yield f"who has beliefs of order {n}", has, follows
+    known = {(WORLD, *sight) for sight in sights}
+    for sight in (sight for sight in sights if sight[0] in WORDS["past"].values()):
+        knowing = {*seen[sight].openly, *seen[sight].secretly} - {sight[1]}
+        known |= {(name, *sight) for name in knowing}
+    yield "who knows what happened", recalled, known

@@ -1,0 +1,168 @@
+"""`checks/keys.py`: what grammars say follows from their events, and a wrong key is noticed."""
+
+import sys
+from copy import deepcopy
+from functools import partial
+
+import pytest
+
+from tomlab import paths
+from tomlab.benchmarks.fantom.items import cast
+from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
+from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
+
+sys.path.append(str(paths.ROOT / "checks"))  # scripts that import one another
+
+import keys
+import keys_bigtom
+from keys_omnitom import omnitom
+
+
+def disputes(part, record):
+    return {
+        about: (found, expected) for about, found, expected in part(record) if found != expected
+    }
+
+
+@pytest.fixture(scope="module")
+def stories():
+    return omnitom_grammar.generate(2 * len(omnitom_grammar.KINDS), seed=11)
+
+
+@pytest.fixture(scope="module")
+def talks():
+    data = paths.DATA / "fantom"
+    topics, names = cast.read_topics(data / "topics.yaml"), cast.read_cast(data / "cast.yaml")
+    counts = {"conversations": len(topics), "sets_per_part": 4, "seed": 12}
+    return fantom_grammar.generate(topics, names, **counts)
+
+
+def test_omnitoms_gold_follows_where_a_find_is_seen_by_all_who_are_there(stories):
+    assert not [found for one in stories if (found := disputes(partial(omnitom, shown=True), one))]
+
+
+def test_omnitoms_gold_and_the_tracker_differ_in_who_sees_what_is_found(stories):
+    """A moves the thing while B is away; B comes back and looks, and A sees that.
+
+    By the tracker, A learns that B knows, and B learns nothing of A, who may not know what is in
+    there. By the grammar, both perceive the find, "each knowing of the others" (`seen_by`), and
+    what all have perceived, each knowing this of the others, is Public (docs/data.md). So by the
+    benchmark's own rule the gold is right. The tracker's rule is the narrower one.
+    """
+    for one in stories:
+        start, *_, last = one["record"]
+        found = disputes(omnitom, one)
+        if start["kind"] != "found transfer":
+            assert not found, start["kind"]
+            continue
+        looker = last["actor"]
+        (mover,) = {*start["actors"]} - {looker}
+        apart = {(looker, mover), (looker, mover, looker), (mover, looker, mover)}
+        told = {about for about in found if not about.startswith("access")}
+        # What B takes A to believe, and A takes B to take A to believe, is where it was at first.
+        where = {f"where {chain} has it" for chain in apart}
+        assert told == where | {f"truth of {(mover, looker, mover)}"}
+        assert {found[about] for about in where} == {(last["container"], start["container"])}
+        # So they do not have it in common, of which there are the world's row and one for each.
+        common = [found[about] for about in found if about.startswith("access")]
+        assert common == [("Public", "Private")] * 3
+
+
+def test_fantoms_keys_follow(talks):
+    assert not [found for one in talks if (found := disputes(keys.fantom, one))]
+    kinds = {one["tom_type"] for talk in talks for one in talk["beliefQAs"]}
+    assert kinds == {"first-order", "second-order:cyclic", "second-order:acyclic"}
+    said = [one for talk in talks for one in talk["record"]["utterances"]]
+    assert any("retelling" in one["kinds"] for one in said)
+
+
+@pytest.mark.parametrize("fault", ["place", "truth_status", "knowledge_access", "left out"])
+def test_a_wrong_row_of_a_gold_table_is_noticed(stories, fault):
+    other = {
+        "True": "False",
+        "False": "True",
+        "Private": "Public",
+        "Public": "Shared",
+        "Shared": "Private",
+    }
+    for one in stories[: len(stories) // 2]:
+        places = {step["container"] for step in one["record"] if "container" in step}
+        for at, row in enumerate(one["beliefs"]):
+            place = next((p for p in places if p in row["belief"]), None)
+            if not place or any(w in row["belief"] for w in (" at first", "To begin with")):
+                continue
+            if fault == "truth_status" and row["labels"]["content_type"] == "Action/Event":
+                continue
+            wrong = deepcopy(one)
+            if fault == "left out":
+                del wrong["beliefs"][at]
+            elif fault == "place":
+                for elsewhere in places - {place}:
+                    wrong["beliefs"][at]["belief"] = row["belief"].replace(place, elsewhere)
+            else:
+                wrong["beliefs"][at]["labels"][fault] = other[row["labels"][fault]]
+            assert disputes(partial(omnitom, shown=True), wrong), (row, fault)
+
+
+def swapped(question):
+    question["correct_answer"], question["wrong_answer"] = (
+        question["wrong_answer"],
+        question["correct_answer"],
+    )
+
+
+def marked(question):
+    question["correct_answer"] = "no" if question["correct_answer"] == "yes" else "yes"
+
+
+def test_a_wrong_key_of_a_question_set_is_noticed(talks):
+    for one in talks[::12]:
+        for field in ("answerability", "infoAccessibility"):
+            for n, _ in enumerate(one[f"{field}QAs_binary"]):
+                wrong = deepcopy(one)
+                marked(wrong[f"{field}QAs_binary"][n])
+                assert disputes(keys.fantom, wrong)
+            wrong = deepcopy(one)
+            swapped(wrong[f"{field}QA_list"])
+            assert disputes(keys.fantom, wrong)
+        for n, _ in enumerate(one["beliefQAs"]):
+            wrong = deepcopy(one)
+            swapped(wrong["beliefQAs"][n])
+            assert disputes(keys.fantom, wrong)
+
+
+def test_keys_are_noticed_that_do_not_fit_who_was_there(talks):
+    """PersonX stays all the time, and the keys are of somebody who misses the fact."""
+    one = next(t for t in talks if t["beliefQAs"][0]["missed_info_accessibility"] == "inaccessible")
+    wrong, x = deepcopy(one), one["record"]["person_x"]
+    for said in wrong["record"]["utterances"]:
+        if said["speaker"] == x and said["event"] in ("leave", "return"):
+            said["event"] = None
+        said["present"] = [*{*said["present"], x}]
+    wrong["record"]["utterances"][0]["present"].append(x)
+    found = disputes(keys.fantom, wrong)
+    for part in ("full", "short"):
+        assert found[f"{part}: belief of ({x!r},)"] == ([False, True], [True, False])
+        assert found[f"{part}: answerability of {x}"] == ("no", "yes")
+
+
+TEMPLATE = (
+    "Ana runs a tea stall. Ana wants to serve mint tea. Ana fills a jar with mint. Ana believes that the jar holds"
+    " mint. A helper swaps the mint for sage.;Ana sees the helper swap the leaves.;{missed};Ana fetches new mint.;"
+    "Ana brews tea.;Does Ana believe the jar holds mint or sage?;Does Ana want to serve mint tea or sage tea?;What will"
+    " Ana do?;{aware};Ana wants to serve mint tea.;Ana will fetch mint.;{unaware};Ana wants to serve mint tea.;Ana"
+    " will brew tea.;A cup falls.;Ana sees the cup fall.;Ana does not see the cup fall.;auto;0\n"
+)
+MINT, SAGE = "Ana believes the jar holds mint.", "Ana believes the jar holds sage."
+MISSED = "Ana does not see the helper swap the leaves."
+
+
+def test_exchanged_answers_of_a_released_template_are_noticed(tmp_path):
+    path = tmp_path / "bigtom.csv"
+    rows = [(SAGE, MINT, MISSED), (MINT, SAGE, MISSED), (SAGE, MINT, "Ana looks the other way.")]
+    texts = [TEMPLATE.format(aware=aware, unaware=unaware, missed=m) for aware, unaware, m in rows]
+    path.write_text("".join(texts), encoding="utf-8")
+    found = [(item.split("/")[0], key, right) for item, key, right in keys_bigtom.bigtom(path)]
+    assert [row for row, key, right in found if right and key != right] == ["1"] * 8
+    assert [row for row, key, right in found if key == right] == ["0"] * 8 + ["2"] * 4
+    assert [row for row, _, right in found if right is None] == ["2"] * 4
