@@ -237,6 +237,13 @@ def test_log_likelihoods_are_verdicts_alone(tmp_path):
         read(bigtom, lines_of(path, [line]), model="m", method="0-shot")
 
 
+def test_verdicts_by_likelihood_need_no_prompt_of_ours(tmp_path):
+    told = ITEMS["simpletom"][["item_id"]].assign(model="m", method="likelihood", verdict="true")
+    told.to_csv(tmp_path / "mine.csv", index=False)
+    found, lost = read(simpletom, tmp_path / "mine.csv")
+    assert lost == [] and found["verdict"].eq(True).all() and len(found) == len(told)
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """A run with the items of the logs, and the command that takes logs into its folder."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tomlab.asking.likelihood import is_weighed
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.specs import TakenModel
@@ -111,7 +112,8 @@ def _index(benchmark: Benchmark, items: pd.DataFrame, methods: set[str]) -> dict
         known[_plain(item["story"], item["question"])].append(item)
     for method in methods:
         how = benchmark.METHODS[method]
-        if not (getattr(how, "first", None) or getattr(how, "reminder", False)):
+        is_one_call = not (getattr(how, "first", None) or getattr(how, "reminder", False))
+        if is_one_call and not is_weighed(method):  # which shows no options to know an item by
             for item in benchmark.asked(items, method).to_dict("records"):
                 sent = benchmark.messages(item, method)[-1]["content"]
                 known[method, *_parts(sent)].append(item)
