@@ -35,8 +35,9 @@ ASKED = [
     Request(({"role": "user", "content": "Ana is here. Who is here?"},), 4, shared_prefix="Ana is"),
     Request(({"role": "user", "content": "Where is Ana? She is in the shed."},), 24, schema=SCHEMA),
 ]
+PROMPT = "Ana is in the shed. Where is Ana?\nAnswer:"
 WEIGHED = Request(
-    (), 1, weighed=(("Ana is in the shed. Where is Ana?\nAnswer:", (" shed", " sea")),)
+    ({"role": "user", "content": PROMPT},), 1, weighed=((PROMPT, (" in the shed", " at sea")),)
 )
 
 
@@ -70,7 +71,8 @@ def project(server, tmp_path_factory):
         patch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
         for name in ("toy", "smollm2-135m"):
             spec = model_spec(name, content["models"])
-            given = ask(ASKED, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
+            own = ASKED if name == "toy" else [*ASKED, WEIGHED]
+            given = ask(own, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
             asyncio.run(given)
     files.keep(root / "s.sqlite", root / "kept", ["bigtom"])
     files.describe(root / "kept", {})
@@ -106,7 +108,7 @@ def verify(root: Path, *options: str) -> tuple[int, str]:
 def test_the_same_engine_says_the_same_again(of):
     code, said = verify(of("smollm2-135m")[0])
     assert "Files by their hashes: 1, all as listed." in said
-    assert "100.0% of 3 answers are identical to the byte" in said
+    assert "100.0% of 4 answers are identical to the byte" in said
     assert code == 0
 
 
@@ -120,7 +122,7 @@ def test_an_answer_changed_with_its_hash_is_found_when_asked_again(processor, ex
     code, said = verify(root)
     assert code == expected
     assert "was: 'In the cellar.'" in said
-    assert "66.7% of 3 answers are identical" in said
+    assert "75.0% of 4 answers are identical" in said
 
 
 def test_an_entry_that_sends_something_else_is_not_asked(of):
@@ -160,4 +162,4 @@ def test_a_seed_draws_one_sample(project):
     assert [len(keys) for keys in found] == [4] * 5
     assert found[0] == found[1]
     assert len(set(map(tuple, found))) > 1
-    assert len(drawn(there, 100, 0)) == 6
+    assert len(drawn(there, 100, 0)) == 7

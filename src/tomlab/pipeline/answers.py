@@ -166,7 +166,8 @@ def as_request(sent: Mapping[str, Any]) -> specs.Request:
     """The request behind what an embedded model was sent; by the same entry it has the same key."""
     if "weighed" in sent:
         parts = tuple((prompt, tuple(options)) for prompt, options in sent["weighed"])
-        return specs.Request((), 1, weighed=parts)
+        told = tuple({"role": "user", "content": prompt} for prompt, _ in parts)
+        return specs.Request(told, 1, weighed=parts)
     form = sent.get("response_format", {}).get("json_schema", {})
     own = {n: sent[n] for n in ("max_tokens", "temperature", "seed", "shared_prefix")}
     return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
