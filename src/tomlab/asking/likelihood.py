@@ -12,8 +12,7 @@ import pandas as pd
 
 from tomlab.asking import prompts
 from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
-
-_YES_NO = ("yes", "no")
+from tomlab.scoring.choices import options_of
 
 
 def is_weighed(method: str) -> bool:
@@ -43,9 +42,7 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
         parts = benchmark.weighed(item, replaced)
     else:
         words = dict(item) | getattr(benchmark, "in_words", dict)(item)
-        fields = {"story": item["story"], "question": words["question"]}
-        prompt = prompts.filled("techniques/likelihood", replaced, **fields)
-        parts = [(prompt, [*item["choices"]] or _YES_NO)]
+        parts = [(prompts.filled("techniques/likelihood", replaced, **words), options_of(item))]
     return tuple((prompt, tuple(f" {option}" for option in options)) for prompt, options in parts)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items import compose, templates
-from tomlab.errors import refuse
 from tomlab.fresh import draw
 from tomlab.fresh.tracker import beliefs
 from tomlab.records.files import write_form, yaml_beside
@@ -41,12 +40,9 @@ def items(rows: Sequence[Mapping]) -> pd.DataFrame:
     """The items of templates, with `family`, the pair, and `control`. Errors: `InputError` with
     every item whose key is not what the tracker derives from its events.
     """
-    found, problems = compose.compose(templates.template_table(list(rows))), []
+    found = compose.compose(templates.template_table(list(rows)))
     of = {row["template_id"]: row for row in rows}
-    for item in found.to_dict("records"):
-        if (key := derived(item, of[item["group_id"]])) != item["answer"]:
-            problems.append(f"{item['item_id']}: found {item['answer']!r}, expected {key!r}")
-    refuse(problems, "fresh bigtom: keys that do not follow from the events")
+    draw.check_keys("bigtom", found, found["group_id"].map(of), derived)
     control = found["condition"].str.endswith("control")
     return found.assign(family=found["group_id"].str[:-1], control=control)
 

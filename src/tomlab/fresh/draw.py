@@ -1,8 +1,11 @@
 """What all views draw by lot: a scene, what happens, and who comes to know of it (`words.yaml`)."""
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+import pandas as pd
+
+from tomlab.errors import refuse
 from tomlab.fresh.tracker import Event, Story
 from tomlab.records.files import yaml_beside
 
@@ -67,3 +70,14 @@ def story(words: Mapping, steps: Sequence[str], letters: Sequence[str], control=
             happened.append(Event(kind, who[0], thing if kind == "look" else ""))
     things = {words["thing"]: words["s1"], _OTHER: "old"}
     return Story((*people, _AWAY), people, things, tuple(happened))
+
+
+def check_keys(view: str, items: pd.DataFrame, rows: pd.Series, derived: Callable) -> None:
+    """Errors: `InputError` with every item whose key is not what `derived` makes of the item and of
+    the drawn row behind it.
+    """
+    problems = []
+    for item, row in zip(items.to_dict("records"), rows, strict=True):
+        if (key := derived(item, row)) != item["answer"]:
+            problems.append(f"{item['item_id']}: found {item['answer']!r}, expected {key!r}")
+    refuse(problems, f"fresh {view}: keys that do not follow from the events")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 
 from tomlab.benchmarks.simpletom.items import compose, stories
-from tomlab.errors import refuse
 from tomlab.fresh import draw
 from tomlab.fresh.tracker import beliefs
 from tomlab.records.files import write_form, yaml_beside
@@ -42,11 +41,8 @@ def items(rows: Sequence[Mapping]) -> pd.DataFrame:
     """The questions of stories and twins, as one kind, with `family`. Errors: `InputError` with all
     items whose key is not what the tracker derives from its events."""
     found = compose.compose(stories.story_table([*rows])).query("variant in ['main', 'aware']")
-    of, problems = {row["story_id"]: row for row in rows}, []
-    for item in found.to_dict("records"):
-        if (key := derived(item, of[item["story_id"]])) != item["answer"]:
-            problems.append(f"{item['item_id']}: found {item['answer']!r}, expected {key!r}")
-    refuse(problems, "fresh simpletom: keys that do not follow from the events")
+    of = {row["story_id"]: row for row in rows}
+    draw.check_keys("simpletom", found, found["story_id"].map(of), derived)
     return found.drop(columns="variant").assign(family=found["group_id"])
 
 

@@ -17,14 +17,14 @@ from tomlab.errors import InputError
 from tomlab.models.replies import MalformedReplyError, form_of, from_json
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 
-Weighed = list[float | int]  # the log-likelihood of a continuation (nats), and its tokens
+Weight = list[float | int]  # the log-likelihood of a continuation (nats), and its tokens
 
 
 async def _post(client: openai.AsyncOpenAI, path: str, **body: Any) -> Any:
     return from_json(await client.post(path, body=body, cast_to=str))
 
 
-def _reply(told: list[list[Weighed]], read: int) -> Reply:
+def _reply(told: list[list[Weight]], read: int) -> Reply:
     """The log-likelihoods as JSON, by prompt and continuation."""
     return Reply(json.dumps(told), LIKELIHOOD, read, sum(n for row in told for _, n in row))
 
@@ -74,7 +74,7 @@ async def by_echo(
     return _reply(told, read)
 
 
-def _behind(given: Any, prompt: str, option: str) -> Weighed:
+def _behind(given: Any, prompt: str, option: str) -> Weight:
     """The log-likelihood of a continuation in what a server gives of all tokens."""
     tokens = getattr(given, "tokens", None) or []
     for at in range(1, len(tokens)):

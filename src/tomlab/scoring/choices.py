@@ -12,6 +12,8 @@ from tomlab.errors import InputError
 from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, lost, unanswered, visible
 
+YES_NO = ("yes", "no")
+
 
 class Reading(NamedTuple):
     """How an answer was read."""
@@ -166,6 +168,11 @@ def scored(
     told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
     chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
     return whose | {name: item[name] for name in conditions} | told | {"chosen": chosen}
+
+
+def options_of(item: Mapping) -> tuple[str, ...]:
+    """The options of a question, shown or understood as "yes" and "no"; none if it is open."""
+    return (*item["choices"],) or (YES_NO if item["answer"] in YES_NO else ())
 
 
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:

@@ -14,13 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from tomlab.asking.protocol import Benchmark
+from tomlab.scoring.choices import options_of
 from tomlab.scoring.stats import Interval, cluster_statistic, ratio
 
 NAME, FOLDS = "floor", 10
 # The widest unit that items have: rules learn from some groups and answer others.
 GROUPS = ("family", "conversation_id", "group_id")
 KINDS = ("question_type", "variable", "variant", "tom_order")  # a rule is learned within one kind
-YES_NO = ("yes", "no")
 FEW_TEXTS = 4  # where options have more different texts, none of them is a constant answer
 _NO = r"(?i)\b(?:no|not|never|nothing|nobody|none|nor|neither|cannot|without|unaware)\b|n['’]t\b"
 
@@ -34,7 +34,7 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
     """
     group, rows = next(name for name in GROUPS if name in items), []
     for item in benchmark.asked(items, method).sort_values("item_id").to_dict("records"):
-        texts = [*item["choices"]] or (YES_NO if item["answer"] in YES_NO else ())
+        texts = options_of(item)
         own = {"fact_answer": "", "character": "", "control": False} | item
         kind = [str(item[name]).partition(":")[0] for name in KINDS if item.get(name)]
         own |= {"group": item[group], "kind": "/".join(kind), "is_shown": len(item["choices"]) > 0}

@@ -54,7 +54,9 @@ METHODS = {
     # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
     "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
     "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
-    "likelihood": Method(("techniques/likelihood",), False, False, 1, QUESTIONS, (MAIN, AWARE)),
+    "likelihood": Method(
+        ("techniques/likelihood",), max_tokens=1, questions=QUESTIONS, variants=(MAIN, AWARE)
+    ),
     **techniques.methods("none", Method(questions=QUESTIONS)),
 }
 
