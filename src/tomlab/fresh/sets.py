@@ -11,13 +11,14 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from tomlab.benchmarks import bigtom as questions
+from tomlab.benchmarks import fantom as conversations
 from tomlab.errors import InputError, refuse
-from tomlab.fresh import bigtom, omnitom, simpletom
+from tomlab.fresh import bigtom, fantom, omnitom, simpletom
 from tomlab.fresh.draw import VERSION
 from tomlab.records.files import parsed, read_text
 from tomlab.scoring import floors
 
-VIEWS = {"bigtom": bigtom, "omnitom": omnitom, "simpletom": simpletom}
+VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
 MOST, FEWEST = 0.55, 400  # the balanced accuracy that no blind rule may exceed; questions
 SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
 # Whoever composes items from a file draws the order of their options, which no file says.
@@ -40,8 +41,9 @@ def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
     items = VIEWS[view].items(rows)
     if len(items) < FEWEST:
         raise InputError(f"fresh {view}: found {len(items)} questions, expected {FEWEST} or more")
-    # In every view they are questions with two options, which BigToM puts as they are.
-    table = floors.table(floors.choices(questions, items, "0-shot"))
+    # Most are questions with two options, which BigToM puts as they are.
+    asked = (conversations, "short") if view == "fantom" else (questions, "0-shot")
+    table = floors.table(floors.choices(asked[0], items, asked[1]))
     high = table[~table["control"] & ~table["rule"].isin(_BY_ORDER) & (table["value"] > MOST)]
     problems = [f"{r.kind}: {r.rule} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
     refuse(problems, f"fresh {view}: questions that can be answered without the story")
