@@ -11,7 +11,7 @@ from tomlab.records.files import yaml_beside
 
 VERSION = "1"  # of the words and of what draws them: another version draws other stories
 WORDS = yaml_beside(__file__, "words.yaml")
-_AWAY = "somebody else"  # who is never at the scene: D in `words.yaml`
+AWAY = "somebody else"  # who is never at the scene: D in `words.yaml`
 _OTHER = "another thing"  # what changes in a control
 
 
@@ -59,17 +59,23 @@ def story(words: Mapping, steps: Sequence[str], letters: Sequence[str], control=
     control something else changes than the place of the thing.
     """
     thing, value = (_OTHER, "new") if control else (words["thing"], words["s2"])
-    people, happened = tuple(words[letter] for letter in letters), []
-    for kind, *by in map(str.split, steps):
-        who = tuple(words.get(letter, _AWAY) for letter in by)
-        if kind == "event":
-            happened.append(Event("move", words["M"], thing, value, secretly=who))
-        elif kind == "tell":
-            happened.append(Event("say", who[0], thing, value, who[1:2], who[2:]))
-        else:
-            happened.append(Event(kind, who[0], thing if kind == "look" else ""))
+    people = tuple(words[letter] for letter in letters)
     things = {words["thing"]: words["s1"], _OTHER: "old"}
-    return Story((*people, _AWAY), people, things, tuple(happened))
+    return Story((*people, AWAY), people, things, events(words, steps, thing, value))
+
+
+def events(words: Mapping, steps: Sequence[str], thing: str, value: str) -> tuple[Event, ...]:
+    """The events behind steps, in which a thing gets a value, or is said to have it."""
+    found = []
+    for kind, *by in map(str.split, steps):
+        who = tuple(words.get(letter, AWAY) for letter in by)
+        if kind == "event":
+            found.append(Event("move", words["M"], thing, value, secretly=who))
+        elif kind == "tell":
+            found.append(Event("say", who[0], thing, value, who[1:2], who[2:]))
+        else:
+            found.append(Event(kind, who[0], thing if kind == "look" else ""))
+    return tuple(found)
 
 
 def check_keys(view: str, items: pd.DataFrame, rows: pd.Series, derived: Callable) -> None:
