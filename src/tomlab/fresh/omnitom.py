@@ -62,7 +62,8 @@ def items(rows: Sequence[Mapping]) -> pd.DataFrame:
             kind = tuple(labels[name] for name in ("order", "content_type", "mental_source"))
             if kind in _ASKED and row["words"]["thing"] in belief["belief"] and not is_mover:
                 own = {"item_id": f"{row['story_id']}/{at}", "tom_order": labels["order"]}
-                own |= {"question": f"{belief['actor']}: {belief['belief']}", "story": row["story"]}
+                told = f"{belief['actor']} believes this: “{belief['belief']}.”"
+                own |= {"question": f"{told} Is that true?", "story": row["story"]}
                 own |= {"choices": ["yes", "no"], "reality": "yes", "family": row["family"]}
                 found.append(own | {"answer": "yes" if labels["truth_status"] == "True" else "no"})
     return pd.DataFrame(found)
