@@ -42,12 +42,15 @@ REPRO := dvc --wait-for-lock repro
 chains:
 	@$(REPRO) --single-item settings
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) \
-		$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p')
+		$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p; /^fresh@/p')
 	@$(REPRO)
 
 chain-%:
 	@$(REPRO) --single-item --glob \
 		generation@$* filtering@$* 'evaluation@$*-*' judge_calibration@$* figures@$*
+
+fresh@%:
+	@$(REPRO) --single-item $@
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
 plan: data

@@ -147,6 +147,14 @@ class Run(Section):
     answers: list[Answers]
 
 
+class Fresh(Section):
+    """The section `fresh`: what is asked about items that are drawn anew."""
+
+    models: Distinct[ModelName]
+    questions: Size
+    budget: Annotated[int, Field(ge=500)]
+
+
 class _Loader(yaml.SafeLoader):
     """YAML in which a key stands once, and what is no value, such as 2024-13-45, has its line."""
 

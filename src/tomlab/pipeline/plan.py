@@ -38,7 +38,7 @@ model's own answers (own), those of the last run (others), or three characters a
 limit of answers (limit). Until a model that thinks has answered, answer and usd are without
 thinking, and answer_high and usd_high with all the thinking_tokens of its entry.
 usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
-This is the evaluation alone, without generation, filtering and judges.
+This is the evaluation alone, without generation, filtering, judges and fresh items.
 """
 
 

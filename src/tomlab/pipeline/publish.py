@@ -26,7 +26,7 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT
 from tomlab.pipeline import book, browser, run_notebook
-from tomlab.pipeline.settings import EVALUATION, STAGES
+from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
@@ -41,6 +41,8 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     copies = {f"{stage}/{b}.ipynb": [f"{stage}/{b}.ipynb"] for b in benchmarks for stage in STAGES}
     for b in benchmarks:
         copies[f"{EVALUATION}/{b}.ipynb"] = [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
+    for path in sorted((RESULTS / "notebooks" / FRESH).glob("*.ipynb")):
+        copies[f"{FRESH}/{path.name}"] = [f"{FRESH}/{path.name}"]
     return copies
 
 
@@ -98,6 +100,7 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
     drawn = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
     drawn += [folder for folder in OTHERS if folder.is_dir()]
+    drawn += sorted((RESULTS / "figures").glob("fresh_*"))
     for path in drawn:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
     documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
@@ -117,7 +120,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
     values["figures"] = {path.name: book.gallery(path) for path in drawn}
     names = [_page(name) for name in (*documents, *copies)]
-    values["there"] = [n for n in names if "/" not in n or n == "answers/README"]
+    values["there"] = [
+        n for n in names if n.startswith(FRESH) or "/" not in n or n == "answers/README"
+    ]
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
 
     def filled(template: str, **own: Any) -> str:

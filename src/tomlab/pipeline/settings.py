@@ -32,8 +32,9 @@ EVALUATION = "3_evaluation"
 # The stages by the folders of their notebooks, each with its section of a benchmark's parameters.
 STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: "evaluation"}
 STAGES |= {"4_judge_calibration": "judges", "5_figures": None}
+FRESH = "6_fresh"
 # The parameters that name models, beside `model`, the one that is evaluated.
-_MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
+_MODELS = ("models", "writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -53,9 +54,11 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     models = {name: told(specs.model_spec, name, registry) for name in registry}
     of_run = partial(params.Run.model_validate, context=registry)
     run = told(params.checked, of_run, content.get("run"), "run")
+    of_fresh = partial(params.Fresh.model_validate, context=registry)
+    told(params.checked, of_fresh, content.get("fresh"), "fresh")
     told(params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits")
     benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
-    known, named, worded = ["run", "limits", "models", *benchmarks], [*content], []
+    known, named, worded = ["run", "limits", "models", "fresh", *benchmarks], [*content], []
     if run:
         named += run.benchmarks
         for name, file in run.prompts.items():
@@ -104,6 +107,10 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 copy = f"{benchmark}-{model}" if model else benchmark
                 own = {name: values[name] for name in names}
                 found[f"{stage}/{copy}"] = _read(own, content["models"], benchmark)
+    for path in sorted((ROOT / "notebooks" / FRESH).glob("*.ipynb")):
+        values = run | run["seeds"] | content["fresh"] | {"benchmarks": [*run["benchmarks"]]}
+        own = {name: values[name] for name in declared(path)}
+        found[f"{FRESH}/{path.stem}"] = _read(own, content["models"], "")
     return found
 
 
