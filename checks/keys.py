@@ -1,4 +1,4 @@
-"""The keys of grammar items a second time, derived from events by `tomlab.fresh.tracker`.
+"""The keys of grammar items a second time, derived from events by `tomlab.scoring.tracker`.
 
     python checks/keys.py                  items of the last run, 300 stories of OmniToM's grammar
                                            and 100 conversations of FANToM's with other seeds
@@ -20,8 +20,8 @@ from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast, sets
 from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
-from tomlab.fresh.tracker import Event, Story, beliefs
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import Event, Story, beliefs
 
 WORDS = yaml_beside(fantom_grammar.__file__)
 KINDS = {"leave": "leave", "return": "enter", "join": "enter"}

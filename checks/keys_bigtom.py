@@ -9,7 +9,7 @@ import re
 from itertools import product
 
 from tomlab.benchmarks.bigtom.items import compose, templates
-from tomlab.fresh.tracker import Event, Story, beliefs
+from tomlab.scoring.tracker import Event, Story, beliefs
 
 SENSES = "notice|see|witness|feel|observe|hear|watch|sense"
 PERCEIVED = re.compile(rf"(\S+) ({SENSES})e?s (.+)")

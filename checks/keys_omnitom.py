@@ -5,8 +5,8 @@ from itertools import combinations
 
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import WORLD
-from tomlab.fresh.tracker import Event, Story, states
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import Event, Story, states
 
 WORDS = yaml_beside(grammar.__file__)
 KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tomlab.errors import InputError
-from tomlab.fresh.tracker import Event, Story, beliefs, states
+from tomlab.scoring.tracker import Event, Story, beliefs, states
 
 from . import worlds
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tomlab.errors import InputError
-from tomlab.fresh.tracker import Event, Story, beliefs
+from tomlab.scoring.tracker import Event, Story, beliefs
 
 PEOPLE = ("Ana", "Bo", "Cem")
 

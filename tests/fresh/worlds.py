@@ -1,4 +1,4 @@
-"""Beliefs in a fresh story by possible worlds, a second program beside `tomlab.fresh.tracker`.
+"""Beliefs in a fresh story by possible worlds, a second program beside `tomlab.scoring.tracker`.
 
 A model has worlds, and in each world every person takes one world for the real one. An event is a
 few actions: the event as it happened, as its open observers take it, and nothing at all. The

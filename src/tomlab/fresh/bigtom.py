@@ -8,8 +8,8 @@ import pandas as pd
 
 from tomlab.benchmarks.bigtom.items import compose, templates
 from tomlab.fresh import draw
-from tomlab.fresh.tracker import beliefs
 from tomlab.records.files import write_form, yaml_beside
+from tomlab.scoring.tracker import beliefs
 
 FILE = "bigtom.csv"
 _TEXTS = yaml_beside(__file__)

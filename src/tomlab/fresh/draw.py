@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import pandas as pd
 
 from tomlab.errors import refuse
-from tomlab.fresh.tracker import Event, Story
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import Event, Story
 
 VERSION = "1"  # of the words and of what draws them: another version draws other stories
 WORDS = yaml_beside(__file__, "words.yaml")

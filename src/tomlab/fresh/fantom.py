@@ -12,8 +12,8 @@ from tomlab.benchmarks.fantom.items import compose, grammar
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS, belief_question, question_set
 from tomlab.errors import refuse
 from tomlab.fresh.draw import WORDS
-from tomlab.fresh.tracker import Event, Story, beliefs
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import Event, Story, beliefs
 
 FILE = "fantom.json"
 _TEXTS, _ASKED = yaml_beside(__file__), yaml_beside(grammar.__file__)

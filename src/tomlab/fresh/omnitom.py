@@ -8,8 +8,8 @@ import pandas as pd
 from tomlab.benchmarks.omnitom.items import grammar, records
 from tomlab.errors import refuse
 from tomlab.fresh import draw
-from tomlab.fresh.tracker import states
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import states
 
 FILE = "omnitom.jsonl"
 write = records.write_records

@@ -8,8 +8,8 @@ import pandas as pd
 
 from tomlab.benchmarks.simpletom.items import compose, stories
 from tomlab.fresh import draw
-from tomlab.fresh.tracker import beliefs
 from tomlab.records.files import write_form, yaml_beside
+from tomlab.scoring.tracker import beliefs
 
 FILE = "simpletom.csv"
 _TEXTS = yaml_beside(__file__)

@@ -9,9 +9,9 @@ import pandas as pd
 
 from tomlab.errors import InputError
 from tomlab.fresh import draw
-from tomlab.fresh.tracker import Chain, Event, Story, beliefs
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
+from tomlab.scoring.tracker import Chain, Event, Story, beliefs
 
 LIE = "lied to"
 _TEXTS = yaml_beside(__file__)

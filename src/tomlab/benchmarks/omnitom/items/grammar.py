@@ -6,17 +6,19 @@ which event decides what each actor takes to be the case, up to order 3. Words: 
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, cycle, pairwise, product
+from itertools import combinations, cycle
 
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, WORLD
 from tomlab.records.files import yaml_beside
+from tomlab.scoring.tracker import Chain, Event, Story, chains_of, states
 
 FIRST_ID = 2001
 _DATA = yaml_beside(__file__)
 KINDS, NAMES = _DATA["kinds"], _DATA["names"]
 _ARRIVALS = ("returns", "enters")
 _SPOKEN = ("tells", "lies")
-Chain = tuple[str, ...]
+_KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}
+_KINDS |= {"looks": "look", "tells": "say", "lies": "say"}
 
 
 def generate(n: int, seed: int) -> list[dict]:
@@ -90,33 +92,23 @@ def _text(events: Sequence[Mapping], rng: random.Random) -> str:
 
 def attributed(events: Sequence[Mapping]) -> dict[Chain, Mapping]:
     """The event that decides where the object is, its `container`, for each chain of actors: (A,)
-    what A thinks, (A, B) what A thinks that B thinks, and so on. No entry: no opinion.
-
-    The last event that reaches a chain decides. What is seen openly reaches every chain of those
-    who see it. What A watches in secret reaches A, and chains from A to those who see it openly.
-    An utterance reaches the chains of speaker and listener but for what the speaker thinks. A lie
-    is believed, unless the listener has the object where it is, and so knows that it is a lie.
+    what A thinks, (A, B) what A thinks that B thinks, and so on. No entry: no opinion. It is what
+    `scoring.tracker` says, but that all who are there see what somebody finds.
     """
-    known, actual = {}, ""
-    for event in (event for event in events if "container" in event):
-        spoken = event["event"] in _SPOKEN
-        if not spoken:
-            actual = event["container"]
-        untouched = [(event["actor"],)] if spoken else []
-        if event["event"] == "lies" and known[(event["listener"],)]["container"] == actual:
-            untouched += [(event["listener"],), (event["listener"], event["actor"])]
-        for chain in _chains(events[0]["actors"]):
-            secret = chain[0] in event.get("watched_by", [])
-            perceived = set(chain[1:] if secret else chain) <= set(event["seen_by"])
-            if perceived and chain not in untouched:
-                known[chain] = event
-    return known
-
-
-def _chains(actors: Sequence[str]) -> list[Chain]:
-    """All chains of one to three actors in which no actor stands beside itself."""
-    every = [chain for length in (1, 2, 3) for chain in product(actors, repeat=length)]
-    return [chain for chain in every if all(a != b for a, b in pairwise(chain))]
+    start, *later = events
+    thing, happened = start["object"], []
+    for event in later:
+        kind, who, there = _KINDS[event["event"]], event["actor"], event["seen_by"]
+        acts = (kind, who) if kind != "look" else ("move", "")
+        heard = tuple(name for name in there if name != who) if kind == "say" else ()
+        about = (thing, event["container"]) if "container" in event else ("", "")
+        happened.append(Event(*acts, *about, heard, tuple(event.get("watched_by", ()))))
+    at_first = {thing: start["container"]}
+    story = Story(tuple(start["actors"]), tuple(start["seen_by"]), at_first, tuple(happened))
+    *_, last = states(story, order=3)
+    has = [chain for chain, value in last.value.items() if chain and value[thing]]
+    has.sort(key=lambda chain: not {*chain} <= {*start["seen_by"]})  # newcomers come last
+    return {chain: events[last.since[chain][thing]] for chain in has}
 
 
 def beliefs(events: Sequence[Mapping]) -> list[dict]:
@@ -185,7 +177,8 @@ class _Story:
         actors = list(dict.fromkeys(actor for chain in self.known for actor in chain))
         for size in range(len(actors), 1, -1):
             for group in combinations(actors, size):
-                agreed = all(self.at.get(chain) == container for chain in _chains(group))
+                own = chains_of(group, 3)[1:]
+                agreed = all(self.at.get(chain) == container for chain in own)
                 if agreed:
                     return group
         return ()

@@ -33,13 +33,15 @@ class Story:
 
 @dataclass(frozen=True)
 class State:
-    """What holds after an event. value: by chain and thing, None for no belief. knows: by chain and
+    """What holds after an event. value: by chain and thing, None for no belief. since: by chain and
+    thing the number of the event that gave it this value, 0 for the beginning. knows: by chain and
     thing, whether its last person has known it without a gap, as the others believe. watching: by
     chain, whether its last person is at the scene and pays attention, as the others believe.
     openly, secretly: who observed the event.
     """
 
     value: Mapping[Chain, Mapping[str, str | None]]
+    since: Mapping[Chain, Mapping[str, int]]
     knows: Mapping[Chain, Mapping[str, bool]]
     watching: Mapping[Chain, bool]
     present: Collection[str]
@@ -59,21 +61,27 @@ def states(story: Story, order: int = 4) -> Iterator[State]:
     """The state at the beginning, and after each event."""
     if strangers := {*story.present} - {*story.people}:
         raise InputError(f"present: found {sorted(strangers)}, expected people of the story")
-    chains = [chain for n in range(order + 1) for chain in product(story.people, repeat=n)]
-    chains = [chain for chain in chains if all(a != b for a, b in pairwise(chain))]
+    chains = chains_of(story.people, order)
     there = {chain: {*chain} <= {*story.present} for chain in chains}
     value = {c: story.things if there[c] else dict.fromkeys(story.things) for c in chains}
     knows = {c: dict.fromkeys(story.things, there[c]) for c in chains}
-    state = State(value, knows, there, {*story.present})
+    since = {c: dict.fromkeys(story.things, 0) for c in chains}
+    state = State(value, since, knows, there, {*story.present})
     yield state
     for number, event in enumerate(story.events, start=1):
         if fault := _fault(story, state, event):
             raise InputError(f"event {number} ({event.kind}): {fault}")
-        state = _after(state, event)
+        state = _after(state, event, number)
         yield state
 
 
-def _after(before: State, event: Event) -> State:
+def chains_of(people: Collection[str], order: int) -> list[Chain]:
+    """All chains of at most so many people in which nobody stands beside himself or herself."""
+    every = [chain for n in range(order + 1) for chain in product(people, repeat=n)]
+    return [chain for chain in every if all(a != b for a, b in pairwise(chain))]
+
+
+def _after(before: State, event: Event, number: int) -> State:
     attentive = {person for person in before.present if before.watching[(person,)]}
     openly = {event.who, *(event.to if event.kind == "say" else attentive)} - {""}
     secretly = {*event.secretly}
@@ -81,6 +89,7 @@ def _after(before: State, event: Event) -> State:
         openly, secretly = set(), {event.who}
     value = {chain: dict(told) for chain, told in before.value.items()}
     knows = {chain: dict(known) for chain, known in before.knows.items()}
+    since = {chain: dict(last) for chain, last in before.since.items()}
     watching, present = dict(before.watching), before.present
     if event.kind in ("enter", "leave"):
         present = present | {event.who} if event.kind == "enter" else present - {event.who}
@@ -104,17 +113,18 @@ def _after(before: State, event: Event) -> State:
             knows[chain] = dict.fromkeys(believed, False)
         elif event.kind == "move":
             believed[event.thing], knows[chain][event.thing] = event.value, True
+            since[chain][event.thing] = number
         elif event.kind in ("look", "peek") and chain in of_actor:
             # Onlookers take her to see what they themselves believe to be there.
             believed[event.thing] = before.value[chain[:-1]][event.thing]
-            knows[chain][event.thing] = True
+            knows[chain][event.thing], since[chain][event.thing] = True, number
         elif event.kind == "say" and chain not in unmoved:
             # Whoever knows better keeps her belief. Others believe it and that all who hear it do.
             if watching[chain] and knows[chain][event.thing] and chain[:-1] in unmoved:
                 unmoved.add(chain)
             else:
-                believed[event.thing] = event.value
-    return State(value, knows, watching, present, openly, secretly)
+                believed[event.thing], since[chain][event.thing] = event.value, number
+    return State(value, since, knows, watching, present, openly, secretly)
 
 
 def _fault(story: Story, state: State, event: Event) -> str:
