@@ -2,7 +2,8 @@
 
     python checks/keys.py                  items of the last run, 300 stories of OmniToM's grammar
                                            and 100 conversations of FANToM's with other seeds
-    python checks/keys.py <bigtom.csv>     a released BigToM, too, as far as it can be read
+    python checks/keys.py <file> …         released files, too, as far as they can be read: BigToM's
+                                           CSV, ToMBench's False Belief Task, OmniToM's gold
 
 Prints how many keys agree and which do not. `omnitom` and `fantom` yield what is compared, what the
 item has, and what follows. Ends with 1 if something does not follow by the grammars' own rule.
@@ -13,7 +14,8 @@ import re
 import sys
 from functools import partial
 
-from keys_bigtom import report
+import keys_bigtom
+import keys_tombench
 from keys_omnitom import omnitom
 
 from tomlab import paths
@@ -104,9 +106,9 @@ def main(*released):
         drawn[f"seed {seed}"] = fantom_grammar.generate(topics, names, **counts)
     apart += sum(compared(f"FANToM, {name}", fantom, records) for name, records in drawn.items())
     for path in released:
-        report(path)
+        (keys_bigtom if path.endswith(".csv") else keys_tombench).report(path)
     return int(apart > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    sys.exit(main(*sys.argv[1:]))

@@ -15,6 +15,7 @@ sys.path.append(str(paths.ROOT / "checks"))  # scripts that import one another
 
 import keys
 import keys_bigtom
+import keys_tombench
 from keys_omnitom import omnitom
 
 
@@ -166,3 +167,51 @@ def test_exchanged_answers_of_a_released_template_are_noticed(tmp_path):
     assert [row for row, key, right in found if right and key != right] == ["1"] * 8
     assert [row for row, key, right in found if key == right] == ["0"] * 8 + ["2"] * 4
     assert [row for row, _, right in found if right is None] == ["2"] * 4
+
+
+def test_stories_about_places_and_labels_are_read_as_events():
+    moved = (
+        "Ann and Ben are wandering in the hall, they see a box and a bag, they find a hat in the "
+    )
+    moved += "box, Ben leaves the hall, Ann moves the hat to the bag."
+    at = keys_tombench.beliefs(keys_tombench.events_of(moved), order=2)
+    told = {chain: value["it"] for chain, value in at.items()}
+    assert (told[()], told["ben",], told["ann", "ben"], told["ben", "ann"]) == (
+        "bag",
+        "box",
+        "box",
+        "box",
+    )
+    label = (
+        "Ann finds a box in the hall, the label on the box is tea, Ann cannot see what is inside "
+    )
+    label += (
+        "the box, Ann opens the box and finds a ring, there is no tea in the box, Ann closes the "
+    )
+    label += "box and puts it back in its place, Ben enters the hall and sees the box."
+    at = keys_tombench.beliefs(keys_tombench.events_of(label), order=2)
+    told = {chain: value["it"] for chain, value in at.items()}
+    assert (told[()], told["ann",], told["ben",], told["ann", "ben"]) == (
+        "ring",
+        "ring",
+        "tea",
+        "tea",
+    )
+    assert keys_tombench.events_of("Ann puts a hat into a box and goes home.") is None
+
+
+def test_disputed_keys_of_released_false_belief_questions():
+    path = paths.ROOT.parent / "shared" / "datasets" / "tombench" / "False Belief Task.jsonl"
+    if not path.is_file():
+        pytest.skip("the released ToMBench is not here")
+    every = [one for one in keys_tombench.tombench(path) if one[-1]]
+    apart = [one[0] for one in every if one[2] != one[3]]
+    assert (len(every), apart) == (482, [11, 73, 103, 108, 162, 201])
+
+
+def test_disputed_truth_of_beliefs_in_the_public_sample_of_gold_tables():
+    path = paths.ROOT.parent / "shared" / "datasets" / "omnitom" / "gold_sample.jsonl"
+    if not path.is_file():
+        pytest.skip("the public sample is not here")
+    apart = [one for one in keys_tombench.omnitom(path) if one[-1] != one[-2]]
+    assert [(story, len(chain)) for story, chain, *_ in apart] == [(158, 2), (194, 2)]

@@ -15,7 +15,7 @@ from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
 WRONG, DOUBTFUL, FINE = "wrong", "doubtful", "fine"
-FOUND_BY = ("consensus of models", "tracker", "reader")
+FOUND_BY = ("consensus of models", "tracker", "reader", "events")
 METRIC = ["benchmark", "model", "method", "metric", "condition"]  # what names a metric
 FORM = pa.DataFrameSchema(
     {
