@@ -84,6 +84,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     content["simpletom"]["filtering"]["llm_annotated"] = 0
     for name in ("bigtom", "simpletom"):
         content[name]["judges"] |= {"llm_answers": 0, "answers_made": 120}
+    content["fresh"] |= {"models": ["omniscient"], "questions": 48, "budget": 500}
     change(content)
     return Laboratory(root, content)
 

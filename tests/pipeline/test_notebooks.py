@@ -35,6 +35,7 @@ STAGES = [
     for benchmark in BENCHMARKS
     for name in CHAIN
 ]
+STAGES += ["fresh@models", "fresh@search", "changes"]
 each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.stem}")
 
 
