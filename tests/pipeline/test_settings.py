@@ -45,6 +45,11 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
 
 
 WRONG = [
+    ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
+    ("fresh/questions", 0, "questions: found 0"),
+    ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
+    ("fresh/question", 5, "did you mean 'questions'"),
+    ("fresh", {}, "fresh: .*models: found nothing"),
     ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
     ("bigtom/generation/writers", [], "at least one"),
     ("bigtom/generation/writers", ["llm", "llm"], "none of them twice"),
