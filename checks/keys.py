@@ -1,12 +1,14 @@
-"""The keys of grammar items a second time, derived from events by `tomlab.scoring.tracker`.
+"""The keys of grammar items a second time, derived from events.
 
     python checks/keys.py                  items of the last run, 300 stories of OmniToM's grammar
-                                           and 100 conversations of FANToM's with other seeds
+                                           and 100 conversations of FANToM's with other seeds, 100
+                                           fresh stories in OmniToM's format
     python checks/keys.py <file> …         released files, too, as far as they can be read: BigToM's
                                            CSV, ToMBench's False Belief Task, OmniToM's gold
 
 Prints how many keys agree and which do not. `omnitom` and `fantom` yield what is compared, what the
-item has, and what follows. Ends with 1 if something does not follow by the grammars' own rule.
+item has, and what follows: of OmniToM's grammar, which asks `tomlab.scoring.tracker`, by possible
+worlds (`worlds.py`), of all else by the tracker. Ends with 1 if something does not follow by the grammars' own rule.
 """
 
 import json
@@ -22,6 +24,7 @@ from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast, sets
 from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
+from tomlab.fresh import sets as fresh_sets
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story, beliefs
 
@@ -97,8 +100,9 @@ def main(*released):
     lines = (raw / "omnitom" / "records.jsonl").read_text(encoding="utf-8").splitlines()
     drawn = {"last run": [json.loads(line) for line in lines]}
     drawn |= {f"seed {seed}": omnitom_grammar.generate(100, seed) for seed in (101, 102, 103)}
+    drawn["fresh"] = fresh_sets.drawn("an open seed, for this check", "omnitom", 100)
     for name, records in drawn.items():
-        compared(f"OmniToM, {name}, looks as the tracker has them", omnitom, records)
+        compared(f"OmniToM, {name}, looks as the story language has them", omnitom, records)
         apart += compared(f"OmniToM, {name}, finds shown", partial(omnitom, shown=True), records)
     drawn = {"last run": json.loads((raw / "fantom" / "sets.json").read_text(encoding="utf-8"))}
     for seed in (101, 102):

@@ -1,12 +1,17 @@
-"""Gold tables of OmniToM's grammar a second time, derived from the events: for `keys.py`."""
+"""Gold tables by OmniToM's grammar a second time, derived from the events: for `keys.py`.
+
+The grammar asks `tomlab.scoring.tracker` who believes what, so possible worlds say it here.
+"""
 
 import re
 from itertools import combinations
 
+import worlds
+
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import WORLD
 from tomlab.records.files import yaml_beside
-from tomlab.scoring.tracker import Event, Story, states
+from tomlab.scoring.tracker import Event, Story
 
 WORDS = yaml_beside(grammar.__file__)
 KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}
@@ -19,11 +24,12 @@ PASSED_OVER = ("present", "present at first", "placed at first", "was placed", "
 def omnitom(record, shown=False):
     """Where the thing is (orders 0 to 3), who has seen what, and who has it in common.
 
-    The tracker's onlookers see somebody look, not what is found, and whoever looks learns nothing
-    of them. By the grammar all who are there perceive the find together: `shown` has it so.
+    In the story language onlookers see somebody look, not what is found, and whoever looks learns
+    nothing of them. By the grammar all who are there perceive the find together: `shown` has it so.
     """
     start, *steps = record["record"]
     thing, people, there, events = start["object"], start["actors"], {*start["seen_by"]}, []
+    seen = {}
     for step in steps:
         kind, who, place = KINDS[step["event"]], step["actor"], step.get("container", "")
         there |= {who}
@@ -31,23 +37,25 @@ def omnitom(record, shown=False):
         # A thing that nobody moves, to where it is already, is seen by all who are there.
         act = ("move", "") if shown and kind == "look" else (kind, who)
         about = (thing if place else "", place)
-        events.append(Event(*act, *about, heard, (*step.get("watched_by", ()),)))
+        secretly = (*step.get("watched_by", ()),)
+        events.append(Event(*act, *about, heard, secretly))
+        # With `PAST`, a step's name is that of the row on it.
+        sight = (PAST.get(step["event"], step["event"]), who, step.get("container"))
+        seen[sight] = {*there}, {*there, *secretly}
         there -= {who} if kind == "leave" else set()
     told = Story((*people,), (*start["seen_by"],), {thing: start["container"]}, (*events,))
-    _, *later = states(told, order=3)
-    at = {chain: value[thing] for chain, value in later[-1].value.items() if value[thing]}
-    sights = [(PAST.get(s["event"], s["event"]), s["actor"], s.get("container")) for s in steps]
-    seen = dict(zip(sights, later, strict=True))
+    every = worlds.values(told, order=3)
+    at = {chain: value[thing] for chain, value in every.items() if value[thing]}
     chains, recalled = set(), set()
 
     def shared(place):
         """The largest group of people who believe so, each of them and of each other."""
         for group in (set(g) for n in range(len(people), 1, -1) for g in combinations(people, n)):
-            if all(at.get(c) == place for c in later[-1].value if c and {*c} <= group):
+            if all(at.get(c) == place for c in every if c and {*c} <= group):
                 return group
         return set()
 
-    places = "|".join(WORDS["places"][start["place"]]["containers"])
+    places = "|".join(step["container"] for step in record["record"] if "container" in step)
     slots = {n: rf"(?P<{n}>\w+)" for n in ("actor", "mover", "listener", "second", "third")}
     slots |= {"object": thing, "place": start["place"], "container": f"(?P<container>{places})"}
     forms = [(kind, form.format(**slots)) for kind, of in WORDS["beliefs"].items() for form in of]
@@ -69,14 +77,14 @@ def omnitom(record, shown=False):
             continue
         else:
             recalled.add((holder, *sight))
-            group = seen[sight].openly if sight in seen else set()
+            group, _ = seen.get(sight, ((), ()))
         access = "Private" if len(group) < 2 else "Shared" if len(group) < len(people) else "Public"
         yield f"access, {holder}: {text}", labels["knowledge_access"], access
     for n in (0, 1, 2, 3):  # a table has one belief of order 3 for everybody who has any
         has, follows = ({c[: 1 if n == 3 else n] for c in of if len(c) == n} for of in (chains, at))
         yield f"who has beliefs of order {n}", has, follows
-    known = {(WORLD, *sight) for sight in sights}
-    for sight in (sight for sight in sights if sight[0] in WORDS["past"].values()):
-        knowing = {*seen[sight].openly, *seen[sight].secretly} - {sight[1]}
-        known |= {(name, *sight) for name in knowing}
+    known = {(WORLD, *sight) for sight in seen}
+    for sight in (sight for sight in seen if sight[0] in WORDS["past"].values()):
+        _, knowing = seen[sight]
+        known |= {(name, *sight) for name in knowing - {sight[1]}}
     yield "who knows what happened", recalled, known

@@ -1,22 +1,18 @@
 """`checks/keys.py`: what grammars say follows from their events, and a wrong key is noticed."""
 
-import sys
 from copy import deepcopy
 from functools import partial
 
+import keys
+import keys_bigtom
+import keys_tombench
 import pytest
+from keys_omnitom import omnitom
 
 from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast
 from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
-
-sys.path.append(str(paths.ROOT / "checks"))  # scripts that import one another
-
-import keys
-import keys_bigtom
-import keys_tombench
-from keys_omnitom import omnitom
 
 
 def disputes(part, record):
@@ -42,13 +38,13 @@ def test_omnitoms_gold_follows_where_a_find_is_seen_by_all_who_are_there(stories
     assert not [found for one in stories if (found := disputes(partial(omnitom, shown=True), one))]
 
 
-def test_omnitoms_gold_and_the_tracker_differ_in_who_sees_what_is_found(stories):
+def test_omnitoms_gold_and_the_story_language_differ_in_who_sees_what_is_found(stories):
     """A moves the thing while B is away; B comes back and looks, and A sees that.
 
-    By the tracker, A learns that B knows, and B learns nothing of A, who may not know what is in
-    there. By the grammar, both perceive the find, "each knowing of the others" (`seen_by`), and
+    By the story language, A learns that B knows, and B learns nothing of A, who may not know what
+    is in there. By the grammar, both perceive the find, "each knowing of the others" (`seen_by`), and
     what all have perceived, each knowing this of the others, is Public (docs/data.md). So by the
-    benchmark's own rule the gold is right. The tracker's rule is the narrower one.
+    benchmark's own rule the gold is right. The rule of the story language is narrower.
     """
     for one in stories:
         start, *_, last = one["record"]

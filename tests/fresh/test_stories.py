@@ -6,14 +6,13 @@ from itertools import product
 
 import pandas as pd
 import pytest
+import worlds
 
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.fresh import stories
 from tomlab.fresh.stories import Cell
 from tomlab.scoring import floors
-
-from . import worlds
 
 SEED = "the seed of these tests"
 CELLS = [Cell(*features) for features in product((1, 2, 3, 4), (1, 2, 3), (False, True))]

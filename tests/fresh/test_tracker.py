@@ -4,14 +4,13 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+import worlds
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tomlab.errors import InputError
 from tomlab.scoring.tracker import Event, Story, beliefs, states
-
-from . import worlds
 
 STORIES = yaml.safe_load(Path(__file__).with_name("stories.yaml").read_bytes())
 VALUES = ("tin", "jar", "pot")

@@ -1,7 +1,7 @@
 """False-belief stories made by rule, with their gold belief tables (OmniToM, Sec. 3, App. A.2).
 
-A story is a list of events. Its text and its beliefs are both made from that list: who perceived
-which event decides what each actor takes to be the case, up to order 3. Words: `grammar.yaml`.
+A story is a list of events. Its text and its beliefs are both made from that list: `ended` asks
+`scoring.tracker` what each actor takes to be the case, up to order 3. Words: `grammar.yaml`.
 """
 
 import random
@@ -10,15 +10,16 @@ from itertools import combinations, cycle
 
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, WORLD
 from tomlab.records.files import yaml_beside
-from tomlab.scoring.tracker import Chain, Event, Story, chains_of, states
+from tomlab.scoring.tracker import Chain, Event, State, Story, chains_of, states
 
 FIRST_ID = 2001
 _DATA = yaml_beside(__file__)
 KINDS, NAMES = _DATA["kinds"], _DATA["names"]
 _ARRIVALS = ("returns", "enters")
 _SPOKEN = ("tells", "lies")
+# All who are there perceive what somebody finds, as if it were put where it is.
 _KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}
-_KINDS |= {"looks": "look", "tells": "say", "lies": "say"}
+_KINDS |= {"looks": "move", "tells": "say", "lies": "say"}
 
 
 def generate(n: int, seed: int) -> list[dict]:
@@ -90,25 +91,19 @@ def _text(events: Sequence[Mapping], rng: random.Random) -> str:
     return " ".join(sentences)
 
 
-def attributed(events: Sequence[Mapping]) -> dict[Chain, Mapping]:
-    """The event that decides where the object is, its `container`, for each chain of actors: (A,)
-    what A thinks, (A, B) what A thinks that B thinks, and so on. No entry: no opinion. It is what
-    `scoring.tracker` says, but that all who are there see what somebody finds.
-    """
+def ended(events: Sequence[Mapping]) -> State:
+    """What `scoring.tracker` says of a story's end, for chains of up to three actors."""
     start, *later = events
+    people = dict.fromkeys([*start["seen_by"], *start["actors"]])  # newcomers come last
     thing, happened = start["object"], []
     for event in later:
-        kind, who, there = _KINDS[event["event"]], event["actor"], event["seen_by"]
-        acts = (kind, who) if kind != "look" else ("move", "")
-        heard = tuple(name for name in there if name != who) if kind == "say" else ()
-        about = (thing, event["container"]) if "container" in event else ("", "")
-        happened.append(Event(*acts, *about, heard, tuple(event.get("watched_by", ()))))
+        kind, who, value = _KINDS[event["event"]], event["actor"], event.get("container", "")
+        heard = tuple({*event["seen_by"]} - {who}) if kind == "say" else ()
+        secretly = tuple(event.get("watched_by", ()))
+        happened.append(Event(kind, who, thing, value, heard, secretly))
     at_first = {thing: start["container"]}
-    story = Story(tuple(start["actors"]), tuple(start["seen_by"]), at_first, tuple(happened))
-    *_, last = states(story, order=3)
-    has = [chain for chain, value in last.value.items() if chain and value[thing]]
-    has.sort(key=lambda chain: not {*chain} <= {*start["seen_by"]})  # newcomers come last
-    return {chain: events[last.since[chain][thing]] for chain in has}
+    *_, last = states(Story(tuple(people), tuple(start["seen_by"]), at_first, tuple(happened)), 3)
+    return last
 
 
 def beliefs(events: Sequence[Mapping]) -> list[dict]:
@@ -129,15 +124,15 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
 
 
 class _Story:
-    """The events of a story, where each chain has the object, and how it ends."""
+    """The events of a story, and how it ends: who is there, where each chain of actors has the
+    object, if anywhere, and the event that decided it.
+    """
 
     def __init__(self, events: Sequence[Mapping]) -> None:
-        self.events, self.start, self.known = events, events[0], attributed(events)
-        self.at = {chain: event["container"] for chain, event in self.known.items()}
-        # Who is there after the last event, and where the object is.
-        last = events[-1]
-        self.there = {*last["seen_by"]} - ({last["actor"]} if last["event"] == "leaves" else set())
-        self.place = [e["container"] for e in events if e["event"] in ("start", "moves")][-1]
+        self.events, self.start, end = events, events[0], ended(events)
+        thing, self.there = self.start["object"], end.present
+        self.at = {chain: told[thing] for chain, told in end.value.items() if told[thing]}
+        self.decided = {chain: events[end.since[chain][thing]] for chain in self.at}
 
     def row(self, actor: str, wording: str, words: Mapping, labels: str) -> dict:
         words = {**self.start, **words}
@@ -166,21 +161,19 @@ class _Story:
             for watcher in event.get("watched_by", []):
                 words = {"actor": watcher, "mover": event["actor"]}
                 facts.append(("watches", words, [watcher], "Action/Event", "Neutral"))
-        sharing = self.sharing(self.place)
-        facts.append(("placed", {"container": self.place}, sharing, "Location", "Neutral"))
+        place = self.at[()]
+        facts.append(("placed", {"container": place}, self.sharing(place), "Location", "Neutral"))
         for wording, words, sharing, content, context in facts:
             labels = f"0 True {self.access(sharing)} Explicit {content} Narration {context}"
             yield self.row(WORLD, wording, words, labels)
 
     def sharing(self, container: str) -> Chain:
         """The largest group in which everybody thinks so, of each other too."""
-        actors = list(dict.fromkeys(actor for chain in self.known for actor in chain))
-        for size in range(len(actors), 1, -1):
-            for group in combinations(actors, size):
-                own = chains_of(group, 3)[1:]
-                agreed = all(self.at.get(chain) == container for chain in own)
-                if agreed:
-                    return group
+        actors = self.start["actors"]
+        for group in (g for n in range(len(actors), 1, -1) for g in combinations(actors, n)):
+            own = (chain for chain in chains_of(group, 3) if chain)
+            if all(self.at.get(chain) == container for chain in own):
+                return group
         return ()
 
     def witnessed(self, actor: str) -> Iterator[dict]:
@@ -213,15 +206,15 @@ class _Story:
 
     def relevant(self, actor: str) -> list[Chain]:
         """All chains of the actor of order 1 and 2, and of order 3 one: the first that differs."""
-        own = sorted((chain for chain in self.known if chain[0] == actor), key=len)
+        own = [chain for chain in self.at if chain[:1] == (actor,)]  # the short ones first
         deepest = [chain for chain in own if len(chain) == 3]
         telling = [chain for chain in deepest if self.at[chain] != self.at[(actor,)]]
         return [*(chain for chain in own if len(chain) < 3), *(telling or deepest)[:1]]
 
     def opinion(self, chain: Chain) -> dict:
         """The row of where the object is for a chain."""
-        event, actor, order, container = self.known[chain], chain[0], len(chain), self.at[chain]
-        true = container == (self.place if order == 1 else self.at[chain[1:]])
+        event, actor, order, container = self.decided[chain], chain[0], len(chain), self.at[chain]
+        true = container == self.at[chain[1:]]
         context = "Neutral" if true else "Temporal"
         context = "Deceptive" if event["event"] == "lies" else context
         words = {"container": container, **dict(zip(("second", "third"), chain[1:], strict=False))}
