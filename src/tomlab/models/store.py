@@ -198,15 +198,17 @@ class Store:
         with self.changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
-    def kept(self, benchmark: str) -> Iterator[dict[str, Any]]:
-        """The answers that a benchmark's stages asked for, as `row`, with `uses` in lines."""
+    def kept(self, name: str) -> Iterator[dict[str, Any]]:
+        """The answers that the stages of a benchmark or of a folder such as `6_fresh` asked for, as
+        `row`, with `uses` in lines.
+        """
         query = (
             f"SELECT {', '.join(f'r.{name}' for name in _NAMES)}, u.uses FROM responses r JOIN"
             " (SELECT key, group_concat(stage || ' ' || purpose, char(10)) uses FROM uses"
-            " WHERE substr(stage, instr(stage, '/') + 1) = ? GROUP BY key) u ON u.key = r.key"
+            " WHERE stage LIKE '%/' || ?1 OR stage LIKE ?1 || '/%' GROUP BY key) u ON u.key = r.key"
         )
         with self._told():
-            for *values, uses in self._db.execute(query, [benchmark]):
+            for *values, uses in self._db.execute(query, [name]):
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
 

@@ -35,7 +35,7 @@ from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
 from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path
-from tomlab.pipeline.settings import hash_of
+from tomlab.pipeline.settings import FRESH, hash_of
 from tomlab.records import tidy
 from tomlab.scoring import embeddings
 
@@ -257,7 +257,7 @@ def main(arguments: list[str] | None = None) -> int:
             # A new list would vouch for what was changed.
             problems = changed(answers.files([folder]), new=True)
             refuse(problems, "not those of their list; a row taken out of it vouches anew")
-            found = keep(RESPONSE_STORE, folder, run["benchmarks"])
+            found = keep(RESPONSE_STORE, folder, [*run["benchmarks"], FRESH])
             if folder == ROOT / params.ANSWERS:  # the project's own have their vectors beside them
                 embeddings.keep()
             describe(folder, {name: entry.get("licence", "") for name, entry in entries})
