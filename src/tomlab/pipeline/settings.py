@@ -34,7 +34,7 @@ STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: 
 STAGES |= {"4_judge_calibration": "judges", "5_figures": None}
 FRESH = "6_fresh"
 # The parameters that name models, beside `model`, the one that is evaluated.
-_MODELS = ("models", "writer", "more_writers", "reader", "embedder", "embedders", "judge")
+_MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
@@ -121,7 +121,8 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
     if "wordings" in values:
         own = (f"{folder}/{benchmark}" for folder in values["wordings"])
         values["wordings"] = [folder for folder in own if there(folder)]
-    named = _texts([values.get(name, []) for name in _MODELS])
+    # Figures name the models of a run, too, but ask none.
+    named = _texts([values.get(name, []) for name in (_MODELS if benchmark else ("models",))])
     entries = {name: specs.model_spec(name, registry).answering() for name in named}
     if model := values.get("model"):
         entries[model] = specs.model_spec(model, registry).answering(benchmark)
