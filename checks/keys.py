@@ -3,8 +3,8 @@
     python checks/keys.py                  items of the last run, 300 stories of OmniToM's grammar
                                            and 100 conversations of FANToM's with other seeds, 100
                                            fresh stories in OmniToM's format
-    python checks/keys.py <file> …         released files, too, as far as they can be read: BigToM's
-                                           CSV, ToMBench's False Belief Task, OmniToM's gold
+    python checks/keys.py <released> …     released files, too, as far as they can be read: a BigToM
+                                           (.csv), records of OmniToM (.jsonl), ToMBench's folder
 
 Prints how many keys agree and which do not. `omnitom` and `fantom` yield what is compared, what the
 item has, and what follows: of OmniToM's grammar, which asks `tomlab.scoring.tracker`, by possible
@@ -15,10 +15,11 @@ import json
 import re
 import sys
 from functools import partial
+from pathlib import Path
 
-import keys_bigtom
-import keys_tombench
-from keys_omnitom import omnitom
+from keys_bigtom import report
+from keys_omnitom import omnitom, released
+from keys_tombench import tombench
 
 from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast, sets
@@ -94,7 +95,17 @@ def compared(name, part, records):
     return len(apart)
 
 
-def main(*released):
+def listed(name, every):
+    """Prints which keys of a released file do not follow. It quotes nothing."""
+    every = [*every]
+    apart = [one for one in every if one[2] not in (None, one[1])]
+    for item, found, follows in apart:
+        print(f"  {item}: found {found}, expected {follows}")
+    count = sum(one[2] is not None for one in every)
+    print(f"{name}: {count} of {len(every)} keys read, {len(apart)} disputes")
+
+
+def main(*files):
     raw, data, apart = paths.RESULTS / "raw", paths.DATA / "fantom", 0
     topics, names = cast.read_topics(data / "topics.yaml"), cast.read_cast(data / "cast.yaml")
     lines = (raw / "omnitom" / "records.jsonl").read_text(encoding="utf-8").splitlines()
@@ -109,8 +120,13 @@ def main(*released):
         counts = {"conversations": 50, "sets_per_part": 4, "seed": seed}
         drawn[f"seed {seed}"] = fantom_grammar.generate(topics, names, **counts)
     apart += sum(compared(f"FANToM, {name}", fantom, records) for name, records in drawn.items())
-    for path in released:
-        (keys_bigtom if path.endswith(".csv") else keys_tombench).report(path)
+    for path in map(Path, files):
+        if path.suffix == ".csv":
+            report(path)
+        elif path.is_dir():
+            listed("ToMBench", tombench(path))
+        else:
+            listed(f"OmniToM, {path.name}", released(path))
     return int(apart > 0)
 
 

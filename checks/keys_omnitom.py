@@ -1,15 +1,17 @@
-"""Gold tables by OmniToM's grammar a second time, derived from the events: for `keys.py`.
+"""OmniToM's gold tables a second time, derived from the events: for `keys.py`.
 
-The grammar asks `tomlab.scoring.tracker` who believes what, so possible worlds say it here.
+The grammar asks `tomlab.scoring.tracker` who believes what, so possible worlds say it of its own
+tables. Those of a released file are read with the forms of `keys_tombench`.
 """
 
 import re
 from itertools import combinations
 
 import worlds
+from keys_tombench import NAME, hit, read
 
 from tomlab.benchmarks.omnitom.items import grammar
-from tomlab.benchmarks.omnitom.items.records import WORLD
+from tomlab.benchmarks.omnitom.items.records import WORLD, read_records
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story
 
@@ -19,6 +21,9 @@ KINDS |= {"looks": "look", "tells": "say", "lies": "say"}
 PAST = WORDS["past"] | {"lies": "tells"}  # gold tables word a lie as they word the truth
 # Rows on who is there at first or at the end, where the thing was at first, who watches in secret.
 PASSED_OVER = ("present", "present at first", "placed at first", "was placed", "watches")
+# A released row: who thinks so, besides its holder, and what is where.
+THINKS = f"(?:(?P<who>{NAME}) thinks )?(?:(?P<other>{NAME}) thinks )?[Tt]he(?:re (?:is|are))?"
+WHERE = " (?P<no>no )?(?P<thing>.+?)(?: is)? (?:in|inside) (?:the|a) (?P<value>.+)"
 
 
 def omnitom(record, shown=False):
@@ -88,3 +93,18 @@ def omnitom(record, shown=False):
         _, knowing = seen[sight]
         known |= {(name, *sight) for name in knowing - {sight[1]}}
     yield "who knows what happened", recalled, known
+
+
+def released(path):
+    """Yields story and row from 0, truth found and expected (None: not read), of a released file's
+    rows on where the thing is, or on what is inside it.
+    """
+    for record in read_records(path):
+        at, first, thing = read(record["story"]) or ({}, "", "")
+        for number, row in enumerate(record["beliefs"]):
+            _, chain, words = hit({"row": THINKS + WHERE}, row["belief"])
+            claim = {words.get("thing"), words.get("value")} - {thing}
+            follows = None
+            if thing in words.values() and claim <= {first, *at.values()}:
+                follows = str(({at[*chain,]} == claim) != ("no" in words))
+            yield f"{record['story_id']}/{number}", row["labels"]["truth_status"], follows

@@ -1,97 +1,80 @@
-"""Beliefs in ToMBench's false-belief stories a second time, where they can be read: for `keys.py`.
+"""ToMBench's false beliefs a second time, where they can be read: for `keys.py`.
 
-Two kinds of stories: one moves a thing while another is away; one finds something else in a
-container than its label says, and another comes and sees the label. A label says something as a
-person does.
+Strict: a story with a clause that is none of `FORMS` is not read, nor a question that is none of
+`ASKED`. A label tells whoever sees it what is inside; whoever opens a container looks. Two texts
+name the same if they differ in nothing but articles, spaces, capitals and plurals.
 """
 
-import json
 import re
-from pathlib import Path
 
-from tomlab.scoring.tracker import Event, Story, beliefs
+from tomlab.benchmarks.omnitom.items.records import read_tombench
+from tomlab.errors import InputError
+from tomlab.scoring.tracker import KINDS, Event, Story, beliefs
 
-MOVED = re.compile(
-    r"(?P<a>\w[\w ]*?) and (?P<b>\w[\w ]*?) (?:are |were )?(?:wander|stroll|hang|walk)\w*.*?"
-    r" they (?:find|found|see) (?:the |an? |some )?(?P<thing>[\w ]+?) in (?:the |an? )(?P<first>[\w ]+), "
-    r"(?P<out>\w[\w ]*?) leaves .*?, (?P<mover>\w[\w ]*?) move[sd] .*? (?:to|into) the (?P<second>[\w ]+?)\."
-)
-LABELLED = re.compile(
-    r"(?P<a>\w[\w ]*?) finds .*?, the (?:label|tag) on the .*? is (?:an? )?(?P<label>[\w ]+?), .*?"
-    r"opens .*? and finds (?:an? |some )?(?P<content>[\w ]+?), .*?, (?P<b>\w[\w ]*?) enters .* sees .*"
-)
-ASKED = re.compile(
-    r"(?:After .*?, )?(?:where|what) does (?P<who>\w[\w ]*?) "
-    r"(?:think (?P<whom>\w[\w ]*?) )?(?:looks? for|expects? to find)\b.*",
-    re.IGNORECASE,
-)
-CONTENTS = re.compile(
-    r"(?:(?P<whom>\w[\w ]*?) thinks )?[Tt]here (?:is|are) (?!no )(?:an? )?(?P<thing>\w[\w ]*?) "
-    r"(?:in|inside) the (?:cabinet|safe|basket|drawer)"
-)
-WORLD = re.compile(r"(?:Where (?:is|are) .* now|What is (?:in|inside) .*)\?")
+LABEL, NAME = "the label", r"[A-Z]\w*(?: [A-Z]\w*)*"
+WHO, OTHER = f"(?P<who>{NAME})", f"(?P<other>{NAME})"
+FORMS = {  # by what happens, in words of the tracker and others
+    "scene": rf"{WHO} and {OTHER} (?:are|stroll|roam|wander)\b.*",
+    "put": "(?:they find|There is) (?P<thing>.+) in the (?P<value>.+)",
+    "move": f"{WHO} (?:moves|puts) (?P<thing>.+) (?:in|into|to) the (?P<value>.+)",
+    "leave": f"{WHO} (?:leaves|exits) the .+",
+    "label say": "the (?:label|tag) on the (?P<thing>.+) is (?P<value>.+)",
+    "look put": f"{WHO} opens the (?P<thing>.+) and finds (?P<value>.+)",
+    "enter say": f"{WHO} enters the .+ and sees the (?P<thing>.+)",
+    "enter": f"{WHO} (?:returns to|enters) the .+|{OTHER} finds an? .+ (?:in|on) the .+",
+    "pass": f"they see .+|{NAME} cannot see .+|there (?:is|are) no .+|{NAME} closes the .+",
+}
+HOW = f"(?:After .+, )?[Ww]h(?:ere|at) does {WHO}(?: think {OTHER})? (?:looks?|expects?)"
+ASKED = {
+    "now": r"Where (?:is|are) the .+ now\?|What is (?:in|inside) the .+\?",
+    "before": r"Where (?:is|are) the .+ before\?|What should be (?:in|inside) the .+\?",
+    "belief": rf"{HOW} .+\?",
+}
 
 
 def plain(text):
-    """A name or a noun as both stories and options may spell it."""
-    return re.sub(r"^(an?|the) |[ -]|s$", "", text.strip(" .").lower())
+    text = re.sub(r"^(an?|the|some) ", "", text.strip().lower())
+    return re.sub(r"(?<=o)es$|s$", "", text).replace(" ", "")
 
 
-def events_of(text):
-    """The `Story` that a text tells, None if it can't be read."""
-    if told := MOVED.fullmatch(text):
-        a, b, out, mover = (plain(told[name]) for name in ("a", "b", "out", "mover"))
-        if {a, b} == {out, mover}:
-            first, second = plain(told["first"]), plain(told["second"])
-            happens = (Event("leave", out), Event("move", mover, "it", second), Event("enter", out))
-            return Story((a, b), (a, b), {"it": first}, happens)
-    if told := LABELLED.fullmatch(text):
-        a, b, says = plain(told["a"]), plain(told["b"]), plain(told["label"])
-        sees = [Event("say", "label", "it", says, who) for who in ((a,), (b, a))]
-        happens = (Event("enter", a), sees[0], Event("look", a, "it"), Event("enter", b), sees[1])
-        return Story((a, b, "label"), (), {"it": plain(told["content"])}, happens)
-    return None
+def hit(forms, text):
+    """The name of the form that a text is in, "" for none, its people, and its other words."""
+    found = ((kind, re.fullmatch(form, text)) for kind, form in forms.items())
+    kind, words = next(((kind, own.groupdict()) for kind, own in found if own), ("", {}))
+    words = {name: plain(word) for name, word in words.items() if word}
+    return kind, [words.pop(name) for name in ("who", "other") if name in words], words
 
 
-def tombench(path):
-    """Yields line, question, the option that is keyed and what follows (None: not read)."""
-    for number, line in enumerate(Path(path).read_text("utf-8").splitlines(), start=1):
-        row = {name.split("\n")[-1]: value for name, value in json.loads(line).items()}
-        options = {plain(row[f"OPTION-{letter}"]): letter for letter in "ABCD"}
-        question, story = row["QUESTION"].strip(), events_of(row["STORY"].strip())
-        asked, chain = ASKED.fullmatch(question), None
-        if asked:
-            chain = tuple(plain(name) for name in asked.groups() if name)
-        elif WORLD.fullmatch(question):
-            chain = ()
-        found = beliefs(story, order=2).get(chain, {}).get("it") if story else None
-        yield number, question, row["ANSWER"], options.get(found)
+def read(text):
+    """What each chain believes, what is so or labelled so at first, and of which thing; or None."""
+    people, present, things, first, events = [LABEL], [], {}, "", []
+    for clause in re.split(r"[,.] (?=they |the |there |[A-Z])", text.strip().strip(".")):
+        kind, own, words = hit(FORMS, clause)
+        thing, value = words.get("thing", ""), words.get("value", "")
+        people += [name for name in own if name not in people]
+        present = own if kind == "scene" else present
+        first = value if kind in ("put", "label say") else first
+        things |= {thing: value} if "put" in kind else {}
+        said = Event("say", LABEL, thing, first, (*people[1:],))
+        acts = [act for act in kind.split() if act in KINDS]
+        events += [said if act == "say" else Event(act, *own, thing, value) for act in acts]
+        if not kind or len(things) > 1:
+            return None
+    story = Story((*people,), (*present,), things, (*events,))
+    try:
+        at = {chain: [*told.values()] for chain, told in beliefs(story, order=2).items()}
+    except InputError:  # such as a story in which somebody leaves twice
+        return None
+    return ({chain: told[0] for chain, told in at.items()}, first, *things) if things else None
 
 
-def omnitom(path):
-    """Yields story, chain of people, the label of truth and what follows, of beliefs on contents in
-    gold tables of OmniToM's: a belief on a belief is true if that person believes so.
-    """
-    for line in Path(path).read_text("utf-8").splitlines():
-        record = json.loads(line)
-        story = events_of(record["story"].strip())
-        at = beliefs(story, order=2) if story else {}
-        for belief in record["beliefs"]:
-            told = CONTENTS.fullmatch(belief["belief"])
-            if told and at:
-                names = [belief["actor"].replace("world", ""), told["whom"]]
-                chain = tuple(plain(name) for name in names if name)
-                is_so = plain(told["thing"]) == at.get(chain[1:], {}).get("it")
-                yield record["story_id"], chain, belief["labels"]["truth_status"], str(is_so)
-
-
-def report(path):
-    """Prints how many keys of a file can be derived, and which do not follow; how many do not."""
-    every = [*(tombench(path) if "Task" in Path(path).name else omnitom(path))]
-    read = [each for each in every if each[-1] is not None]
-    apart = [each for each in read if each[-1] != each[-2]]
-    for where, about, key, told in apart:
-        who = about if isinstance(about, str) else " on ".join(about)
-        print(f"  {where}, {who}: found {key}, expected {told}")
-    print(f"{Path(path).name}: {len(read)} of {len(every)} keys read, {len(apart)} disputes")
-    return len(apart)
+def tombench(folder):
+    """Yields row from 0 and kind of question, letter found and the one expected (None: unread)."""
+    told = read_tombench(folder).query("story_category == 'False Belief Task'")
+    for _, _, story, asked in told.explode("questions").itertuples():
+        kind, chain, _ = hit(ASKED, asked["question"])
+        at, first, _ = read(story) or ({}, "", "")
+        value = kind and (first if kind == "before" else at.get((*chain,)))
+        letters = {plain(option): "ABCD"[n] for n, option in enumerate(asked["choices"])}
+        follows = letters.get(value, "no option") if value else None
+        yield f"{asked['source_row'] - 1} ({kind})", letters[plain(asked["answer"])], follows

@@ -1,18 +1,22 @@
 """`checks/keys.py`: what grammars say follows from their events, and a wrong key is noticed."""
 
+import json
 from copy import deepcopy
 from functools import partial
 
 import keys
 import keys_bigtom
-import keys_tombench
 import pytest
-from keys_omnitom import omnitom
+from keys_omnitom import omnitom, released
+from keys_tombench import read, tombench
 
 from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast
 from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
+from tomlab.benchmarks.omnitom.items.records import CODES
+
+SHARED = paths.ROOT.parent / "shared" / "datasets"
 
 
 def disputes(part, record):
@@ -165,49 +169,67 @@ def test_exchanged_answers_of_a_released_template_are_noticed(tmp_path):
     assert [row for row, _, right in found if right is None] == ["2"] * 4
 
 
-def test_stories_about_places_and_labels_are_read_as_events():
-    moved = (
-        "Ann and Ben are wandering in the hall, they see a box and a bag, they find a hat in the "
-    )
-    moved += "box, Ben leaves the hall, Ann moves the hat to the bag."
-    at = keys_tombench.beliefs(keys_tombench.events_of(moved), order=2)
-    told = {chain: value["it"] for chain, value in at.items()}
-    assert (told[()], told["ben",], told["ann", "ben"], told["ben", "ann"]) == (
-        "bag",
-        "box",
-        "box",
-        "box",
-    )
-    label = (
-        "Ann finds a box in the hall, the label on the box is tea, Ann cannot see what is inside "
-    )
-    label += (
-        "the box, Ann opens the box and finds a ring, there is no tea in the box, Ann closes the "
-    )
-    label += "box and puts it back in its place, Ben enters the hall and sees the box."
-    at = keys_tombench.beliefs(keys_tombench.events_of(label), order=2)
-    told = {chain: value["it"] for chain, value in at.items()}
-    assert (told[()], told["ann",], told["ben",], told["ann", "ben"]) == (
-        "ring",
-        "ring",
-        "tea",
-        "tea",
-    )
-    assert keys_tombench.events_of("Ann puts a hat into a box and goes home.") is None
+MOVED = "Ana and Bo stroll in the yard, they see pots and tins, they find a coin in the pot, Bo leaves the yard"
+MOVED += ", Ana moves the coin to the tin."
+LABELLED = (
+    "Ana finds a tin in the yard, the label on the tin is tea, Ana opens the tin and finds salt"
+)
+LABELLED += ", Bo enters the yard and sees the tin."
 
 
-def test_disputed_keys_of_released_false_belief_questions():
-    path = paths.ROOT.parent / "shared" / "datasets" / "tombench" / "False Belief Task.jsonl"
-    if not path.is_file():
-        pytest.skip("the released ToMBench is not here")
-    every = [one for one in keys_tombench.tombench(path) if one[-1]]
-    apart = [one[0] for one in every if one[2] != one[3]]
-    assert (len(every), apart) == (482, [11, 73, 103, 108, 162, 201])
+def test_who_believes_what_in_a_transfer_and_behind_a_label():
+    """Bo misses the move, and believes the label that he sees when Ana knows better."""
+    at, first, thing = read(MOVED)
+    assert (first, thing, at[()], at["ana",], at["bo",]) == ("pot", "coin", "tin", "tin", "pot")
+    assert (at["ana", "bo"], at["bo", "ana"]) == ("pot", "pot")
+    at, first, thing = read(LABELLED)
+    assert (first, thing, at[()], at["ana",], at["bo",]) == ("tea", "tin", "salt", "salt", "tea")
+    assert (at["ana", "bo"], at["bo", "ana"]) == ("tea", "tea")
 
 
-def test_disputed_truth_of_beliefs_in_the_public_sample_of_gold_tables():
-    path = paths.ROOT.parent / "shared" / "datasets" / "omnitom" / "gold_sample.jsonl"
-    if not path.is_file():
-        pytest.skip("the public sample is not here")
-    apart = [one for one in keys_tombench.omnitom(path) if one[-1] != one[-2]]
-    assert [(story, len(chain)) for story, chain, *_ in apart] == [(158, 2), (194, 2)]
+@pytest.mark.parametrize(
+    "odd",
+    [
+        MOVED.replace("Ana moves", "Ana hides"),
+        MOVED.replace("the coin to", "the ring to"),
+        MOVED.replace("Bo leaves", "Cy leaves"),
+        MOVED.replace("they find", "they find a ring in the pot, they find"),
+        "they see pots and tins.",
+    ],
+)
+def test_a_story_with_anything_odd_is_not_read(odd):
+    assert read(odd) is None
+
+
+def test_wrong_keys_of_tombench_are_noticed(tmp_path):
+    asked = {
+        "Where is the coin now?": "B",
+        "Where is the coin before?": "A",
+        "After Bo returns to the yard, where does Bo look for the coin?": "B",
+        "After Bo returns to the yard, where does Ana think Bo looks for the coin?": "A",
+        "Where does Cy look for the coin?": "A",
+        "Why does Bo look for the coin?": "A",
+    }
+    options = {"OPTION-A": "Pots", "OPTION-B": "Tin", "OPTION-C": "Jar", "OPTION-D": "Box"}
+    told = [{"STORY": MOVED, "QUESTION": q, "答案\nANSWER": a} | options for q, a in asked.items()]
+    text = "".join(json.dumps(one) + "\n" for one in told)
+    for category in CODES:
+        (tmp_path / f"{category}.jsonl").write_text(text, encoding="utf-8")
+    found = [*tombench(tmp_path)]
+    assert [follows for *_, follows in found] == ["B", "A", "A", "A", None, None]
+    assert [item for item, key, follows in found if follows not in (None, key)] == ["2 (belief)"]
+
+
+@pytest.mark.skipif(not (SHARED / "tombench").is_dir(), reason="no released files in ../shared")
+def test_disputes_in_released_files_are_those_that_were_read():
+    """docs/data.md says of each who is right."""
+    every = [*tombench(SHARED / "tombench")]
+    apart = {int(item.split()[0]) for item, key, follows in every if follows not in (None, key)}
+    assert apart == {10, 72, 74, 102, 107, 161, 200, 261, 493, 495, 552, 554}
+    assert sum(follows is not None for *_, follows in every) == 595
+    for name, rows in (
+        ("gold_sample", ["158/18", "194/19"]),
+        ("worked_examples", ["14/2", "14/10"]),
+    ):
+        every = [*released(SHARED / "omnitom" / f"{name}.jsonl")]
+        assert [item for item, key, follows in every if follows not in (None, key)] == rows

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from tomlab.errors import InputError, refuse
-from tomlab.paths import PACKAGE, from_root, there
+from tomlab.paths import PACKAGE, from_root
 from tomlab.records.files import read_text
 
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -25,8 +26,9 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
             raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
         return _ours(name)
-    path = from_root(own[name])
-    now = path.stat() if there(path) else None
+    path, now = from_root(own[name]), None
+    with suppress(OSError):  # `_users_own` tells what is wrong
+        now = path.stat()
     return _users_own(name, path, now and (now.st_mtime_ns, now.st_size))
 
 

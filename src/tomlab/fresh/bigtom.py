@@ -17,19 +17,20 @@ _TEXTS = yaml_beside(__file__)
 
 def family(rng: random.Random, number: int) -> Iterator[dict]:
     """Two templates that are alike but for where the thing is at first, each with its `words` and
-    the steps of who will `know` and who will `miss` what happens.
+    the steps of who will `know` and who will `miss` what happens, also in the controls.
     """
     verbs = dict(zip(("goes", "go", "get"), rng.choice(_TEXTS["verbs"]), strict=True))
     text = {name: rng.choice(forms) for name, forms in _TEXTS["fields"].items()}
-    text["causal_event"] = draw.happening(rng, "moves", "reasons")
-    text["random_event"] = draw.happening(rng, "others")
-    (knows, know), (misses, miss) = draw.ways(rng)
-    for event in ("event", "random_event"):
-        text |= {f"aware_of_{event}": knows, f"not_aware_of_{event}": misses}
+    text["causal_event"] = draw.happening(rng, draw.WORDS["moves"], _TEXTS["reasons"])
+    text["random_event"] = draw.happening(rng, draw.WORDS["others"])
+    steps = {}
+    for event, prefix in (("event", ""), ("random_event", "control_")):
+        ways = draw.ways(rng, draw.WORDS["who"], _TEXTS[f"{prefix}kinds"])
+        (text[f"aware_of_{event}"], know), (text[f"not_aware_of_{event}"], miss) = ways
+        steps |= {f"{prefix}know": know, f"{prefix}miss": miss}
     for member, words in zip("ab", draw.scenes(rng), strict=True):
         row = {name: each.format(**words, **verbs) for name, each in text.items()}
-        row |= {"template_id": f"fresh-{number + 1:04d}{member}", "words": words}
-        yield row | {"know": know, "miss": miss}
+        yield row | steps | {"template_id": f"fresh-{number + 1:04d}{member}", "words": words}
 
 
 def write(rows: Sequence[Mapping], path: Path) -> None:
@@ -51,10 +52,11 @@ def derived(item: Mapping, row: Mapping) -> str:
     """The option that fits what the agent believes after the events of an item. In a backward
     inference these are the events that make the agent do what the story says.
     """
-    steps = row["know"] if item["condition"].startswith("true") else row["miss"]
+    is_control = item["condition"].endswith("control")
+    outcome = "know" if item["condition"].startswith("true") else "miss"
+    steps, words = row["control_" * is_control + outcome], row["words"]
     if item["variable"] == "percept_to_belief":
         steps = ()
-    words, is_control = row["words"], item["condition"].endswith("control")
     at = beliefs(draw.story(words, steps, "AOM", is_control), order=1)[words["A"],]
     who = "aware" if at[words["thing"]] == words["s2"] else "not_aware"
     return row[f"{item['question_type']}_answer_{who}"]

@@ -9,7 +9,8 @@ from tomlab.errors import refuse
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story
 
-VERSION = "1"  # of the words and of what draws them: another version draws other stories
+VERSION = "2"  # of the words, and of what is made of them
+LOTS = "1"  # of how lots fall: as long as it stays, a story changes only where its words do
 WORDS = yaml_beside(__file__, "words.yaml")
 AWAY = "somebody else"  # who is never at the scene: D in `words.yaml`
 _OTHER = "another thing"  # what changes in a control
@@ -33,13 +34,13 @@ def scenes(rng: random.Random) -> tuple[dict[str, str], dict[str, str]]:
     return words | {"s1": s1, "d1": d1, "s2": s2, "d2": d2}, mirror_image
 
 
-def happening(rng: random.Random, *kinds: str) -> str:
-    """The template of a sentence on what M does: an opening, and words of each of these kinds."""
-    opening, *parts = (rng.choice(WORDS[kind]) for kind in ("openings", *kinds))
+def happening(rng: random.Random, *lists: Sequence[str]) -> str:
+    """The template of a sentence on what M does: an opening, and words of each of these lists."""
+    opening, *parts = map(rng.choice, (WORDS["openings"], *lists))
     return f"{opening}, {''.join(parts)}."
 
 
-def ways(rng: random.Random, kinds: Collection = (), groups: Mapping = WORDS["who"]) -> list[tuple]:
+def ways(rng: random.Random, groups: Mapping, kinds: Collection = ()) -> list[tuple]:
     """How A comes to know of what happens, and how A does not: the template of the last sentence
     and the steps of the story. In the second, A and O have changed places. kinds: those of
     `groups` to draw from; all if empty.

@@ -22,15 +22,22 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
     is at first. `record` has the events as the grammar of `benchmarks.omnitom` does.
     """
     # Without reasons: no gold table has a row for them.
-    text = [rng.choice(forms) for forms in _TEXTS["fields"]] + [draw.happening(rng, "moves")]
-    ways, letters = draw.ways(rng, _TEXTS["kinds"]), rng.sample("AOM", 3)
+    text = [*map(rng.choice, _TEXTS["fields"]), draw.happening(rng, draw.WORDS["moves"])]
+    ways, letters = draw.ways(rng, _TEXTS["who"]), rng.sample("AOM", 3)
     members = [(words, *way) for words in draw.scenes(rng) for way in ways]
     for member, (words, last, steps) in enumerate(members):
         events = _events(words, steps, letters)
         told = " ".join(each.format(**words) for each in (*text, last))
         record = {"story_id": 100_001 + 4 * number + member, "source": "grammar", "story": told}
         record |= {"story_category": records.CATEGORIES["FBT"], "beliefs": grammar.beliefs(events)}
+        for row in record["beliefs"]:  # the plainest wording of a belief on a belief
+            wordings = [row["belief"], *row["paraphrases"]]
+            row["belief"], *row["paraphrases"] = sorted(wordings, key=_is_stiff)
         yield record | {"record": events, "family": number, "words": words}
+
+
+def _is_stiff(wording: str) -> bool:
+    return " thinks " not in wording
 
 
 def _events(words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str]) -> list[dict]:

@@ -14,7 +14,7 @@ from tomlab.benchmarks import bigtom as questions
 from tomlab.benchmarks import fantom as conversations
 from tomlab.errors import InputError, refuse
 from tomlab.fresh import bigtom, fantom, omnitom, simpletom
-from tomlab.fresh.draw import VERSION
+from tomlab.fresh.draw import LOTS, VERSION
 from tomlab.records.files import parsed, read_text
 from tomlab.scoring import floors
 
@@ -29,7 +29,7 @@ def drawn(seed: str, view: str, n: int) -> list[dict]:
     """`n` templates or stories, family by family; a family depends on version, seed, view and its
     own number alone, so that it is the same on any machine.
     """
-    lots = (random.Random(f"{VERSION}/{seed}/{view}/{number}") for number in range(n))
+    lots = (random.Random(f"{LOTS}/{seed}/{view}/{number}") for number in range(n))
     families = (VIEWS[view].family(rng, number) for number, rng in enumerate(lots))
     return [*islice(chain.from_iterable(families), max(n, 0))]
 
@@ -54,11 +54,14 @@ def write(seed: str, view: str, n: int, folder: Path) -> Path:
     """Draw a set, check its keys and its floors, write it and its card; returns the card's path."""
     if len(seed) < SHORTEST:
         raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
-    rows = drawn(seed, view, n)
-    floors_of(view, rows)
+    floors_of(view, drawn(seed, view, n))
+    return _put(seed, view, n, folder)
+
+
+def _put(seed: str, view: str, n: int, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path, told = folder / VIEWS[view].FILE, folder / f"{view}.card.json"
-    VIEWS[view].write(rows, path)
+    VIEWS[view].write(drawn(seed, view, n), path)
     card = {"version": VERSION, "view": view, "parameters": {"n": n}}
     card |= {"seed_sha256": sha256(f"{VERSION}/{seed}".encode()).hexdigest()}
     card |= {"file": path.name, "file_sha256": sha256(path.read_bytes()).hexdigest()}
@@ -76,7 +79,7 @@ def check(seed: str, card: Path) -> Path:
     if (version, type(n)) != (VERSION, int) or view not in VIEWS:
         raise InputError(f"{card}: found {view} {version}, expected {'/'.join(VIEWS)} {VERSION}")
     with TemporaryDirectory() as folder:
-        write(seed, view, n, Path(folder))
+        _put(seed, view, n, Path(folder))
         again = {path.name: read_text(path) for path in sorted(Path(folder).iterdir())}
     apart = [name for name, text in again.items() if read_text(card.parent / name) != text]
     refuse([f"{name}: differs from what the seed draws" for name in apart], str(card.parent))

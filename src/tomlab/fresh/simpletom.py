@@ -20,7 +20,7 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
     which A, and not O, learns of it; at the end of the second, O does. `steps` are of both ends."""
     told, people = rng.choice(_TEXTS["scenarios"]), draw.scenes(rng)[0]
     texts = told["fields"] | _TEXTS["fields"]
-    (knows, know), (misses, miss) = draw.ways(rng, told["kinds"], _TEXTS["who"])
+    (knows, know), (misses, miss) = draw.ways(rng, _TEXTS["who"], told["kinds"])
     fields = {name: rng.choice(forms) for name, forms in texts.items()}
     fields |= {"aware_sentence": knows, "other_aware": misses}
     ends, set_id = rng.sample(told["ends"], 2), f"fresh-{number + 1:04d}"

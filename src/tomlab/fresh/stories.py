@@ -42,7 +42,7 @@ def items(seed: str, cell: Cell, numbers: Iterable[int]) -> pd.DataFrame:
     rows = []
     for number in numbers:
         name = "/".join(map(str, [*cell, number]))
-        rows += _family(random.Random(f"{draw.VERSION}/{seed}/stories/{name}"), cell, name)
+        rows += _family(random.Random(f"{draw.LOTS}/{seed}/stories/{name}"), cell, name)
     return pd.DataFrame(rows)
 
 
@@ -56,7 +56,7 @@ def _family(rng: random.Random, cell: Cell, name: str) -> Iterator[dict]:
     people = [*three, *rng.sample(others, rng.randrange(2))]
     begins = " ".join(rng.choice(_TEXTS[kind]) for kind in ("intros", "gone")[: len(people) - 2])
     between = ["", *rng.sample(_TEXTS["together"], cell.changes - 1)]
-    ends = [draw.happening(rng, "others") for _ in range(rng.randrange(3))]
+    ends = [draw.happening(rng, draw.WORDS["others"]) for _ in range(rng.randrange(3))]
     kinds = [kind for kind in _WAYS if (kind in _HIDDEN) is cell.hidden]
     for _ in range(_TRIES):
         decides = rng.randrange(cell.changes)
@@ -103,7 +103,8 @@ def _change(rng: random.Random, three: Sequence[str], kinds: Sequence[str]) -> d
     the sentences on both.
     """
     kind, people = rng.choice(kinds), dict(zip("MXY", rng.sample(three, 3), strict=True))
-    happens = draw.happening(rng, *(("others",) if kind == LIE else ("moves", "reasons")))
+    moves = draw.WORDS["moves"], _TEXTS["reasons"]
+    happens = draw.happening(rng, *((draw.WORDS["others"],) if kind == LIE else moves))
     return people | {"kind": kind, "happens": happens, "told": rng.choice(_WAYS[kind]["told"])}
 
 

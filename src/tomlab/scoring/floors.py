@@ -5,6 +5,7 @@ What a rule has to learn, it learns from other groups than those it answers.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,7 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
     return pd.concat(found, ignore_index=True)
 
 
+@lru_cache(1 << 12)  # the options of a question have one story
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
