@@ -28,7 +28,7 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures chains plan book claims test exports test-exports params verify lint lab data keep lock clean
+.PHONY: figures chains changes plan book claims test exports test-exports params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
 
 figures: data params
@@ -41,8 +41,8 @@ figures: data params
 REPRO := dvc --wait-for-lock repro
 chains:
 	@$(REPRO) --single-item settings
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) \
-		$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p; /^fresh@/p')
+	@names=$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p; /^fresh@/p'); \
+	$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) NAMES="$$names" $$names changes
 	@$(REPRO)
 
 chain-%:
@@ -50,6 +50,10 @@ chain-%:
 		generation@$* filtering@$* 'evaluation@$*-*' judge_calibration@$* figures@$*
 
 fresh@%:
+	@$(REPRO) --single-item $@
+
+# It asks about the items of all benchmarks.
+changes: $(filter chain-%,$(NAMES))
 	@$(REPRO) --single-item $@
 
 # Nothing is asked. MODEL: names of entries in place of run.models.

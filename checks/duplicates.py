@@ -29,7 +29,9 @@ SAME = ("Anna", "Otto", "Mia", "Emil")
 def drawn(view, seed):
     """The stories of a set with their families."""
     if view == "search":
-        cells = [stories.Cell(order, 2, hidden) for order in (1, 2, 3, 4) for hidden in (0, 1)]
+        cells = [
+            stories.Cell(order, 2, hidden) for order in (1, 2, 3, 4) for hidden in (False, True)
+        ]
         items = pd.concat([stories.items(seed, cell, range(15)) for cell in cells])
     else:
         items = sets.VIEWS[view].items(sets.drawn(seed, view, COUNTS[view]))

@@ -82,8 +82,7 @@ def lab(tmp_path_factory) -> Laboratory:
     content |= {"doors": PARAMS["doors"]}
     content["run"]["models"] = ["omniscient"]
     made = Laboratory(root, content)
-    for stage in CHAIN:
-        made.run(stage)
+    made.run(*CHAIN)
     return made
 
 

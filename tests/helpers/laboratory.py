@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -35,17 +34,19 @@ class Laboratory:
             stages = repo.index.stages
         self.stages = {s.name: s for s in stages if isinstance(s, PipelineStage)}
         code = {"TOMLAB_ROOT": str(root), "PYTHONPATH": str(root / "src")}
+        code["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, **code}
         self.run("settings")
 
-    def run(self, stage: str) -> None:
-        """Run one stage's command, whose Python is this one."""
-        command = shlex.split(self.stages[stage].cmd)
-        assert command[0] == "python"
-        # What the settings say on success is not what a test or check prints.
-        said = subprocess.DEVNULL if stage == "settings" else None
-        options = {"cwd": self.root, "env": self.environment, "stdout": said}
-        subprocess.run([sys.executable, *command[1:]], check=True, **options)
+    def run(self, *stages: str) -> None:
+        """Run stages' commands in turn, started as `make figures` starts them, by this Python."""
+        commands = [self.stages[stage].cmd for stage in stages]
+        assert all(command.startswith("python ") for command in commands)
+        start = [sys.executable, "-m", "tomlab.pipeline.start", "--for"]
+        options = {"cwd": self.root, "env": self.environment}
+        if stages == ("settings",):  # no notebook; what it says on success is not for a test
+            start, options["stdout"] = [], subprocess.DEVNULL
+        subprocess.run([*start, "sh", "-ec", "\n".join(commands)], check=True, **options)
 
     def written(self, stage: str) -> list[Path]:
         """The files and folders that a stage promises to write."""

@@ -90,8 +90,7 @@ def _another_method(content: dict) -> None:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     """The stages of two benchmarks, run for the omniscient baseline on our own items."""
     made = laboratory(tmp_path_factory.mktemp("lab"), _another_method)
-    for stage in STAGES:
-        made.run(stage)
+    made.run(*STAGES)
     return made
 
 
@@ -149,8 +148,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laboratory, int]
             content["run"]["benchmarks"]["bigtom"] |= given
 
         made = laboratory(tmp_path_factory.mktemp("released"), with_server)
-        for stage in CHAIN[:2]:
-            made.run(f"{stage}@bigtom")
+        made.run(*(f"{stage}@bigtom" for stage in CHAIN[:2]))
         return made, len(server.asked)
 
 
@@ -197,8 +195,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         path = made.root / "data/published/bigtom/ledger.csv"
         path.unlink(missing_ok=True)
         pd.DataFrame([entry]).to_csv(path, index=False)
-        for stage in ("generation", "filtering", "evaluation", "figures"):  # which need no judges
-            made.run(f"{stage}@bigtom" + ("-omniscient" if stage == "evaluation" else ""))
+        stages = ("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-omniscient")
+        made.run(*stages, "figures@bigtom")  # which need no judges
     return made
 
 

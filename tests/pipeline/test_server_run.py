@@ -72,10 +72,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         made = laboratory(root, change)
         for path in (ROOT / "docs").glob("*.md"):
             shutil.copyfile(path, root / "docs" / path.name)
-        for stage in STAGES:
-            if stage == "evaluation@bigtom-log":
-                take_log(made)
-            made.run(stage)
+        before = STAGES.index("evaluation@bigtom-log")
+        made.run(*STAGES[:before])
+        take_log(made)
+        made.run(*STAGES[before:])
     return made
 
 

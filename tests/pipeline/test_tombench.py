@@ -49,8 +49,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3", "stage2-L3"]
 
     made = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
-    for stage in STAGES:
-        made.run(stage)
+    made.run(*STAGES)
     return made
 
 
