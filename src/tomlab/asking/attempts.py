@@ -34,9 +34,7 @@ def answer(reply: Reply) -> Answer:
     return Answer(text, ended, cut, unanswered(text, ended, open_thought))
 
 
-def attempt(
-    response: Response, parse: Callable[[Answer], Any], good: str
-) -> tuple[Any, dict[str, str]]:
+def attempt(response: Response, parse: Callable[[Answer], Any], good: str) -> tuple[Any, dict]:
     """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`: status (`good` or
     one of `FAILURES`), reason, and the whole text with its thinking.
     """

@@ -97,9 +97,7 @@ def plan(
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
-    """Whether another way of asking asks anything else of an item than the protocol does. Items
-    with `tried` come in several orders as they are.
-    """
+    """Whether another way of asking asks anything else. `tried` items have orders of their own."""
     item, method = question.item, question.method
     if likelihood.is_weighed(method):  # no options are shown, in an order or otherwise
         return False

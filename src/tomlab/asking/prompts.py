@@ -21,11 +21,11 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """
     own = replaced or {}
     for each in (*own, name):
-        if each not in _known():
-            where, known = own.get(each, "prompts"), ", ".join(sorted(_known()))
+        if each not in _ours():
+            where, known = own.get(each, "prompts"), ", ".join(sorted(_ours()))
             raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
-        return _ours(name)
+        return _ours()[name]
     path, now = from_root(own[name]), None
     with suppress(OSError):  # `_users_own` tells what is wrong
         now = path.stat()
@@ -39,7 +39,7 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
         text = read_text(path).rstrip("\n")
     except InputError as error:
         raise InputError(f"prompt {name!r}: {error}") from None
-    wanted, found = (set(_FIELD.findall(one)) for one in (_ours(name), text))
+    wanted, found = (set(_FIELD.findall(one)) for one in (_ours()[name], text))
     problems = [] if text.strip() else ["found nothing, expected some text"]
     problems += [f"expected {{{field}}} in it, found none" for field in sorted(wanted - found)]
     known = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "no field"
@@ -65,18 +65,13 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     return path.parent.name, files
 
 
-# What is ours is looked up and read once: a run asks for prompts thousands of times.
-@cache
-def _known() -> dict[str, Path]:
+@cache  # a run asks for prompts thousands of times
+def _ours() -> dict[str, str]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
     folders = ("benchmarks/*", "asking/*", "judging")
-    files = [path for each in folders for path in PACKAGE.glob(f"{each}/prompts/*.txt")]
-    return {f"{p.parts[-3]}/{p.stem}".replace("judging/", "judges/"): p for p in files}
-
-
-@cache
-def _ours(name: str) -> str:
-    return read_text(_known()[name]).rstrip("\n")
+    files = {path: path.parts[-3] for f in folders for path in PACKAGE.glob(f"{f}/prompts/*.txt")}
+    names = {path: f"{whose}/{path.stem}" for path, whose in files.items()}
+    return {n.replace("judging/", "judges/"): read_text(p).rstrip("\n") for p, n in names.items()}
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:

@@ -87,9 +87,7 @@ def numbered(table: pd.DataFrame) -> pd.DataFrame:
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     """The scores table of verdicts by others: the column `harness` says by whose."""
     told = {"outcome": taken["verdict"].map({True: "correct", False: "wrong"}), "words": ""}
-    told |= {"score": taken["verdict"].astype(float)} | dict.fromkeys(
-        ("chosen", "by_released_rule")
-    )
+    told |= {"score": taken["verdict"].astype(float), "chosen": None, "by_released_rule": None}
     conditions = ["item_id", *items.columns.difference(taken.columns)]
     return check(taken.assign(**told).merge(items[conditions], on="item_id"), "scores", "verdicts")
 

@@ -27,8 +27,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of; units are answers, for tb_and_fb templates."""
     for (model, method), part in protocol(scores).groupby(["model", "method"], sort=False):
-        for one in _series(by_unit(part)):
-            yield model, method, one
+        yield from ((model, method, one) for one in _series(by_unit(part)))
 
 
 def _series(part: pd.DataFrame) -> Iterator[Series]:

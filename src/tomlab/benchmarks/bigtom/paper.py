@@ -9,11 +9,8 @@ PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", _DATA["tables"])
 WORDING = Wording("BigToM", _DATA["methods"], groups="templates")
 
 # What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
-HEADLINES = {
-    "forward-belief": ("tb_and_fb", "forward_belief/tb_and_fb/1"),
-    "forward-action": ("tb_and_fb", "forward_action/tb_and_fb/1"),
-    "backward-belief": ("tb_and_fb", "backward_belief/tb_and_fb/1"),
-}
+_ASKED = ("forward_belief", "forward_action", "backward_belief")
+HEADLINES = {kind.replace("_", "-"): ("tb_and_fb", f"{kind}/tb_and_fb/1") for kind in _ASKED}
 
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = ("tb_and_fb",)

@@ -54,8 +54,7 @@ def series(scores: pd.DataFrame) -> Told:
     """What each number of `metrics` is made of, by unit: answers, or what a conjunction is of."""
     scores = protocol(scores).assign(right=lambda table: table["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        for one in _series(by_unit(part), method):
-            yield model, method, one
+        yield from ((model, method, one) for one in _series(by_unit(part), method))
 
 
 def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:

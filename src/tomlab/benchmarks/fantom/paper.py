@@ -18,11 +18,8 @@ WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
 PRINTED_AS = _DATA["printed as"]
 
 # What `dvc metrics` shows of each method: (metric, condition).
-HEADLINES = {
-    "all-star": ("all_star", "inaccessible"),
-    "all": ("all", "inaccessible"),
-    "belief-choice": ("belief_choice", "inaccessible"),
-}
+_SHOWN = ("all_star", "all", "belief_choice")
+HEADLINES = {metric.replace("_", "-"): (metric, "inaccessible") for metric in _SHOWN}
 
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")

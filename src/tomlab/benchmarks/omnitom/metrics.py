@@ -48,8 +48,7 @@ def series(scores: pd.DataFrame) -> Told:
     scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        for one in _found(by_unit(part)):
-            yield model, method, one
+        yield from ((model, method, one) for one in _found(by_unit(part)))
 
 
 def _found(part: pd.DataFrame) -> Iterator[Found]:

@@ -28,12 +28,8 @@ WORDING = Wording(
 )
 
 # What `dvc metrics` shows of each method: (metric, condition).
-HEADLINES = {
-    "f1": ("f1", "all"),
-    "accuracy": ("accuracy", "all"),
-    "unusable": ("unusable", "all"),
-    "linked": ("linked_accuracy", "all"),
-}
+HEADLINES = {metric: (metric, "all") for metric in ("f1", "accuracy", "unusable")}
+HEADLINES["linked"] = ("linked_accuracy", "all")
 
 # What is compared in pairs beside the headlines, and the methods that others are held against.
 SET_LEVEL = (("precision", "all"), ("recall", "all"))

@@ -40,8 +40,7 @@ def series(scores: pd.DataFrame) -> Told:
     for model, own in protocol(scores).groupby("model", sort=False):
         plain = by_unit(own[own["method"] == "none"])
         for method, part in own.groupby("method", sort=False):
-            for one in _series(method, by_unit(part), plain):
-                yield model, method, one
+            yield from ((model, method, one) for one in _series(method, by_unit(part), plain))
 
 
 def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
@@ -92,9 +91,7 @@ def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 
 
 def _versions(scores: pd.DataFrame) -> pd.DataFrame:
-    """Each answer on a twin, with that on its story (`_story`), which `none` or the twin's own
-    method was asked.
-    """
+    """Each answer on a twin, with that on its story (`_story`) to `none` or the twin's method."""
     scores = scores.assign(way=scores["method"].where(scores["method"].map(is_weighed), "none"))
     twins = scores[scores["variant"] == AWARE]
     plain = scores[scores["variant"].eq(MAIN) & scores["method"].eq(scores["way"])]
@@ -124,8 +121,8 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
-            of = partial(_weighed, weights=weights)
-            found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
+            how = {"n": len(rows), "bounds": (-np.inf, np.inf)}
+            found = cluster_statistic(sums, partial(_weighed, weights=weights), **how)
             if found.ci_low == found.ci_high:  # pairs that are all alike tell nothing of others
                 found = replace(found, ci_low=np.nan, ci_high=np.nan)
             told = dict(zip(("model", "method", "condition"), whose, strict=True))

@@ -11,11 +11,8 @@ METHOD_NAMES = _DATA["methods"] | {name: name for name in TECHNIQUES}
 WORDING = Wording("SimpleToM", METHOD_NAMES, groups="entity sets")
 
 # What `dvc metrics` shows of each method: (metric, condition).
-HEADLINES = {
-    "mental-state": ("accuracy", "mental_state"),
-    "behavior": ("accuracy", "behavior"),
-    "judgment": ("accuracy", "judgment"),
-}
+_ASKED = ("mental_state", "behavior", "judgment")
+HEADLINES = {kind.replace("_", "-"): ("accuracy", kind) for kind in _ASKED}
 
 # The methods that others are held against.
 REFERENCES = ("none",)

@@ -47,10 +47,7 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
 
 def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
     """The schema of an expert ratings file: a row a template and rater. known: ids of templates."""
-    scales = {
-        name: files.one_of(scale, open_="if not rated")
-        for name, (scale, _) in RATING_SCALES.items()
-    }
+    scales = {n: files.one_of(of, open_="if not rated") for n, (of, _) in RATING_SCALES.items()}
     return pa.DataFrameSchema(
         {"template_id": files.known(known, "template"), "rater": files.person("rater_kind")}
         | {"rater_kind": files.person_kind(), **scales},

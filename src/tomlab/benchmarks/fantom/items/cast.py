@@ -66,7 +66,7 @@ class _Checked(BaseModel, extra="forbid", frozen=True, strict=True):
                     yield field, one
 
 
-class TopicFact(_Checked):
+class Fact(_Checked):
     """What an owner tells. about: noun phrase of what is asked; ask, tell, react: lines of someone,
     of the owner and of someone else; values: what the fact may be. Lists are used up in turn.
     """
@@ -87,7 +87,7 @@ class Subtopic(_Checked):
     name: Plain
     opener: _lines(Plain, 1)
     fillers: _lines(Plain, 5)
-    facts: Annotated[list[TopicFact], Field(min_length=3)]
+    facts: Annotated[list[Fact], Field(min_length=3)]
 
 
 def _facts_apart(subtopics: list[Subtopic]) -> list[Subtopic]:

@@ -74,11 +74,8 @@ def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
     the question is about, in lower case), `long_only` (unaware, and not in the short context),
     `fact_question`, `fact_answer`.
     """
-    items = [
-        _item(record, name, question, seed)
-        for record in sets
-        for name, question in _questions(record).items()
-    ]
+    asked = ((record, *one) for record in sets for one in _questions(record).items())
+    items = [_item(record, name, question, seed) for record, name, question in asked]
     if not items:
         raise InputError("fantom: there are no question sets to compose items from")
     return check(pd.DataFrame(items), "items", "fantom items")
@@ -189,9 +186,7 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
 
-def messages(
-    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
-) -> list[dict[str, str]]:
+def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat message for one item, laid out as in the release."""
     wanted, kind = METHODS[method], item["question_type"]
     if isinstance(wanted, techniques.TwoStep):

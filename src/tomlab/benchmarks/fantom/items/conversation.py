@@ -16,15 +16,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
-from tomlab.benchmarks.fantom.items.cast import (
-    CAST,
-    CHOICE,
-    SEGMENTS,
-    Cast,
-    Subtopic,
-    Topic,
-    TopicFact,
-)
+from tomlab.benchmarks.fantom.items.cast import CAST, CHOICE, SEGMENTS, Cast, Fact, Subtopic, Topic
 
 RETELLING = 1 / 5  # how often someone who comes back is told what they missed
 LEAVING_FOR_GOOD = 1 / 2
@@ -97,7 +89,7 @@ def _attendance(names: list[str], pattern: int, rng: random.Random) -> tuple[lis
 class Told(NamedTuple):
     """A fact of a conversation: whose it is and what it is."""
 
-    fact: TopicFact
+    fact: Fact
     owner: str
     value: str
 
@@ -195,10 +187,9 @@ def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
         Told(fact, owner, talk.form(fact.values))
         for fact, owner in zip(rng.sample(subtopic.facts, count), cycle(owners), strict=False)
     ]
-    turns = _turns(talk, opener)
     used = 2 * talk.visit % len(subtopic.fillers)
     fillers = [*subtopic.fillers[used:], *subtopic.fillers[:used]]
-    for speaker, kind, told in turns:
+    for speaker, kind, told in _turns(talk, opener):
         if kind == "filler":
             line = fillers.pop(0)
         else:

@@ -6,7 +6,7 @@ conversation and one at the answers; what people say of these sets is read from 
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pandas as pd
 import pandera.pandas as pa
@@ -53,10 +53,8 @@ def symbolic_faults(record: Mapping) -> Found:
 
 
 def _text_faults(record: Mapping) -> Found:
-    short, full = (
-        [" ".join(line.split()) for line in record[field].splitlines() if line.strip()]
-        for field in ("short_context", "full_context")
-    )
+    contexts = (record[field].splitlines() for field in ("short_context", "full_context"))
+    short, full = ([" ".join(x.split()) for x in lines if x.strip()] for lines in contexts)
     for line in dict.fromkeys(full + short):
         if not turns(line):
             yield "no turn", f"found {files.shown(line)}, expected 'Name: text'"
@@ -68,10 +66,8 @@ def _text_faults(record: Mapping) -> Found:
 
 
 def _question_faults(record: Mapping) -> Found:
-    in_short, in_full = (
-        {folded(speaker) for speaker in speakers(record[field])}
-        for field in ("short_context", "full_context")
-    )
+    contexts = record["short_context"], record["full_context"]
+    in_short, in_full = ({*map(folded, speakers(context))} for context in contexts)
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", repr(belief["question"])
@@ -79,10 +75,8 @@ def _question_faults(record: Mapping) -> Found:
         named = [who for who in in_full if re.match(rf"{re.escape(who)}(?!\w)", asked)]
         if asked and max(named, key=len, default="") not in in_short:
             yield "silent person", repr(belief["question"])
-    aware, unaware = (
-        dict.fromkeys(name for field in LISTS for name in record[field][key])
-        for key in ("correct_answer", "wrong_answer")
-    )
+    lists, keys = [record[field] for field in LISTS], ("correct_answer", "wrong_answer")
+    aware, unaware = (dict.fromkeys(chain(*(one[key] for one in lists))) for key in keys)
     for name in aware | unaware:
         if folded(name) not in in_full:
             yield "silent name", f"{name} speaks nowhere in the full context"

@@ -106,11 +106,8 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
 
 def facts(parts: Sequence[Draft]) -> list[Draft]:
     """The fact questions of all parts, still without answers."""
-    return [
-        replace(part, fact=fact, fact_question=question)
-        for part in parts
-        for fact, question in enumerate(part.questions)
-    ]
+    asked = ((part, *one) for part in parts for one in enumerate(part.questions))
+    return [replace(part, fact=fact, fact_question=question) for part, fact, question in asked]
 
 
 def beliefs(facts: Sequence[Draft]) -> list[Draft]:
@@ -139,12 +136,8 @@ def records(beliefs: Sequence[Draft], model: str) -> list[dict]:
     found = []
     for set_id, drafts in groupby(beliefs, lambda one: f"{one.number}-{one.part}-{one.fact}"):
         one, *others = drafts
-        asked = [
-            sets.belief_question(
-                each.belief_question, each.centric, each.omniscient, each.tom_type, "inaccessible"
-            )
-            for each in (one, *others)
-        ]
+        said = ((d.belief_question, d.centric, d.omniscient, d.tom_type) for d in (one, *others))
+        asked = [sets.belief_question(*each, "inaccessible") for each in said]
         contexts, fact = (one.short, one.lines()), (one.fact_question, one.full, one.limited)
         found.append(sets.question_set(set_id, contexts, fact, asked, one.aware, f"llm:{model}"))
     return found

@@ -192,9 +192,7 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     return chosen[chosen["example"] != ""] if wanted.level == "L4" else chosen
 
 
-def messages(
-    item: Mapping, method: str, replaced: Mapping[str, str] | None = None
-) -> list[dict[str, str]]:
+def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item: role, directive, examples for L4, then the data."""
     wanted = METHODS[method]
     if isinstance(wanted, techniques.TwoStep):
@@ -288,17 +286,13 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     return {name: table_text(table, stage) for name, table in answers.items()}
 
 
-def weighed(
-    item: Mapping, replaced: Mapping[str, str] | None = None
-) -> Iterator[tuple[str, Sequence[str]]]:
+def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterator[tuple]:
     """For each label of each gold belief the prompt that its legal values continue."""
     for row in gold_rows(item):
         told = {"story": item["story"], "actor": row.actor, "belief": row.belief}
         for name, labels in DIMENSIONS.items():
-            yield (
-                prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **told, head=HEADS[name]),
-                labels,
-            )
+            asks = told | {"head": HEADS[name]}
+            yield prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **asks), labels
 
 
 def labelled(item: Mapping, picks: Sequence[str]) -> str:

@@ -41,10 +41,8 @@ def faults(
             other = records[left[earlier]]
             reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
             found.append((left[row], "near-duplicate", reason))
-    rows = [
-        (records[i]["story_id"], records[i]["source"], rule, reason, _drops(rule, records[i]))
-        for i, rule, reason in found
-    ]
+    faulty = ((records[place], rule, reason) for place, rule, reason in found)
+    rows = [(r["story_id"], r["source"], rule, why, _drops(rule, r)) for r, rule, why in faulty]
     columns = ["story_id", "source", "filter", "reason", "dropped"]
     return pd.DataFrame(rows, columns=columns).astype({"dropped": bool})
 

@@ -35,8 +35,8 @@ def normal_label(dimension: str, text: str) -> str | None:
     dimension's name before it, and the aliases of `schema.yaml`. Two labels, or a label in a
     sentence, are none; an order may be told twice: "1 (first-order)".
     """
-    words = _words(text)
-    prefix = next((name for name in _PREFIXES[dimension] if words.startswith(name)), "")
+    words, names = _words(text), (f"{_words(name)} " for name in _NAMES[dimension])
+    prefix = max(filter(words.startswith, names), key=len, default="")
     words, variants = words.removeprefix(prefix), _VARIANTS[dimension]
     if dimension == "order":
         told = {variants.get(word) for word in _OF_ORDERS.sub(" ", words).split()}
@@ -55,10 +55,6 @@ def _words(text: str) -> str:
     return " ".join(text.split()).rstrip(" .,;")
 
 
-_PREFIXES = {
-    dimension: sorted((f"{_words(name)} " for name in _NAMES[dimension]), key=len, reverse=True)
-    for dimension in DIMENSIONS
-}
 _VARIANTS = {
     dimension: {
         variant: label

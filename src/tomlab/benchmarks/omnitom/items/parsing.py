@@ -247,9 +247,7 @@ def _values(line: str, layout: _Layout) -> tuple[dict[str, str], int]:
     return values, surplus
 
 
-def _of_too_many(
-    cells: list[str], surplus: int, line: str, layout: _Layout
-) -> tuple[dict[str | None, str], int]:
+def _of_too_many(cells: list[str], surplus: int, line: str, layout: _Layout) -> tuple[dict, int]:
     """As `_values`, of a line with `surplus` cells too many."""
     keys, start, delimiter = layout.keys, layout.keys.index("belief"), layout.delimiter
     by_heading = bool(DIMENSIONS.keys() & keys[start:]) and layout.legal(cells)

@@ -130,11 +130,8 @@ def _questions(lines: Sequence[tuple[int, Any]]) -> tuple[dict[str, list[dict]],
         without = {name for name in _SPARE if str(texts[name]) == "nan"}
         filled = {n for n, said in texts.items() if isinstance(said, str) and said.strip()}
         expected = {name: "text" for name in texts if name not in filled | without}
-        options = {
-            letter: re.sub(rf"^{letter}\.\s*", "", texts[name].strip())
-            for letter, name in _OPTIONS.items()
-            if name in filled
-        }
+        given = ((letter, texts[name]) for letter, name in _OPTIONS.items() if name in filled)
+        options = {letter: re.sub(rf"^{letter}\.\s*", "", o.strip()) for letter, o in given}
         if (right := line.get(_ANSWER, "")) not in [*options]:
             expected[_ANSWER] = f"one of {[*options]}"
         faults += [

@@ -71,8 +71,7 @@ def extracted(
         attempts.append({"step": "extraction", "story_id": story["story_id"], **outcome})
         if parsed.rows:
             state = {"source": f"llm:{model}", "cut_off": cut_off, "rows_lost": len(parsed.lost)}
-            names = ("actor", "belief", "order")
-            beliefs = [{name: getattr(row, name) for name in names} for row in parsed.rows]
+            beliefs = [{name: getattr(row, name) for name in EXTRACTION} for row in parsed.rows]
             records.append({**story, **state, "beliefs": beliefs})
     return records, pd.DataFrame(attempts, columns=ATTEMPT_COLUMNS)
 

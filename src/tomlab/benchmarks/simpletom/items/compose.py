@@ -80,10 +80,8 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
     aware = f'{verb} {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
     actions = [story[f"{who}_option"] or story[f"{who}_action"] for who in ("unaware", "aware")]
     words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
-    asked = [
-        ("mental_state", MAIN, aware, ("No", "Yes")),
-        ("behavior", MAIN, story["question"], actions),
-    ]
+    asked = [("mental_state", MAIN, aware, ("No", "Yes"))]
+    asked += [("behavior", MAIN, story["question"], actions)]
     for variant, wording in WORDINGS.items():
         if story["negative_judgment"] or not any("{n}" in option for option in wording["options"]):
             options = [option.format(n=story["negative_judgment"]) for option in wording["options"]]
@@ -124,15 +122,14 @@ def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """
     own = responses.query("method == 'none' and sample == 0").dropna(subset="response")
     states = items[items["question_type"] == "mental_state"].merge(own, on="item_id")
-    columns = ["story_id", "reminder", "reminder_parsed"]
-    shown = pd.DataFrame(map(_reminder, states.to_dict("records")), columns=columns)
+    shown = []
+    for row in states.to_dict("records"):
+        key = read_answer(row["response"], row["finish_reason"], cot=False).key
+        words = f"({key})" if key else " ".join(visible(row["response"])[0].split())[:200]
+        reminder = f"Question: {_options(row)}\nAnswer: {words}\n"
+        shown.append((row["story_id"], reminder, key is not None))
+    shown = pd.DataFrame(shown, columns=["story_id", "reminder", "reminder_parsed"])
     return items[items["question_type"].isin(QUESTIONS[1:])].merge(shown, on="story_id")
-
-
-def _reminder(row: Mapping) -> tuple[str, str, bool]:
-    key = read_answer(row["response"], row["finish_reason"], cot=False).key
-    words = f"({key})" if key else " ".join(visible(row["response"])[0].split())[:200]
-    return row["story_id"], f"Question: {_options(row)}\nAnswer: {words}\n", key is not None
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:

@@ -107,10 +107,8 @@ def annotation_requests(stories: pd.DataFrame, **options) -> list[Request]:
     of `attempts.request`.
     """
     shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
-    rows = [
-        {"story": story_text(story)} | {name: story[name] for name in shown}
-        for story in stories.to_dict("records")
-    ]
+    every = stories.to_dict("records")
+    rows = [{"story": story_text(one)} | {name: one[name] for name in shown} for one in every]
     options |= {"shared": (), "max_tokens": 60}
     return [request("simpletom/annotate", row, **options) for row in rows]
 
