@@ -1,6 +1,4 @@
-"""FANToM: whose belief is a free answer nearer to (Sec. 3.4)? Distances are held against answers
-known by construction, see `rewordings`.
-"""
+"""FANToM: whose belief is a free answer nearer to (Sec. 3.4)? Tested on those of `rewordings`."""
 
 from collections.abc import Mapping
 
@@ -28,10 +26,8 @@ def distance_scores(
         return float(vectors[text] @ vectors[answer])
 
     beliefs = items.set_index("item_id").loc[table["item_id"], ["answer", "wrong_answer"]]
-    scores = [
-        alike(text, right) - alike(text, wrong) if text else np.nan
-        for text, (right, wrong) in zip(table["text"], beliefs.to_numpy(), strict=True)
-    ]
+    both = zip(table["text"], beliefs.to_numpy(), strict=True)
+    scores = [alike(t, right) - alike(t, wrong) if t else np.nan for t, (right, wrong) in both]
     return pd.Series(scores, index=table.index, dtype=float)
 
 

@@ -136,13 +136,13 @@ def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
         if len(asked):
             sums = partial(_by_order, orders=list(weights))
             mean = partial(weighted_shares, weights=list(weights.values()))
-            cell = "belief_order", f"{scenario}/{name}"
-            yield Statistic(*cell, asked, sums, mean, right=_right_of_shares)
+            of_right = {"right": lambda counts: np.split(counts, 2, axis=-1)[0].sum(axis=-1)}
+            yield Statistic("belief_order", f"{scenario}/{name}", asked, sums, mean, **of_right)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
-            cell = f"{family}_yn", scenario
-            yield Statistic(*cell, answers, _yes_and_no, weighted_f1, right=_right_of_cells)
+            of_right = {"right": lambda counts: counts[..., 0] + counts[..., 4]}  # yes-yes, no-no
+            yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1, **of_right)
 
 
 def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
@@ -172,16 +172,6 @@ def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     right, asked = np.split(np.asarray(counts), 2, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (right / asked) @ np.array(weights)
-
-
-def _right_of_shares(counts: np.ndarray) -> np.ndarray:
-    """How many answers are right, of `weighted_shares`' counts."""
-    return counts[..., : counts.shape[-1] // 2].sum(axis=-1)
-
-
-def _right_of_cells(counts: np.ndarray) -> np.ndarray:
-    """How many answers are right, of `weighted_f1`'s counts: yes to yes, no to no."""
-    return counts[..., 0] + counts[..., 4]
 
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:

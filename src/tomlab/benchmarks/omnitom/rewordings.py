@@ -69,13 +69,9 @@ def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -
     # "Ana" is not named in "Ana's father", who may be an actor as well.
     names = (*people, *strangers)
     named = {name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in names}
-    return [
-        belief[: named[name].start()] + other + belief[named[name].end() :]
-        for name in people
-        if named[name]
-        for other in strangers
-        if not named[other]
-    ]
+    spans = [named[name].span() for name in people if named[name]]
+    others = [name for name in strangers if not named[name]]
+    return [belief[:start] + other + belief[end:] for start, end in spans for other in others]
 
 
 def other_times(belief: str) -> list[str]:

@@ -2,8 +2,7 @@
 
 Four segments, one a subtopic, lie between the moments at which people come and go. There are two
 PersonXs. Part n, the segments n + 1 and n + 2, is about the n-th of them, who misses one of the two
-and hears the other, the first as often as the last (`pattern`), so that where a fact is told does
-not show who knows it.
+and hears the other, the first as often as the last (`pattern`): place does not show who knows.
 
 What is said is a list of utterances: speaker; text; present (who is there, the leaver included when
 leaving); fact (id of the fact that it tells or retells, or None); event (leave, return, join or
@@ -170,8 +169,7 @@ def _retell(talk: Talk, person: str, leaver: str | None) -> None:
 
 def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
     """One segment: the opener, then `count` facts, each asked for, told and reacted to. Owners
-    differ as far as there are people; a PersonX who is to hear them owns none, so that one can ask
-    what they believe about them.
+    differ as far as there are people; a PersonX who is to be asked about them owns none.
     """
     rng, last = talk.rng, talk.utterances[-1] if talk.utterances else None
     # Not who has just greeted someone: a part can end with a greeting.
@@ -190,10 +188,8 @@ def _discuss(talk: Talk, subtopic: Subtopic, count: int) -> None:
     used = 2 * talk.visit % len(subtopic.fillers)
     fillers = [*subtopic.fillers[used:], *subtopic.fillers[:used]]
     for speaker, kind, told in _turns(talk, opener):
-        if kind == "filler":
-            line = fillers.pop(0)
-        else:
-            line = talk.form(getattr(subtopic if kind == "opener" else told.fact, kind))
+        source = subtopic if kind == "opener" else told.fact
+        line = fillers.pop(0) if kind == "filler" else talk.form(getattr(source, kind))
         talk.say(speaker, kind, told.fill(line), fact=told.fact.id if kind == "tell" else None)
 
 
