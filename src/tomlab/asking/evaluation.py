@@ -25,17 +25,14 @@ _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not 
 
 @dataclass(frozen=True)
 class Question:
-    """One item, as it is shown, put to a model by one method. sample: tells repeats apart.
-    asked_as: as in the responses table. prompts: the files of another wording by prompt name.
-    number: the sample in the tables, where no two ways of asking share one.
-    """
+    """One item put to a model by one method."""
 
-    item: Mapping
+    item: Mapping  # as it is shown
     method: str
-    sample: int
-    asked_as: str = AS_ASKED
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    number: int = 0
+    sample: int  # tells repeats apart
+    asked_as: str = AS_ASKED  # as in the responses table
+    prompts: Mapping[str, str] = field(default_factory=dict)  # another wording's files, by name
+    number: int = 0  # the sample in the tables, where no two ways of asking share one
 
 
 def plan(

@@ -35,9 +35,7 @@ Weighed = tuple[tuple[str, tuple[str, ...]], ...]  # prompts with their continua
 
 
 def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -> Weighed:
-    """The prompts of an item with their continuations: of its question the options, or "yes" and
-    "no"; a benchmark may have others (`weighed`).
-    """
+    """An item's prompts with their continuations: options, "yes" and "no", or its benchmark's."""
     if hasattr(benchmark, "weighed"):
         parts = benchmark.weighed(item, replaced)
     else:

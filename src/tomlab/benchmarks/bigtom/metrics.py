@@ -18,8 +18,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
     accuracy: by `<variable>/<condition>/<initial belief>`; tb_and_fb: both right on the same
     template, by `<variable>/tb_and_fb/<initial belief>` and `…/control_tb_and_fb/…`, with n pairs;
-    outcome_rate and released_rule: over all answers, with what the released code would send to a
-    grader as wrong.
+    outcome_rate, released_rule: over all answers, what the release sends to a grader being wrong.
     """
     return check(table(NAME, series(scores)), "metrics", "bigtom metrics")
 

@@ -165,8 +165,7 @@ def score(
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
     BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
-    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
-    Errors: of `pairs`.
+    by_text: an option's text alone counts, too (see `choices.named_by_text`). Errors: of `pairs`.
     """
     both = pairs(items, responses, METHODS)
     if embedder is None:
@@ -280,8 +279,7 @@ _SIGNS = {
 
 def answer_text(response: str) -> tuple[str, bool]:
     """The part of a response that is scored, and whether its thinking never ended. As in the
-    release, what follows the last "Answer:" counts, else what follows the last "Choose an answer
-    from above:", else all of it.
+    release: what follows the last "Answer:", else "Choose an answer from above:", else all.
     """
     text, open_thought = visible(response)
     for cue in ("Answer:", "Choose an answer from above:"):

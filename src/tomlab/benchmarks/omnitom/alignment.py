@@ -34,14 +34,11 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Alignment:
-    """MatchCounts of both tables, in the order of their rows; None where a judge left it undefined.
+    """MatchCounts of both tables, by row."""
 
-    pairs: (predicted row, gold row), empty where the judge gives counts alone.
-    """
-
-    mc_predicted: list[int | None]
+    mc_predicted: list[int | None]  # None where a judge left it undefined, as in `mc_gold`
     mc_gold: list[int | None]
-    pairs: _Pairs
+    pairs: _Pairs  # (predicted row, gold row), empty where the judge gives counts alone
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
@@ -49,8 +46,7 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
 
     Cosmetic variants only: case, spaces, punctuation, a leading article; a part of a gold name that
     no other gold actor shares ("Wang" for "Xiao Wang"); a full name that begins or ends with a gold
-    name ("Ana Ruiz" for "Ana"). Groups ("Ana and Ben") and possessives ("Ana's father") are actors
-    of their own.
+    name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
     """
     own = _words(name)
     known = {"".join(_words(actor)): actor for actor in reversed(list(gold_actors))}

@@ -33,20 +33,16 @@ _Counted = list[tuple[Row, int]]  # rows with their MatchCounts
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """A predicted and a gold table, and the true MatchCounts of their rows (None: not known).
-
-    group: the story, which several tables may share. truth: where the counts come from, `KNOWN` or
-    "human:<annotator>". made_by: of both sides, the operation that made each row, if one did.
-    """
+    """A predicted and a gold table, and the true MatchCounts of their rows (None: not known)."""
 
     table_id: str
-    group: str
+    group: str  # the story, which several tables may share
     story: str
     predicted: tuple[Row, ...]
     gold: tuple[Row, ...]
     known: Alignment
-    truth: str
-    made_by: tuple[Sequence[str], Sequence[str]] = ((), ())
+    truth: str  # where the counts come from, `KNOWN` or "human:<annotator>"
+    made_by: tuple[Sequence[str], Sequence[str]] = ((), ())  # the operation behind each row, if any
 
     @property
     def content(self) -> tuple[str, ...]:

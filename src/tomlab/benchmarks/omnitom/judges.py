@@ -1,6 +1,4 @@
-"""OmniToM's judges (App. B.4, C.4): language models that are asked to align tables, and how
-people's labels of a run's own tables correct F1.
-"""
+"""OmniToM's judges (App. B.4, C.4): models asked to align tables; people's labels correct F1."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -34,9 +32,7 @@ async def asked(
 def requests(
     tables: Sequence[LabelledTable], level: str, *, max_tokens: int = MAX_TOKENS, **options
 ) -> list[Request]:
-    """One request a table. level: of detail of the prompt, L1 to L4 with examples (App. C.4);
-    options: of `attempts.request`.
-    """
+    """One request a table. level: L1 to L4, of detail (App. C.4); options: `attempts.request`'s."""
     made = []
     for table in tables:
         values = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
@@ -66,9 +62,7 @@ def read(
 
 
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
-    """The extracted tables of a run, to be put to a judge, by their keys for `score(judged=…)`.
-    Outputs that are not usable have none.
-    """
+    """The usable extracted tables of a run, for a judge, by their keys for `score(judged=…)`."""
     found = {}
     for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
         predicted = parsed(response).rows

@@ -93,9 +93,7 @@ def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: st
 
 
 def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
-    """The share of labels that are gold's, in rows that repeat actor and belief (Stage 2); beside
-    it that in rows paired by their place.
-    """
+    """The share of labels that are gold's (Stage 2) in rows that repeat actor and belief."""
     labelled, detail = same_rows(gold, said.rows), []
     for own, *found in zip(gold, labelled, labels_for(gold, said.rows), strict=True):
         given = [{} if row is None else {**row.labels, "order": row.order} for row in found]

@@ -32,8 +32,7 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
 
     by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
     Details: `chosen` (the option's text, None if none), `words` (see `choices.words_of`),
-    `completion_tokens`, `by_released_rule`.
-    Errors: `InputError` for responses to unknown items or with an unknown method.
+    `completion_tokens`, `by_released_rule`. Errors: `InputError` for unknown items or methods.
     """
     rows = []
     for item, response in (both := pairs(items, responses, METHODS)):

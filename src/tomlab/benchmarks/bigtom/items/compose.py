@@ -22,15 +22,12 @@ KEYS = ("a", "b")
 
 
 class Method(NamedTuple):
-    """How a question is put. prompts: the names of the prompt files that go into a request.
-    main_only: asked of the true- and false-belief cells alone, as in Table 7; all others are asked
-    0-shot (Tables 8, 9).
-    """
+    """How a question is put."""
 
-    prompts: tuple[str, ...]
+    prompts: tuple[str, ...]  # the names of the prompt files that go into a request
     cot: bool = False
     max_tokens: int = 100
-    main_only: bool = True
+    main_only: bool = True  # true- and false-belief cells, as in Table 7; else all (Tables 8, 9)
 
 
 # The release gives chat models the instruction of Fig. 10 with and without the example; Fig. 12
@@ -69,8 +66,7 @@ def compose(templates: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, seed: int) -> dict:
     """One item. The initial-state answer is right where the agent missed the event, and where the
     state never changed: in both controls and, since the story stops before the event, in
-    percept-to-belief. (The release keys percept-to-belief with the other answer: Sec. 3.1 means
-    the initial belief.)
+    percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
     """
     kind = "action" if variable == "forward_action" else "belief"
     aware, not_aware = t[f"{kind}_answer_aware"], t[f"{kind}_answer_not_aware"]

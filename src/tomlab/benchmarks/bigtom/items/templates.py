@@ -39,8 +39,7 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     """Read a template file: of `FORM` (comma-separated, with a header) or a released `bigtom.csv`.
 
     The layout tells which. Returns a template table; `source` is `released:<file name>`, else what
-    the file says, `authored` if it has no such column. Errors: `InputError` that names every row
-    and field at fault.
+    the file says, by default `authored`. Errors: `InputError` with every row and field at fault.
     """
     path, first = Path(path), files.read_text(path).partition("\n")[0]
     if re.match(r'"?template_id\b', first):

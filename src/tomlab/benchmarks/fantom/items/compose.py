@@ -1,6 +1,4 @@
-"""FANToM's items and methods (Kim et al., 2023, EMNLP): the question types of Sec. 3.2-3.3, the
-inputs and baselines of Sec. 3.4, App. A.4 and the released code.
-"""
+"""FANToM's items and methods (Kim et al., EMNLP 2023): Sec. 3.2-3.4, App. A.4, the release."""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -140,9 +138,7 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
 
 
 def _balanced(options: list, set_id: str, *kind: str | int) -> list:
-    """The options in an order by chance, the opposite one in every other part of a conversation,
-    so that the right one comes first in half of the questions.
-    """
+    """The options by chance, turned in every other part, so that half have the right one first."""
     conversation, part, _ = set_id.split("-")
     first = random.Random("/".join(map(str, [conversation, *kind]))).randrange(2)
     return options if (first + int(part)) % 2 else options[::-1]
@@ -158,8 +154,7 @@ def is_yn(kind: str) -> bool:
 
 def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
     """The scenario that a question counts to with the full context. As in the release, a list with
-    an unaware name, and all yes/no questions of a kind of which one is keyed "no", count as
-    inaccessible.
+    an unaware name is inaccessible, and all yes/no questions of a kind if one is keyed "no".
     """
     family = kind.partition("_")[0]
     if family not in FAMILIES:

@@ -145,8 +145,7 @@ def question_set(
     source: str,
 ) -> dict:
     """One record of the released format. contexts: the short and the full conversation; fact: the
-    question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows, of
-    everyone who speaks.
+    question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows.
     """
     short, full = contexts
     asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))

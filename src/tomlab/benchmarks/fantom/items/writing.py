@@ -27,28 +27,23 @@ COLUMNS = ("step", "topic", "status", "reason", "text")
 
 @dataclass(frozen=True)
 class Draft:
-    """A conversation, then a part of it, a fact question, a belief question: filled step by step.
-
-    number, part, fact: the numbers of the `set_id`; segment: with which PersonX joins, where a part
-    begins; summary: what PersonX missed; full, limited: the answers to the fact question; believer:
-    PersonX, or another who is asked what PersonX believes; omniscient, centric: the two answers.
-    """
+    """A conversation, then a part, a fact question, a belief question: filled step by step."""
 
     outline: Outline
-    number: int
+    number: int  # the first of the `set_id`, before those of part and fact
     segments: tuple[tuple[Line, ...], ...] = ()
     part: int = 0
-    segment: int = 0
-    summary: str = ""
+    segment: int = 0  # with which PersonX joins, where a part begins
+    summary: str = ""  # what PersonX missed
     questions: tuple[str, ...] = ()
     fact: int = 0
     fact_question: str = ""
-    full: str = ""
+    full: str = ""  # this and the next: the answers to the fact question
     limited: str = ""
     tom_type: str = ""
-    believer: str = ""
+    believer: str = ""  # PersonX, or another who is asked what PersonX believes
     belief_question: str = ""
-    omniscient: str = ""
+    omniscient: str = ""  # this and the next: the two answers to the belief question
     centric: str = ""
 
     def lines(self, first: int = 0, end: int | None = None) -> list[Line]:
@@ -202,12 +197,10 @@ def _read(answer: Answer, step: str, draft: Draft) -> Any:
 
 @dataclass
 class Writer:
-    """A language model that writes question sets, and the rows (`COLUMNS`) of all it answered. ask:
-    gives its responses to requests; replaced, options: of `requests`, the same in every step.
-    """
+    """A language model that writes question sets, and the rows (`COLUMNS`) of all it answered."""
 
     ask: Callable[[Sequence[Request]], Awaitable[Sequence[Response]]]
-    replaced: Mapping[str, str] | None
+    replaced: Mapping[str, str] | None  # this and the next: of `requests`, the same in every step
     options: Mapping[str, int]
     rows: list[tuple[str, ...]] = field(default_factory=list)
 

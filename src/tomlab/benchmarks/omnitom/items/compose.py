@@ -44,13 +44,11 @@ _json = partial(json.dumps, ensure_ascii=False)
 
 @dataclass(frozen=True)
 class Method:
-    """How a stage is put: 1 extraction, 2 labelling, 0 the ToMBench question of a story. level: of
-    detail of the prompt (TELeR); json: answers follow a schema.
-    """
+    """How a stage is put."""
 
-    stage: int
-    level: str
-    json: bool = False
+    stage: int  # 1 extraction, 2 labelling, 0 the ToMBench question of a story
+    level: str  # of detail of the prompt (TELeR)
+    json: bool = False  # answers follow a schema
     max_tokens: int = 4096
 
     @property

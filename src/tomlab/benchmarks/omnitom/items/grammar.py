@@ -23,8 +23,7 @@ _KINDS |= {"looks": "move", "tells": "say", "lies": "say"}
 
 
 def generate(n: int, seed: int) -> list[dict]:
-    """`n` records of false-belief stories, the kinds in turn (`KINDS`); each depends on `seed` and
-    its own number only.
+    """`n` records of false-belief stories, `KINDS` in turn, each by `seed` and its number alone.
 
     Beyond the keys of App. B.5: `source`, `paraphrases` of every belief, and `record`, the events:
     `event`, `seen_by` (who perceives it, each knowing of the others) and what the event has of
@@ -124,9 +123,7 @@ def beliefs(events: Sequence[Mapping]) -> list[dict]:
 
 
 class _Story:
-    """The events of a story, and how it ends: who is there, where each chain of actors has the
-    object, if anywhere, and the event that decided it.
-    """
+    """The events of a story, who is there in the end, where each chain has the object, and why."""
 
     def __init__(self, events: Sequence[Mapping]) -> None:
         self.events, self.start, end = events, events[0], ended(events)

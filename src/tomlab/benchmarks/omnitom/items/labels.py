@@ -66,8 +66,7 @@ _VARIANTS = {
 
 
 def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, or None, by the released evaluation
-    (`run_replication.py`).
+    """The predicted row of each given belief, or None, as in the released `run_replication.py`.
 
     Only a row with all its labels' cells counts. Actor and belief are those given but for case,
     spaces, quotation marks around them, and full stops at the end of the belief.
@@ -82,12 +81,10 @@ def _as_released(row: Row) -> tuple[str, ...]:
 
 
 def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, or None, by its place: our rule, as models are told
-    to keep the order.
+    """The predicted row of each given belief, or None, by its place, which models are told to keep.
 
-    First come rows with the same actor and belief but for case, spaces and punctuation. What is
-    left is paired by position, if there are as many rows as were given: reworded beliefs, but also
-    rows of another actor.
+    Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
+    are paired by position, if there are as many as were given, even those of another actor.
     """
     chosen = _paired(given, predicted, _plain)
     if len(given) == len(predicted):

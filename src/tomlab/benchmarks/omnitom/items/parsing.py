@@ -32,16 +32,13 @@ _UNDER_KEY = re.compile(r"""["']\s*:\s*\Z""")
 
 @dataclass(frozen=True)
 class Parsed:
-    """What was read of one answer: the usable rows, and the text of what looked like a row and is
-    lost. reason: why there is no usable row, or ""; form: such as "JSON" or "pipe table and CSV";
-    dropped: how many cells of the rows stood behind the last heading and count for nothing.
-    """
+    """What was read of one answer."""
 
-    rows: list[Row]
-    lost: list[str]
-    reason: str
-    form: str = field(default="", compare=False)
-    dropped: int = field(default=0, compare=False)
+    rows: list[Row]  # the usable ones
+    lost: list[str]  # the text of what looked like a row
+    reason: str  # why there is no usable row, or ""
+    form: str = field(default="", compare=False)  # such as "JSON" or "pipe table and CSV"
+    dropped: int = field(default=0, compare=False)  # cells behind the last heading: for nothing
 
 
 def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:

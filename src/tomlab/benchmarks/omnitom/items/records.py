@@ -31,15 +31,12 @@ RELEASED = "released:omnitom"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a belief table: who holds what, how deeply nested, and its labels.
-
-    order: "0" to "3"; labels: by dimension key, `order` among them. "" is not given or not legal.
-    """
+    """One line of a belief table: who holds what. "" is what is not given or not legal."""
 
     actor: str
     belief: str
-    order: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: str = ""  # "0" to "3": how deeply nested
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)  # by dimension, order too
 
 
 _SOURCES = "authored, grammar, llm:<model> or released:<name>"

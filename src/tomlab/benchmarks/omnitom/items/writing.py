@@ -1,8 +1,7 @@
 """OmniToM's candidate gold by language models: beliefs extracted, then labelled (Sec. 4, App. B.2).
 
 Two requests a story (TELeR L4): `requests` to `EXTRACT`, `extracted`, then `requests` to `LABEL`,
-`labelled`. The paper had people reconcile and verify such tables; until somebody has, they are one
-model's reading, and their source says so.
+`labelled`. The paper's people reconciled such tables; these are one model's reading (see `source`).
 """
 
 import json
@@ -38,8 +37,7 @@ def requests(
 
     method: `EXTRACT`, for the beliefs of stories, or `LABEL`, for the labels of the beliefs of
     `extracted`. examples: records, of which the prompt shows another story of the category;
-    options: of `Request`.
-    Errors: `InputError` for stories without such an example.
+    options: of `Request`. Errors: `InputError` for stories without such an example.
     """
     items, problems = [], []
     for record in records:

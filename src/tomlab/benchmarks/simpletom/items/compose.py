@@ -29,20 +29,17 @@ _STAR = (_SYSTEM, "simpletom/cot-star")
 
 
 class Method(NamedTuple):
-    """How a question is put. prompts: the names of the files of the system message and of how the
-    question ends. reminder: the model's own answer to the mental-state question stands before it.
-    max_tokens: the release's limits for labels and for chain of thought. variants: of the items.
-    """
+    """How a question is put."""
 
-    prompts: tuple[str, ...] = (_SYSTEM, _RESPOND)
-    reminder: bool = False
+    prompts: tuple[str, ...] = (_SYSTEM, _RESPOND)  # of the system message and the question's end
+    reminder: bool = False  # the model's own answer to the mental-state question stands before it
     cot: bool = False
-    max_tokens: int = 20
+    max_tokens: int = 20  # the release's limit for labels
     questions: tuple[str, ...] = QUESTIONS[1:]
-    variants: tuple[str, ...] = (MAIN,)
+    variants: tuple[str, ...] = (MAIN,)  # of the items
 
 
-_LONG = {"cot": True, "max_tokens": 500}
+_LONG = {"cot": True, "max_tokens": 500}  # the release's limit for chain of thought
 METHODS = {
     "none": Method(questions=QUESTIONS),
     "ms-remind": Method(reminder=True),

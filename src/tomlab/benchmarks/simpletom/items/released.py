@@ -47,8 +47,7 @@ class _Question(BaseModel, strict=True):
 def read_released(source: Path | str = HUB_ID) -> pd.DataFrame:
     """The released questions as an items table, with the columns of `simpletom.compose`.
 
-    source: a folder in the hub's layout, or a hub id. Errors: `InputError` that names file, row and
-    field of everything at fault.
+    source: a folder in the hub's layout, or a hub id. Errors: `InputError`, by file, row, field.
     """
     rows, problems = [], []
     for config in CONFIGS:

@@ -72,8 +72,7 @@ def entity_requests(
 ) -> list[Request]:
     """One request a scenario for ten sets of entities, with the seed's as example (App. E.5).
 
-    scenarios: of `read_scenarios`; seeds: a story table, three stories a scenario (`top_seeds`);
-    options: of `attempts.request`.
+    scenarios: of `read_scenarios`; seeds: of `top_seeds`; options: of `attempts.request`.
     """
     options |= {"max_tokens": max_tokens, "temperature": TEMPERATURE}
     requests = []
@@ -89,8 +88,7 @@ def story_requests(
 ) -> list[Request]:
     """One request a set of entities for three stories, with the seed's as example (App. E.4).
 
-    sets: the usable rows of a set table, whose key information the writer is not shown; scenarios,
-    seeds, options: as in `entity_requests`.
+    sets: usable rows of a set table (key information is not shown); others as `entity_requests`.
     """
     options |= {"shared": ("example", "scenario"), "max_tokens": 450, "temperature": TEMPERATURE}
     requests = []
@@ -103,9 +101,7 @@ def story_requests(
 
 
 def annotation_requests(stories: pd.DataFrame, **options) -> list[Request]:
-    """One request a story for the answers to the four questions that people get (App. D). options:
-    of `attempts.request`.
-    """
+    """One request a story for the questions people get (App. D). options: of `attempts.request`."""
     shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
     every = stories.to_dict("records")
     rows = [{"story": story_text(one)} | {name: one[name] for name in shown} for one in every]
