@@ -94,7 +94,7 @@ def plan(
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
-    """Whether another way of asking asks anything else. `tried` items have orders of their own."""
+    """Whether another way asks anything else of an item; one with `tried` has orders of its own."""
     item, method = question.item, question.method
     if likelihood.is_weighed(method):  # no options are shown, in an order or otherwise
         return False

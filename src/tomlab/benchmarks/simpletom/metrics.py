@@ -121,8 +121,8 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
-            how = {"n": len(rows), "bounds": (-np.inf, np.inf)}
-            found = cluster_statistic(sums, partial(_weighed, weights=weights), **how)
+            of = partial(_weighed, weights=weights)
+            found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
             if found.ci_low == found.ci_high:  # pairs that are all alike tell nothing of others
                 found = replace(found, ci_low=np.nan, ci_high=np.nan)
             told = dict(zip(("model", "method", "condition"), whose, strict=True))
