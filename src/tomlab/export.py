@@ -1,6 +1,4 @@
-"""`python -m tomlab.export` writes a run as logs of Inspect, a log for each benchmark, model and
-method: see docs/exports.md.
-"""
+"""`python -m tomlab.export` writes a run as logs of Inspect, see `write` and docs/exports.md."""
 
 import json
 import re
@@ -27,7 +25,6 @@ from tomlab.scoring.answers import as_shown, failed
 from tomlab.scoring.series import metric_row
 from tomlab.scoring.variants import protocol
 
-_KEY = ["item_id", "model", "method", "sample"]
 _STOPS = {"stop": "stop", "length": "max_tokens", "refusal": "content_filter"}
 # Why an answer earned nothing without being wrong, in Inspect's words where it has one.
 _REASONS = {"unparsed": "invalid_response_format", "truncated": "truncated"}
@@ -49,9 +46,8 @@ def main() -> int:
 
 
 def write(folder: Path) -> str:
-    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON, by the benchmark's
-    calibrated judge where there is one; say what was written. Errors: `InputError` where the run
-    has no answers.
+    """Write `folder/<benchmark>/<model>_<method>.eval`, archives of JSON, by a calibrated judge if
+    there is one; say what was written. Errors: `InputError` where the run has no answers.
     """
     run = params.load()["run"]
     for name, model in product(run["benchmarks"], run["models"]):
@@ -128,11 +124,11 @@ def _write_logs(folder: Path, spec: specs.ModelSpec, scores: pd.DataFrame, respo
 
 def _answers(scores: pd.DataFrame, responses: Path) -> Iterator[dict]:
     """Each answer as a row of responses and scores; `details` are those of its verdict."""
-    told = ["finish_reason", "request_key", *scores.columns.difference(_KEY, sort=False)]
+    told = ["finish_reason", "request_key", *scores.columns.difference(tidy.KEY, sort=False)]
     said = protocol(tidy.read("responses", responses))
     said = said[said["method"].isin(scores["method"])]
-    own = scores[[*_KEY, *scores.columns.difference(said.columns, sort=False)]]
-    for row in said.merge(own, on=_KEY, how="left").to_dict("records"):
+    own = scores[[*tidy.KEY, *scores.columns.difference(said.columns, sort=False)]]
+    for row in said.merge(own, on=tidy.KEY, how="left").to_dict("records"):
         if pd.isna(row["outcome"]):
             raise InputError(f"{responses}: no score of {row['item_id']!r}; run `make figures`")
         answer = _plain(row)

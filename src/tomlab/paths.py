@@ -55,6 +55,12 @@ def user_path(path: Path | str) -> Path:
     return found
 
 
+def writable(path: Path | str) -> Path:
+    """A path to write to; makes its folder."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return Path(path)
+
+
 def stage() -> str:
     """The stage that runs, such as `3_evaluation/bigtom`; "" for a notebook run by hand."""
     source = Path(os.environ.get("TOMLAB_STAGE", ""))
@@ -63,9 +69,7 @@ def stage() -> str:
 
 def raw(benchmark: str, name: str) -> Path:
     """A file of what `generation` collected, each benchmark in its own format; makes its folder."""
-    folder = RESULTS / "raw" / benchmark
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / name
+    return writable(RESULTS / "raw" / benchmark / name)
 
 
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:

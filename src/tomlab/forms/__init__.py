@@ -49,8 +49,7 @@ class Form(anywidget.AnyWidget):
 
 def asked_of(sheet: Sheet) -> dict[str, Any]:
     """The open question of a sheet for the view; `choices` by the key that each is given with."""
-    done = int(sheet.rows[sheet.asked].ne("").to_numpy().sum())
-    told = {"done": done, "all": len(sheet.questions)}
+    told = {"done": int(sheet.rows[sheet.asked].ne("").values.sum()), "all": len(sheet.questions)}
     if sheet.at is None:
         return told | {"ask": "Everything is answered.", "shown": [], "choices": {}}
     (place, name), choices, form = sheet.questions[sheet.at], sheet.choices(), sheet.form

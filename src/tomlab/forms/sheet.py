@@ -8,7 +8,7 @@ import pandera.pandas as pa
 from filelock import FileLock
 
 from tomlab.errors import InputError
-from tomlab.paths import RESPONSE_STORE
+from tomlab.paths import RESPONSE_STORE, writable
 from tomlab.records import files
 
 
@@ -98,8 +98,7 @@ class Sheet:
     def _save(self, place: tuple[int, str], value: str) -> None:
         """Write the file with one answer changed, beside all that was written there meanwhile."""
         # The lock lies outside of `forms`, which git keeps.
-        RESPONSE_STORE.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(RESPONSE_STORE.with_name("forms.lock"), timeout=10):
+        with FileLock(writable(RESPONSE_STORE.with_name("forms.lock")), timeout=10):
             if not self.path.exists() or self.path.read_bytes() != self.content:
                 self._load()
             new = self.rows.copy()

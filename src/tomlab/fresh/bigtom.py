@@ -54,9 +54,8 @@ def derived(item: Mapping, row: Mapping) -> str:
     """
     is_control = item["condition"].endswith("control")
     outcome = "know" if item["condition"].startswith("true") else "miss"
-    steps, words = row["control_" * is_control + outcome], row["words"]
-    if item["variable"] == "percept_to_belief":
-        steps = ()
+    is_earlier, words = item["variable"] == "percept_to_belief", row["words"]
+    steps = () if is_earlier else row["control_" * is_control + outcome]
     at = beliefs(draw.story(words, steps, "AOM", is_control), order=1)[words["A"],]
     who = "aware" if at[words["thing"]] == words["s2"] else "not_aware"
     return row[f"{item['question_type']}_answer_{who}"]

@@ -32,12 +32,8 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
         record |= {"story_category": records.CATEGORIES["FBT"], "beliefs": grammar.beliefs(events)}
         for row in record["beliefs"]:  # the plainest wording of a belief on a belief
             wordings = [row["belief"], *row["paraphrases"]]
-            row["belief"], *row["paraphrases"] = sorted(wordings, key=_is_stiff)
+            row["belief"], *row["paraphrases"] = sorted(wordings, key=lambda w: " thinks " not in w)
         yield record | {"record": events, "family": number, "words": words}
-
-
-def _is_stiff(wording: str) -> bool:
-    return " thinks " not in wording
 
 
 def _events(words: Mapping[str, str], steps: Sequence[str], letters: Sequence[str]) -> list[dict]:

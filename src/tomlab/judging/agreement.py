@@ -1,8 +1,7 @@
 """How well automatic judges agree with labelled decisions, and which is best.
 
-Judge calibration of OmniToM (App. B.4) and of every task with a yes/no judge. A decisions table has
-a row for each judge and unit: `judge, group` (the story), `unit, truth` (bool, missing where nobody
-decided) and `decision` (bool, missing where the judge's answer gave none).
+For OmniToM (App. B.4) and every task with a yes/no judge. A decisions table has a row a judge and
+unit: `judge, group` (the story), `unit, truth`, `decision` (bool, missing where none was given).
 """
 
 import json
@@ -77,10 +76,9 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
 
 
 def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> pd.DataFrame:
-    """On how many units a judge is right, by the kind of case that a unit is (`kinds`, indexed by
-    unit) and by its truth: `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units),
-    `n_groups`, the lowest first. Of true units that is sensitivity, of others specificity;
-    undefined decisions are wrong.
+    """On how many units a judge is right, by kind of case (`kinds`, indexed by unit) and by truth:
+    `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units), `n_groups`, lowest first.
+    Of true units that is sensitivity, of others specificity; undefined decisions are wrong.
     """
     own = _known(decisions).query("judge == @judge")
     own = own.assign(kind=own["unit"].map(kinds), right=own["decision"] == own["truth"])
@@ -99,9 +97,8 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     if (twice := decisions.duplicated(keys)).any():
         found = decisions.loc[twice, keys].iloc[0].to_dict()
         raise InputError(f"decisions: found {found} more than once, expected once")
-    numbers = decisions.astype({"truth": "boolean", "decision": "boolean"})
-    numbers = numbers.astype({"truth": float, "decision": float})
-    return numbers[[*keys, "truth", "decision"]].dropna(subset="truth", ignore_index=True)
+    said = decisions[["truth", "decision"]].astype("boolean").astype(float)
+    return decisions[keys].assign(**said).dropna(subset="truth", ignore_index=True)
 
 
 def _kappa(cells: np.ndarray) -> np.ndarray:

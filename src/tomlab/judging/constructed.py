@@ -14,8 +14,7 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     their order. Errors: `InputError` where a stratum has too few.
     """
     turn = made.groupby([*strata, "operation"]).cumcount()
-    in_turn = made.loc[turn.sort_values(kind="stable").index]
-    parts, chosen = in_turn.groupby([*strata], sort=True), []
+    parts, chosen = made.loc[turn.sort_values(kind="stable").index].groupby([*strata]), []
     for place, (stratum, part) in enumerate(parts):
         # What does not divide evenly goes to the first strata.
         share = n // len(parts) + (place < n % len(parts))

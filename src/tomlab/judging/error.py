@@ -58,9 +58,7 @@ def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
 
 
 def _ppi(sums: np.ndarray, is_tuned: bool, by_size: bool) -> np.ndarray:
-    """The mean over strata from sums of shape (..., counts of `by_labels`, strata); nan where it is
-    not defined in one.
-    """
+    """The mean over strata from sums (..., counts of `by_labels`, strata); nan if one has none."""
     stories, n, f, _, k, y, fk, _ = np.moveaxis(sums, -2, 0)
     partly = ((n > k)[..., None, :] * sums).sum(axis=-1)
     _, all_n, all_f, all_ff, all_k, all_y, all_fk, all_fy = np.moveaxis(partly, -1, 0)

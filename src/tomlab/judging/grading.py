@@ -44,9 +44,7 @@ def nearer(alike: Sequence[float], margin: float) -> str:
 
 
 def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
-    """How like each answer is to both its options, shape (answers, 2). kind: token_f1, or
-    embedding, which needs the embedder.
-    """
+    """How like each answer is to both options (answers, 2). kind: token_f1, or embedding."""
     said = list(zip(table["text"], table["choices"], strict=True))
     texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
     embeds = kind == "embedding" and texts
@@ -58,9 +56,7 @@ def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) 
 def grades(
     table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
 ) -> list[str]:
-    """What `judge`, `exact` or one of `margins`' kinds of likeness, says of each answer; none of an
-    empty one.
-    """
+    """What exact, or a kind of likeness in `margins`, says of each answer; none of an empty."""
     if judge == "exact":
         return [*map(exact_grade, table["text"], table["choices"])]
     alike = iter(likeness(table[table["text"] != ""], judge, embedder))
@@ -90,9 +86,7 @@ def parse_grade(text: str) -> str | None:
 async def by_language_model(
     table: pd.DataFrame, model: ModelSpec, limits: Limits, **options
 ) -> pd.DataFrame:
-    """`table` with a language model's `said` as it came (None: it failed) and `grade`. options: of
-    `attempts.request`.
-    """
+    """`table` with what a model `said` (None: it failed) and `grade`. options: of `request`."""
     replies = await ask(grade_requests(table, **options), model, limits=limits)
     said = [response.reply and response.reply.text for response in replies]
     read = [None if text is None else parse_grade(text) for text in said]

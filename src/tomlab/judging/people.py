@@ -1,5 +1,4 @@
-"""People's word on a run's free-form answers: the form, what it says once filled in, and the
-accuracy that it corrects.
+"""People's word on free-form answers: the form, what it says filled in, the corrected accuracy.
 
 Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
 method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
@@ -17,9 +16,9 @@ import pandera.pandas as pa
 from tomlab.judging.error import LEAST_LABELLED, by_labels
 from tomlab.judging.rewordings import NONE
 from tomlab.records import files
+from tomlab.records.tidy import KEY
 from tomlab.scoring.stats import Interval, cluster_interval
 
-KEY = ["item_id", "model", "method", "sample"]
 OPTIONS = {"a": "option_a", "b": "option_b"}  # what is filled in as `meaning`, besides none
 FORM = ["group", *KEY, "question", *OPTIONS.values(), "answer", "meaning", "annotator"]
 TOO_FEW = "people labelled all that the judge decided in fewer than two groups"
@@ -56,9 +55,8 @@ def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the form that are filled in: `item_id, model, method, sample, answer, annotator`
-    and `means`, the text of an option or none. Errors: `InputError` that names every row and field
-    at fault.
+    """The rows that are filled in: `item_id, model, method, sample, answer, annotator` and `means`,
+    an option's text or none. Errors: `InputError` that names every row and field at fault.
     """
     choices = dict(zip(items["item_id"], items["choices"], strict=True))
 
@@ -81,8 +79,7 @@ def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> 
     """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
     right option). Labels of other answers, such as of a run before, are left out.
     """
-    asked = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
-    both = asked.merge(labels, on=KEY)
+    both = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]].merge(labels, on=KEY)
     both = both[both["text"].map(_one_line) == both["answer"].map(_one_line)]
     right = both["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
     columns = ["group", "unit", "annotator", "label"]

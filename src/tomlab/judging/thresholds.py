@@ -21,8 +21,7 @@ class CrossValidated(NamedTuple):
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
 
-    scores: `group, unit, score` (nan: undefined whatever the threshold), `truth`.
-    Candidates are the lowest score and the places halfway between neighbouring ones.
+    scores: `group, unit, score` (nan: undefined), `truth`. Candidates: the lowest, and midpoints.
     """
     scores = scores.reset_index(drop=True)
     values = scores["score"].to_numpy(float)

@@ -57,9 +57,7 @@ def files(folders: Iterable[Path]) -> list[Path]:
 
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
-    """The kept replies to requests, by key. Errors: `InputError` for a file that can't be read, a
-    wrong answer (see `read`) and two answers to one request.
-    """
+    """The kept replies by key. Errors: of `read`, and `InputError` for two answers to a request."""
     found: dict[str, tuple[Reply, Path]] = {}
     problems = []
     for path in files(folders) if keys else []:
@@ -73,9 +71,8 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
 
 
 def read(path: Path, keys: set[str] | None = None) -> Iterator[list[dict]]:
-    """The answers of a file, some thousand at a time. keys: of those that are wanted, if not all.
-    Errors: `InputError` where the file can't be read, and for values that no answer has, such as a
-    key that is not its request's.
+    """The answers of a file, some thousand at a time. keys: of those wanted, if not all. Errors:
+    `InputError` for an unreadable file and what no answer has, such as another request's key.
     """
     before, where = 0, f"{path}: answers by number"
     try:

@@ -31,14 +31,13 @@ class Anthropic(Remote):
         system = [m["content"] for m in request.messages if m["role"] == "system"]
         form = None if schema is None else {"type": "json_schema", "schema": dict(schema)}
         output = {"effort": spec.reasoning_effort, "format": form}
-        warmth = {} if degrees is None else {"temperature": degrees}
         return {
             "messages": _cached_prefix(request),
             "max_tokens": self.limit(request),
             "system": "\n\n".join(system) if system else None,
             "thinking": spec.thinking,
             "output_config": {name: told for name, told in output.items() if told} or None,
-            "extra_body": spec.extra_body | warmth,
+            "extra_body": spec.extra_body | ({} if degrees is None else {"temperature": degrees}),
         }
 
     def read(self, answer: Any) -> Reply:

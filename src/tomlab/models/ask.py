@@ -1,6 +1,4 @@
-"""Asking models: `ask` answers from the response store and asks for the rest. Whatever kills a run,
-every answer that arrived is in the store.
-"""
+"""`ask` answers from the response store and asks for the rest; each is stored as it arrives."""
 
 import asyncio
 import sys
@@ -60,7 +58,14 @@ async def ask(
         if missing := {key: request for key, request in asked.items() if key not in done}:
             _check(run, missing.values())
             if progress:
-                print(_planned(run, missing.values()), file=sys.__stderr__ or sys.stderr)
+                tokens = sum(request.prompt_tokens for request in missing.values())
+                usd = f"at most ${sum(map(model.worst_case, missing.values())):,.2f}"
+                told = (
+                    f"{stage()} {model.name}: {len(asked):,} requests, {len(done):,} kept; "
+                    f"{len(missing):,} are asked now: about {tokens:,.0f} tokens of prompts; "
+                )
+                told = told.lstrip() + (usd if model.price else "no price declared")
+                print(told, file=sys.__stderr__ or sys.stderr)
             await run.ask(missing, progress)
         kept.used((key, stage(), r.purpose) for key, r in zip(keys, requests, strict=True))
     return [done[key] for key in keys]
@@ -76,17 +81,6 @@ def _check(run: "_Run", missing: Collection[Request]) -> None:
         raise InputError(f"{stage()} {where}: {said} never; `missing` asks for them".lstrip())
     if lacks := specs.lacking_price(model, run.limits):
         raise InputError(f"{where}: {lacks}")
-
-
-def _planned(run: "_Run", missing: Collection[Request]) -> str:
-    """What is about to be asked, and what it costs at most."""
-    model, prompts = run.model, sum(request.prompt_tokens for request in missing)
-    usd = f"at most ${sum(map(model.worst_case, missing)):,.2f}"
-    told = (
-        f"{stage()} {model.name}: {run.total:,} requests, {len(run.done):,} kept; {len(missing):,} "
-        f"are asked now: about {prompts:,.0f} tokens of prompts; "
-    )
-    return told.lstrip() + (usd if model.price else "no price declared")
 
 
 @dataclass
@@ -244,7 +238,12 @@ async def _work(run: _Run, handed: Iterator) -> None:
         for key, request in chain.from_iterable(handed):
             await _turn(run, request)
             worst = run.model.worst_case(request)
-            if await _affords(run, worst):
+            limit = run.limits.max_cost_usd
+            while worst and not run.stopped and not run.store.reserve([worst], limit):
+                run.stopped = run.no_more(worst)
+                if not run.stopped:
+                    await run.wait()
+            if not run.stopped:
                 await _one(run, key, request, worst)
             run.busy -= 1
             if run.stopped:
@@ -268,15 +267,6 @@ async def _turn(run: _Run, request: Request) -> None:
             async with run.queue:  # one of our workers at a time
                 while wait := run.store.turn(f"{run.model.name} {option}", 60 * count / rate):
                     await asyncio.sleep(wait)
-
-
-async def _affords(run: _Run, cost: float) -> bool:
-    """Whether the cost limit admits one more request, which is then reserved."""
-    while cost and not run.stopped and not run.store.reserve([cost], run.limits.max_cost_usd):
-        run.stopped = run.no_more(cost)
-        if not run.stopped:
-            await run.wait()
-    return not run.stopped
 
 
 async def _one(run: _Run, key: str, request: Request, worst: float) -> None:

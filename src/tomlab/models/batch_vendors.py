@@ -1,6 +1,4 @@
-"""The vendors' batches through their own clients: OpenAI's Batch API, Anthropic's Message Batches.
-A request goes by its key, the batch's `custom_id`.
-"""
+"""OpenAI's Batch API and Anthropic's Message Batches; a request's key is their `custom_id`."""
 
 import json
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
@@ -26,10 +24,9 @@ class PassingError(LineError):
 
 
 class Batches:
-    """Each adds the limits `most` and `most_bytes` of one batch; of: the batches of a client;
-    entry: what asks one request; create: makes a batch and gives its id, without retries, which
-    might make a second one; ended: None while a batch is under way, then "" or why it was ended;
-    files: its results; answer: what came for one request.
+    """Each adds the limits `most` and `most_bytes` of a batch; of: the batches of a client; entry:
+    what asks one request; create: makes a batch, without retries, which might make a second one;
+    ended: None under way, then "" or why; files: its results; answer: what came for one request.
     """
 
     def __init__(self, adapter: Remote):

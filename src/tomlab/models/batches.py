@@ -32,12 +32,6 @@ from tomlab.paths import stage
 _HASHED = re.compile(r"(.+)-[0-9a-f]{10}\b")  # a batch file's name: who asks, the requests' hash
 ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
 
-_LEDGER = {
-    # id: the vendor's. Batches that are over stay, so that their ids are known.
-    "batches": "local TEXT PRIMARY KEY, usd REAL, sent REAL, id TEXT",
-    "requests": "key TEXT PRIMARY KEY, local TEXT NOT NULL, request TEXT NOT NULL",
-}
-
 
 @dataclass
 class Batch:
@@ -57,8 +51,11 @@ class Ledger:
         self.store, self.path = store, store.path.with_name(f"{store.path.name}.batches.sqlite")
         # Unlike the store it is flushed to disk with each change: a power cut forgets nothing.
         store.all("ATTACH ? AS ledger", str(self.path))
-        for name, columns in _LEDGER.items():
-            store.all(f"CREATE TABLE IF NOT EXISTS ledger.{name} ({columns})")
+        make = "CREATE TABLE IF NOT EXISTS ledger."
+        # id: the vendor's. Batches that are over stay, so that their ids are known.
+        store.all(f"{make}batches (local TEXT PRIMARY KEY, usd REAL, sent REAL, id TEXT)")
+        columns = "key TEXT PRIMARY KEY, local TEXT NOT NULL, request TEXT NOT NULL"
+        store.all(f"{make}requests ({columns})")
 
     def begin(
         self, requests: Mapping[str, Mapping], costs: Sequence[float], limit: float | None
@@ -228,8 +225,7 @@ class _Asking:
         run, worst = self.run, batch.usd / len(batch.keys)
         if isinstance(said, Reply):
             [[sent]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
-            seconds = time.time() - batch.sent
-            self._over(run.keep(key, json.loads(sent), said, seconds, worst))
+            self._over(run.keep(key, json.loads(sent), said, time.time() - batch.sent, worst))
             return
         self.failed[key] += 1
         again = isinstance(said, MalformedReplyError | vendors.PassingError)
@@ -238,9 +234,8 @@ class _Asking:
 
 
 def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
-    """Take in every `*.out.jsonl` in `batches/<model>` beside the store and write what is left to
-    `*.in.jsonl` there. Errors: `InputError` where anything is left, and before any answer is taken
-    where a request has two answers.
+    """Take in every `*.out.jsonl` in `batches/<model>` beside the store, write what is left to
+    `*.in.jsonl`. Errors: `InputError` where anything is left; before that, for two answers to one.
     """
     if run.model.provider != "openai":
         raise InputError(f"models.{run.model.name}: batch files are of OpenAI's protocol alone")
@@ -284,9 +279,7 @@ def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:
 def _write(
     run: Any, vendor: vendors.OpenAIBatches, left: Mapping[str, Request], folder: Path, asker: str
 ) -> dict[Path, int]:
-    """The files that hold what is left, with how many requests each. Those that wait stay as they
-    are; those of which something was answered go.
-    """
+    """Files with what is left, and how many requests each. Waiting ones stay, answered ones go."""
     waiting, new = {}, dict(left)
     for path in folder.glob("*.in.jsonl"):
         has_come = path.with_name(path.name.replace(".in.", ".out.")).exists()

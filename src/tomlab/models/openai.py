@@ -33,13 +33,11 @@ class Embedded:
         self._free: list[_Engine] = []
 
     def payload(self, request: Request) -> Payload:
-        whose = {"provider": "embedded", "weights": digest(self._path)}
-        whose |= {"context": self.spec.context}
+        own = {"provider": "embedded", "weights": digest(self._path), "context": self.spec.context}
         if request.weighed:
-            return whose | {"weighed": request.weighed}
+            return own | {"weighed": request.weighed}
         demand_limit(self.spec, request)
-        shared = {"shared_prefix": request.shared_prefix}
-        return whose | shared | _arguments(request, self.spec)
+        return own | {"shared_prefix": request.shared_prefix} | _arguments(request, self.spec)
 
     async def check(self) -> None:
         self._free = [_Engine(self.spec) for _ in range(self.spec.engines)]
@@ -102,11 +100,10 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
 def _completion(completion: Any) -> Reply:
     with form_of(completion):
         choice, usage = completion.choices[0], completion.usage
-        message, finish = choice.message, choice.finish_reason
-        content, refused = message.content, message.refusal
+        content, refused = choice.message.content, choice.message.refusal
+        finish = "refusal" if refused else choice.finish_reason
     text = refused if refused and not content else "" if content is None else content
     told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
-    finish = "refusal" if refused else finish
     return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
 
 

@@ -72,9 +72,8 @@ def bounded(http: type, timeout: float) -> type:
 
 
 class Remote:
-    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`;
-    `body`, with None where nothing is sent; and how to `read` the reply in what came, by
-    `from_json`. Answers in the store need neither key nor client.
+    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`,
+    `body` (None: not sent), `read` of `from_json`. Stored answers need neither key nor client.
     """
 
     secret: str | None = None

@@ -1,6 +1,4 @@
-"""What is asked of a model, what comes back and what that costs: the registry entry
-`models.<name>`, which declares all that a model can and can't do; requests, replies, responses.
-"""
+"""The registry entry `models.<name>`, all that a model can do and costs; requests and replies."""
 
 import json
 import os
@@ -37,10 +35,10 @@ _VARIABLE = "the name of an environment variable, in capitals"  # of which some 
 _Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
 _NAMES = r'(?i)"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
 _no_key = params.fits(lambda v: not re.search(_NAMES, json.dumps(v, default=str)), "no key in it")
-_Body = Annotated[dict[str, Any], _no_key]
-_Way = Literal["generation", "likelihood"]
 _one_or_more = BeforeValidator(lambda told: [told] if isinstance(told, str) else told)
-_Ways = Annotated[list[_Way], _one_or_more, Field(min_length=1)]
+_Ways = Annotated[list[Literal["generation", "likelihood"]], _one_or_more, Field(min_length=1)]
+# `batch: true` stands for the default options.
+_options = BeforeValidator(lambda v: ({} if v else None) if isinstance(v, bool) else v)
 _is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or more")
 
 
@@ -123,11 +121,6 @@ class Batch(params.Section):
     at_once: params.Size | None = None  # most batches under way, where the vendor's queue is short
 
 
-def _batch(declared: Any) -> Any:
-    """`true` stands for the default options."""
-    return ({} if declared else None) if isinstance(declared, bool) else declared
-
-
 class _Spec(params.Section):
     name: params.Name
     model: str
@@ -195,9 +188,9 @@ class _RemoteModel(_Spec):
     temperature: Annotated[float | Literal["protocol"] | None, _is_degree] = PROTOCOL
     thinking_tokens: int = Field(0, ge=0)  # added to the protocol's limit, which is of the answer
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
-    extra_body: _Body = Field({})
+    extra_body: Annotated[dict[str, Any], _no_key] = Field({})
     listed: bool = True  # whether the server lists its models; Azure has no list of deployments
-    batch: Annotated[Batch | None, BeforeValidator(_batch)] = None
+    batch: Annotated[Batch | None, _options] = None
 
 
 class OpenAIModel(_RemoteModel):
@@ -242,7 +235,6 @@ class TakenModel(_Spec):
 
 
 ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel | TakenModel
-_FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
@@ -288,5 +280,5 @@ def limits(path: Path | str = PARAMS) -> Limits:
     content = params.load(path)
     found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
     named = (content.get("run") or {}).get("answers") or []
-    params.checked(_FOLDERS.validate_python, named, f"{path}: run.answers")
+    params.checked(TypeAdapter(list[params.Answers]).validate_python, named, f"{path}: run.answers")
     return found.model_copy(update={"answers": tuple(map(from_root, named))})

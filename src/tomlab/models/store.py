@@ -153,8 +153,6 @@ class Store:
         with self._told():
             return self._db.execute(command, values).fetchall()
 
-    # Answers
-
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
         query = f"SELECT key, {', '.join(REPLY)} FROM responses"
@@ -211,8 +209,6 @@ class Store:
             for *values, uses in self._db.execute(query, [name]):
                 row = dict(zip(_NAMES, values, strict=True))
                 yield row | {"uses": "\n".join(sorted(uses.splitlines()))}
-
-    # What is under way
 
     def claim(self, keys: Collection[str]) -> set[str]:
         """Those that are ours to ask now. Look for replies after this, not before."""
@@ -276,17 +272,15 @@ class Store:
         with all that was spent and is reserved here, stays within `limit`. by: who asks, such as a
         batch that outlives its process; "": this process, which has to `hold`.
         """
-        until = math.inf if by else _span()[1]
         with self.changing() as db:
             count = len(costs)
             if limit is not None and any(costs):
-                room = limit + _ROUNDING - sum(self.spending())
-                count = bisect([*accumulate(costs)], room)
+                count = bisect([*accumulate(costs)], limit + _ROUNDING - sum(self.spending()))
             if usd := sum(costs[:count]):
                 db.execute(
                     "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
                     " SET usd = usd + excluded.usd, until = excluded.until",
-                    [by or self._owner, usd, until],
+                    [by or self._owner, usd, math.inf if by else _span()[1]],
                 )
         return count
 

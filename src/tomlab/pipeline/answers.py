@@ -34,7 +34,7 @@ from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
-from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path
+from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path, writable
 from tomlab.pipeline.settings import FRESH, hash_of
 from tomlab.records import tidy
 from tomlab.scoring import embeddings
@@ -75,9 +75,8 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
 
 
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
-    """Put the answers of files into a store; a row for each file: `file`, and how many `answers` it
-    has, and how many are `other` in the store, and stay so. Errors: those of `models.answers`; what
-    was taken until then stays.
+    """Put the answers of files into a store; by `file` how many `answers` it has, and how many are
+    `other` in the store, and stay so. Errors: of `models.answers`; what was taken before stays.
     """
     told = []
     with Store(store) as kept:
@@ -130,8 +129,7 @@ def describe(folder: Path, licences: Mapping[str, str]) -> None:
         text += f"| {' to '.join(map(str, days))} | {tokens:,} | {table['cost'].sum():.2f} "
         text += f"| {licences.get(path.stem) or 'not told'} | {path.stat().st_size / 1e6:.2f} "
         text += f"| `{hash_of(path)}` |\n"
-    list_of(folder).parent.mkdir(parents=True, exist_ok=True)
-    list_of(folder).write_text(text, encoding="utf-8")
+    writable(list_of(folder)).write_text(text, encoding="utf-8")
 
 
 def list_of(folder: Path) -> Path:
@@ -141,9 +139,7 @@ def list_of(folder: Path) -> Path:
 
 
 def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
-    """The files that are not those of their folder's list, a sentence each. new: files that the
-    list does not name are left out.
-    """
+    """A sentence for each file that is not as its list says. new: only for what that names."""
     said = []
     for path in files:
         kept = list_of(path.parents[1])
@@ -174,9 +170,8 @@ def as_request(sent: Mapping[str, Any]) -> specs.Request:
 
 
 def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
-    """The kept answers of one model with what it says `now`, the `outcome` (identical, another,
-    failed, or changed entry, where `models` would send something else), and whether that speaks
-    `against` the kept answer.
+    """A model's kept answers with what it says `now`, the `outcome` (identical, another, failed, or
+    changed entry: `models` would send something else), and whether it speaks `against` the kept.
     """
     adapter, requests = provider(spec), {}
     for row in rows.itertuples():

@@ -1,6 +1,5 @@
-"""The book: executed notebooks and other pages, gathered as Sphinx reads them, and built.
-
-What all pages share (settings, style, contents, the pages of the parts) lies in `book/`.
+"""The book: executed notebooks and other pages, gathered as Sphinx reads them, and built. What all
+pages share (settings, style, contents, the pages of the parts) lies in `book/`.
 """
 
 import posixpath
@@ -61,8 +60,7 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
             continue
         else:
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
-            images = [out for out in cell.outputs if "image/png" in out.get("data", {})]
-            if images:
+            if images := [out for out in cell.outputs if "image/png" in out.get("data", {})]:
                 alt = images[0].metadata.get("image/png", {}).get("alt") or heading
                 cell.metadata["mystnb"] = {"image": {"alt": shorten(alt, ALT, placeholder=" …")}}
             pages = [out["data"] for out in cell.outputs if "text/html" in out.get("data", {})]

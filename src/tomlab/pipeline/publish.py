@@ -24,7 +24,7 @@ from nbformat import NotebookNode, v4
 
 from tomlab import params
 from tomlab.errors import InputError
-from tomlab.paths import DOCS, RESULTS, ROOT
+from tomlab.paths import DOCS, RESULTS, ROOT, writable
 from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
@@ -81,16 +81,12 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
     for _, name, notebook in _chapters(copies, "docs/notebooks", pages):
-        path = DOCS / "notebooks" / name
-        path.parent.mkdir(exist_ok=True)
-        nbformat.write(notebook, path)
+        nbformat.write(notebook, writable(DOCS / "notebooks" / name))
     texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
     copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
     copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
     for path in (path for path in copied if path.is_file()):
-        target = DOCS / path.relative_to(RESULTS)
-        target.parent.mkdir(exist_ok=True)
-        shutil.copyfile(path, target)
+        shutil.copyfile(path, writable(DOCS / path.relative_to(RESULTS)))
 
 
 def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
@@ -108,13 +104,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     for name, names in copies.items():
         pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}.html"
     pages[f"notebooks/{INDEX}"] = "results/book/index.html"
-
     for name, path in documents.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        text = path.read_text(encoding="utf-8")
-        text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
-        (folder / name).write_text(text, encoding="utf-8")
-
+        text = book.relink(path.read_text("utf-8"), f"docs/{name}", f"results/book/{name}", pages)
+        writable(folder / name).write_text(text, encoding="utf-8")
     findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
     papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
     values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
@@ -129,12 +121,10 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         return templates.get_template(template).render(**values, **own)
 
     for source, name, notebook in _chapters(copies, "results/book", pages):
-        model = Path(name).stem.removeprefix(Path(source).stem)[1:]
-        notebook = book.chapter(notebook, model)
+        notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
         if source == INDEX:
             notebook.cells.append(v4.new_markdown_cell(filled("contents.md"), id="contents"))
-        path = folder / ("index.ipynb" if source == INDEX else name)
-        path.parent.mkdir(exist_ok=True)
+        path = writable(folder / ("index.ipynb" if source == INDEX else name))
         nbformat.write(notebook, path)
     (folder / "gallery.md").write_text(filled("gallery.md"), encoding="utf-8")
     for b in benchmarks:

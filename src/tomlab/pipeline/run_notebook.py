@@ -23,7 +23,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
-from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE
+from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 
 # Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
 # into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
@@ -33,9 +33,7 @@ LONG = 60.0  # seconds after which, again and again, a stage says that it goes o
 
 
 def declared(source: Path) -> dict[str, Any]:
-    """The default literals in a source notebook's cell tagged `parameters`, by name. Errors:
-    `InputError` where there is anything else.
-    """
+    """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
     cells = nbformat.read(source, as_version=4).cells
     tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     try:
@@ -79,8 +77,7 @@ def run(source: Path, output: Path, values: dict[str, Any]) -> None:
     """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
     for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
     """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.unlink(missing_ok=True)
+    writable(output).unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}

@@ -23,7 +23,7 @@ from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
 from tomlab.models.remote import api_key
-from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there
+from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there, writable
 from tomlab.pipeline.run_notebook import declared
 from tomlab.records.tidy import REVERSED
 
@@ -78,22 +78,17 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
         validate = partial(benchmark.model_validate, context=registry)
         if section := told(params.checked, validate, content.get(name), name):
-            asked = section.evaluation
-            where = {f"{name}.evaluation.methods": asked.methods}
-            where[f"{name}.evaluation.max_tokens"] = asked.max_tokens
+            where = {f"{name}.evaluation.{option}": own for option, own in section.evaluation}
             for model, spec in models.items():
                 for option in ("groups", "variants", "answer_tokens") if spec else ():
-                    own = getattr(spec, option).get(name, {})
-                    where[f"models.{model}.{option}.{name}"] = own
+                    where[f"models.{model}.{option}.{name}"] = getattr(spec, option).get(name, {})
             problems += strange_methods(import_module(f"tomlab.benchmarks.{name}"), where)
     refuse(problems, str(path))
     return content
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By executed notebook all that it reads: its `parameters`, what bears on the answers of the
-    `models` that they name, the SHA-256 of the `files` named.
-    """
+    """By notebook: `parameters`, what bears on its `models`' answers, the SHA-256 of `files`."""
     run, found = content["run"], {}
     for benchmark, source in run["benchmarks"].items():
         for stage, section in STAGES.items():
@@ -174,8 +169,7 @@ def main() -> int:
         return 1
     shutil.rmtree(SETTINGS, ignore_errors=True)
     for name, read in found.items():
-        path = SETTINGS / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = writable(SETTINGS / f"{name}.json")
         path.write_text(json.dumps(read, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print("params.yaml is right.")
     for lacks in unready(content, found):

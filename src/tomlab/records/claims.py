@@ -1,8 +1,7 @@
 """What a paper says it found, each sentence as a test: `data/published/<benchmark>/claims.yaml`.
 
-A number has the address that it has in a run's metrics, whoever reports it: method, metric, and
-condition, as "0-shot accuracy forward_belief/true_belief/1"; of each model in turn, unless one
-stands before it, "gpt-4: 0-shot …".
+A number has the address that it has in a run's metrics: method, metric, condition, as in "0-shot
+accuracy forward_belief/true_belief/1", of each model unless one stands before, "gpt-4: 0-shot …".
 """
 
 import re

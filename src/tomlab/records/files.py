@@ -35,9 +35,7 @@ def yaml_beside(module: str, name: str = "") -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a UTF-8 file, without a byte order mark, its lines ended by "\\n". Errors:
-    `InputError`, with the line.
-    """
+    """A UTF-8 text without byte order mark, lines ended by "\\n"; `InputError` with the line."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -55,9 +53,8 @@ def read_text(path: Path | str) -> str:
 
 
 def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV that are not empty, by line number; cells without spaces around them and
-    without what `write_form` put before them. Errors: `InputError` with the row that is not CSV,
-    and with all cells that a spreadsheet spoilt.
+    """The rows of a CSV with anything in them, by line number; cells without spaces around them and
+    what `write_form` adds. Errors: `InputError` with what is no CSV, or a spreadsheet spoilt.
     """
     lines = csv.reader(io.StringIO(read_text(path)), delimiter=delimiter, strict=True)
     begins, header, spoilt = 1, [], []
@@ -81,16 +78,14 @@ def write_form(table: pd.DataFrame, path: Path) -> None:
     """Write a CSV that people fill in. Texts that a spreadsheet would take for a formula get an
     apostrophe before them, which `csv_rows` takes away.
     """
-    safe = table.replace(f"^{_FORMULA}", r"'\1", regex=True)
-    safe.to_csv(path, index=False, lineterminator="\n")
+    table.replace(f"^{_FORMULA}", r"'\1", regex=True).to_csv(path, index=False, lineterminator="\n")
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
-    form: columns as the functions below make them; `unique` names what may stand once;
-    `strict="filter"` leaves other columns out. checks: what no column shows. Errors: `InputError`
-    with all rows and fields at fault.
+    form: columns as made below; `unique` names what may stand once; `strict="filter"` leaves other
+    columns out. checks: what no column shows. Errors: `InputError` with all rows, fields at fault.
     """
     (_, header), *lines = list(csv_rows(path)) or [(1, [])]
     required = [name for name, column in form.columns.items() if column.required]
@@ -156,9 +151,7 @@ def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
 def known(
     ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
 ) -> pa.Column:
-    """A column of ids of what there is, such as `what="story"`; of any that fit `pattern` if `ids`
-    is None.
-    """
+    """A column of ids of a `what`, such as "story"; of any that fit `pattern` if `ids` is None."""
     column = text(pattern, expected)
     if ids is not None:
         column.checks.append(pa.Check.isin([*ids], error=f"the id of a {what} that there is"))
@@ -192,9 +185,6 @@ def _listed(allowed: Collection) -> str:
     if isinstance(allowed, range):
         return f"{allowed[0]} to {allowed[-1]}"
     return ", ".join(map(str, allowed))
-
-
-# JSON
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:

@@ -1,6 +1,5 @@
-"""The tidy tables that carry everything between stages: items, responses, scores, metrics.
-
-Each has one schema, checked wherever it is read or written; benchmarks add columns of conditions.
+"""The tidy tables between stages: items, responses, scores, metrics. Each has one schema, checked
+wherever it is read or written; benchmarks add columns of conditions.
 """
 
 import json
@@ -17,6 +16,7 @@ import pyarrow
 from tomlab import paths
 from tomlab.errors import InputError, refuse
 
+KEY = ["item_id", "model", "method", "sample"]  # of an answer
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
 # In their place where there is no interval.
@@ -43,8 +43,8 @@ _FINITE = pa.Check(np.isfinite, error="a finite number")
 _count, _some = (partial(pa.Column, int, pa.Check.ge(least)) for least in (0, 1))
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|(llm|edited|released):.+)$")
 _ASKED_AS = {"asked_as": _text(required=False)}
-_ANSWER, _METRIC = "item_id model method sample", "benchmark model method metric condition"
-_KEYS = {"responses": _ANSWER, "scores": _ANSWER, "metrics": _METRIC}
+_METRIC = "benchmark model method metric condition"
+_KEYS = {"responses": KEY, "scores": KEY, "metrics": _METRIC.split()}
 _COLUMNS = {
     "items": {
         **_of(_text, "benchmark group_id question_type story question"),
@@ -76,17 +76,13 @@ _COLUMNS = {
     },
 }
 SCHEMAS = {
-    kind: pa.DataFrameSchema(
-        columns, unique=_KEYS.get(kind, "").split() or None, report_duplicates="exclude_first"
-    )
+    kind: pa.DataFrameSchema(columns, unique=_KEYS.get(kind), report_duplicates="exclude_first")
     for kind, columns in _COLUMNS.items()
 }
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """`table` as it is if it fits the schema of `kind`. Errors: `InputError` with all that does not
-    fit, by row and column.
-    """
+    """`table` if it fits the schema of `kind`; `InputError` with all faults by row and column."""
     try:
         SCHEMAS[kind].validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -109,10 +105,8 @@ def _said(case: dict, kind: str) -> str:
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
     """Check `table` and write it as Parquet, making the folder."""
-    path = Path(path)
-    check(table, kind, where=f"{kind} table for {path.name}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_parquet(path, index=False)
+    check(table, kind, where=f"{kind} table for {Path(path).name}")
+    table.to_parquet(paths.writable(path), index=False)
 
 
 def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
@@ -145,11 +139,9 @@ def write_headlines(
     found = found.rename(columns={"ci_low": "low", "ci_high": "high", "n_groups": "groups"})
     for row in found.to_dict("records"):
         name = f"{benchmark}/{row['model']}/{row['method']}_{row['name']}.json"
-        path = paths.DOCS / "metrics" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = paths.writable(paths.DOCS / "metrics" / name)
         path.write_text(json.dumps({name: row[name] for name in numbers}) + "\n", encoding="utf-8")
     found = found[["model", "method", "name", *numbers]]
     label = found["model"] + ", " + found["method"] + ", " + found["name"]
-    path = paths.RESULTS / "plots" / f"{benchmark}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = paths.writable(paths.RESULTS / "plots" / f"{benchmark}.csv")
     found.assign(headline=label).to_csv(path, index=False)

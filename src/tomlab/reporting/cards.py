@@ -1,7 +1,4 @@
-"""Examples as cards and prompts as messages: what was shown, asked, answered and decided.
-
-Texts of models and people are shown as they are, never as markup.
-"""
+"""Examples as cards, prompts as messages. Texts of models and people are never markup."""
 
 import json
 from collections.abc import Mapping
@@ -29,9 +26,8 @@ def shortened(said: str, limit: int = LIMIT) -> str:
 
 
 def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
-    """A card a row, its title from the named index, a field a column that says anything.
-
-    `verdict` and `rule` are one field: what was decided, and by which rule.
+    """A card a row, its title from the named index, a field a column that says anything; `verdict`
+    and `rule` are one field: what was decided, and by which rule.
     """
     told = []
     # An item's name begins with its group's; an index without a name says nothing.
@@ -59,9 +55,7 @@ def _said(value: Any, column: str, wording: Wording) -> str:
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
-    """A prompt as it was asked, and what was answered. response: a row of the responses table.
-    Errors: `InputError` where its `messages` are none.
-    """
+    """A prompt and its answer, a row of responses; `InputError` where its `messages` are none."""
     asked, roles = response["messages"], NAMES["roles"]
     try:
         asked = json.loads(asked) if isinstance(asked, str) else asked

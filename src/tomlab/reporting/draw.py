@@ -59,28 +59,12 @@ _NO_DATES = {"CreationDate": None, "Creator": None, "Producer": None}
 # How letters are joined and set apart: no PDF needs it of its fonts, and it takes long to read.
 subset.Options._drop_tables_default += ["GSUB", "GPOS", "GDEF", "kern"]
 
-sns.set_theme(
-    context="paper",
-    style="ticks",
-    rc={
-        "font.family": "DejaVu Sans",
-        "font.size": 8,
-        "axes.titlesize": 8.5,
-        "axes.labelsize": 8,
-        "xtick.labelsize": 7.5,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 7.5,
-        "legend.frameon": False,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "pdf.fonttype": 42,
-    },
-)
+sns.set_theme(context="paper", style="ticks")
+plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
 def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.FacetGrid:
     """A `seaborn.FacetGrid` of the page's width, high enough for so many rows in each panel.
-
     rows: labels on the y axis; lines: dots that share one label; facets: as seaborn takes them.
     """
     columns = facets.get("col_wrap") or (data[facets["col"]].nunique() if "col" in facets else 1)
@@ -101,9 +85,8 @@ def dots(
     """Numbers with their intervals, for `FacetGrid.map_dataframe`.
 
     data: a row a number, with value, the column `rows`, ci_low, ci_high, n_groups and source.
-    order: all rows from the top down. hue: a column whose levels are the keys of `palette`, from
-    `dodge` above the middle of a row to as much below. A number without an interval is hollow; one
-    of this run from too few groups grey.
+    order: all rows from the top down. hue: a column with the keys of `palette`, from `dodge` above
+    a row's middle to as much below. Hollow: no interval; grey: of this run, from too few groups.
     """
     axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
@@ -216,8 +199,7 @@ def save(
     """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
     whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
     """
-    own, path = figure.figure, paths.RESULTS / "figures" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    own, path = figure.figure, paths.writable(paths.RESULTS / "figures" / name)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
     files["png"].write_bytes(picture := _picture(own, title))
     # The picture has found the layout, which takes as long as drawing: the PDF keeps it.

@@ -46,8 +46,7 @@ def gate(
         for whose, part in told.loc[holds.index].groupby(_WHOSE, sort=False)
     ]
     # What is asked by likelihood shows no options whose order could decide.
-    is_shown = options.gt(0) & ~told["method"].map(is_weighed)
-    choosing = told.loc[is_shown, _WHOSE].drop_duplicates()
+    choosing = told.loc[options.gt(0) & ~told["method"].map(is_weighed), _WHOSE].drop_duplicates()
     choosing = choosing.merge(pd.DataFrame({"metric": ["first_option", "same_answer"]}), "cross")
     swapped = choosing.merge(varied[varied["asked_as"].eq(REVERSED)], "left")
     table = pd.concat([pd.DataFrame(rows), swapped], ignore_index=True)[[*rows[0]]]

@@ -18,20 +18,17 @@ _SIGNS |= {sign: f"$\\{word}$" for sign, word in _MATHS.items()}
 
 def escaped(text: str) -> str:
     """A text in which every character is set as it stands; one that has no sign becomes "?"."""
-    known = re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text)
-    return known.translate(str.maketrans(_SIGNS))
+    return re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text).translate(str.maketrans(_SIGNS))
 
 
 def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
     """A `table` float as wide as the text at most; its first line names the preamble it needs.
-
     shown: texts; name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
     """
     plain = shown.map(escaped).rename(columns=escaped)
     label = "tab:" + name.replace("/", "-").replace("_", "-")
     look = {"hrules": True, "position": "tbp", "column_format": "l" * plain.shape[1]}
-    style = Styler(plain).hide(axis="index")
-    body = style.to_latex(caption=escaped(caption), label=label, **look)
+    body = Styler(plain).hide(axis="index").to_latex(caption=escaped(caption), label=label, **look)
     fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
     body = body.replace("\\begin{tabular}", f"\\small\n{fit}\\begin{{tabular}}")
     under = "".join(f"\\par {escaped(note)}\n" for note in notes)

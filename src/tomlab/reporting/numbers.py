@@ -85,8 +85,7 @@ def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
         rows[shares] = (rows[shares] / 100).round(6)
     reason = paper.reasons(table)
     mark = reason.ne("").map({True: MARK, False: ""})
-    told = {"source": PAPER, "mark": mark, "reason": reason, "printed_in": paper.source(table)}
-    return rows.assign(**told)
+    return rows.assign(source=PAPER, mark=mark, reason=reason, printed_in=paper.source(table))
 
 
 def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -102,8 +101,7 @@ def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd
 def failing(rows: pd.DataFrame) -> list[str]:
     """One note for each check that published numbers in `rows` fail; none if all pass."""
     reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
-    fail = {1: "number fails"}
     return [
-        f"{MARK} {n} published {fail.get(n, 'numbers fail')} a check: {why}."
+        f"{MARK} {n} published {'number fails' if n == 1 else 'numbers fail'} a check: {why}."
         for why, n in reasons.items()
     ]

@@ -13,7 +13,6 @@ from tomlab.reporting.tables import name
 
 def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
     """Draw what became of each answer as stacked bars, a panel a model, and return what is drawn.
-
     models: those shown, by default all. Baselines are left out where there is another model.
     """
     rates = metrics[metrics["metric"] == "outcome_rate"]
@@ -36,8 +35,7 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Numbers of answers by outcome, in words, without what is nowhere but for right and wrong."""
-    order = [*OUTCOMES, SCORED]
-    kept = [o for o in order if o in OUTCOMES[:2] or (o in table and table[o].any())]
+    kept = [o for o in (*OUTCOMES, SCORED) if o in OUTCOMES[:2] or (o in table and table[o].any())]
     counted = table.reindex(columns=kept, fill_value=0).astype(int)
     heads = {outcome: name(outcome, "outcome").capitalize() for outcome in kept}
     return counted.rename(columns=heads).rename_axis(columns=None)

@@ -7,11 +7,11 @@ import pandas as pd
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.records.published import Wording
+from tomlab.records.tidy import KEY
 from tomlab.reporting.cards import cards, shortened
 from tomlab.reporting.tables import PLAIN, Shown
 from tomlab.scoring.answers import as_shown, failed
 
-KEY = ["item_id", "model", "method", "sample"]
 _COLUMNS = ["item", "method", "story", "question", "options", "gold", "answer", "verdict", "rule"]
 
 

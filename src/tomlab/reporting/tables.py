@@ -1,6 +1,5 @@
-"""Tables of results in words: names that a reader knows, two digits, numbers with intervals.
-
-Names stand in `names.yaml`, those of a benchmark in `names.yaml` of its folder `items`.
+"""Tables of results in words: names that a reader knows, two digits, numbers with intervals. Names
+stand in `names.yaml`, those of a benchmark in `names.yaml` of its folder `items`.
 """
 
 import re
@@ -103,8 +102,8 @@ def table(
     name: such as "bigtom/table7", or a whole path; written are `results/tables/<name>.csv` (`data`,
     a row a number; without it the frame), `.html` and `.tex`.
     """
-    shown, path = in_words(frame, wording).astype(str), paths.RESULTS / "tables" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    shown = in_words(frame, wording).astype(str)
+    path = paths.writable(paths.RESULTS / "tables" / name)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     below = f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else ""
     if len(notes) > FEW_NOTES:

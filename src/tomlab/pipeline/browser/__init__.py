@@ -1,8 +1,7 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
-`write` makes `<benchmark>.html` and, as a page opened from disk may not fetch, its data as a script
-beside it, `<benchmark>.js`. The other files in this folder are what all pages share; rows are drawn
-by Tabulator, whose licence lies beside it.
+`write` makes `<benchmark>.html` and, as pages opened from disk may not fetch, its data as a script,
+`<benchmark>.js`. All pages share the other files here; Tabulator draws rows, its licence beside it.
 """
 
 import json
@@ -27,7 +26,6 @@ from tomlab.scoring.answers import as_shown
 
 SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
-KEY = ["item_id", "model", "method", "sample"]
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 _SHORTEST = 20  # characters of an item's text that is looked for in prompts
 
@@ -43,7 +41,7 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
         responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
         judged = (paths.RESULTS / "judges" / name).glob("scores.parquet")
         files = [*judged, *(paths.result("scores", name, model) for model in models)]
-        scores = tidy.read("scores", *files).drop_duplicates(KEY)
+        scores = tidy.read("scores", *files).drop_duplicates(tidy.KEY)
         benchmark = import_module(f"tomlab.benchmarks.{name}")
         write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 
@@ -83,8 +81,8 @@ def data(
     if unknown := [name for name in (*own, *stories) if name not in items]:
         raise InputError(f"{path}: found {unknown}, expected columns of {[*items]}")
     items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
-    added = [*KEY, *scores.columns.difference([*responses.columns, *own])]
-    answers = responses.merge(scores[added], on=KEY, how="left")
+    added = [*tidy.KEY, *scores.columns.difference([*responses.columns, *own])]
+    answers = responses.merge(scores[added], on=tidy.KEY, how="left")
     # A first call of two has no score; only logs from elsewhere have an order of their own.
     none = {"outcome": "", "options_shown": ""}
     answers = answers.merge(items[["item_id", *own]], on="item_id").fillna(none)
@@ -92,8 +90,7 @@ def data(
     rows = []
     for answer in answers.to_dict("records"):
         item = by_id[answer["item_id"]]
-        shown = as_shown(item, answer)
-        rule = benchmark.rule(shown, answer) if answer["outcome"] else None
+        rule = benchmark.rule(as_shown(item, answer), answer) if answer["outcome"] else None
         row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
         row["details"] = _told(answer, WORDS["details"] | words["details"])
         row["options"] = answer.get("options_shown") or None
