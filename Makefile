@@ -41,8 +41,8 @@ figures: data params
 REPRO := dvc --wait-for-lock repro
 chains:
 	@$(REPRO) --single-item settings
-	@names=$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p; /^fresh@/p'); \
-	$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) NAMES="$$names" $$names changes
+	@names=$$(dvc stage list --name-only | sed -n 's/^figures@/chain-/p; /^fresh@/p; /^changes$$/p'); \
+	$(MAKE) --no-print-directory --keep-going --jobs=$(CHAINS) NAMES="$$names" $$names
 	@$(REPRO)
 
 chain-%:
