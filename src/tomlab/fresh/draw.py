@@ -9,7 +9,7 @@ from tomlab.errors import refuse
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story
 
-VERSION = "2"  # of the words, and of what is made of them
+VERSION = "3"  # of the words, and of what is made of them
 LOTS = "1"  # of how lots fall: as long as it stays, a story changes only where its words do
 WORDS = yaml_beside(__file__, "words.yaml")
 AWAY = "somebody else"  # who is never at the scene: D in `words.yaml`

@@ -19,6 +19,8 @@ FILE = "fantom.json"
 _TEXTS, _ASKED = yaml_beside(__file__), yaml_beside(grammar.__file__)
 _ORDERS = {"first-order": "", "second-order:cyclic": "y", "second-order:acyclic": "z"}
 _MOVES = {"leave": "leave", "return": "enter"}
+# Who speaks in the small talk at first: v, who speaks last, is not about to go out.
+_SPEAKERS = ("fxuv", "fuxv", "fxufv", "fuxfv", "fxuvfv", "fuvxuv")
 
 
 def family(rng: random.Random, number: int) -> Iterator[dict]:
@@ -31,11 +33,15 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
     facts = [_drawn(rng, forms) for forms in rng.sample(topic["facts"], 2)]
     lines = {kind: rng.sample(forms, 4) for kind, forms in _TEXTS["lines"].items()}
     asked = _drawn(rng, _ASKED) | facts[at]
-    speakers, replies = rng.sample(names, 4), rng.sample(topic["replies"], rng.choice((3, 4, 5)))
-    begins = [*zip(speakers * 2, [rng.choice(topic["opener"]), *replies], strict=False)]
-    ends = (rng.choice(names), lines["closing"][0])
+    # Who speaks first and who speaks last are the same people in all four, as each of them misses the
+    # fact once. Nobody speaks twice in a row, or ends the talk when just back.
+    first, last, speakers = rng.choice(names), rng.choice((b, d)), rng.choice(_SPEAKERS)
+    u, v = (rng.choice([name for name in two if name != first]) for two in ((a, b), (c, d)))
+    [x] = {*names} - {first, u, v}
+    texts = [rng.choice(topic["opener"]), *rng.sample(topic["replies"], len(speakers) - 1)]
     for part, (p, q, s, t) in enumerate(((a, b, c, d), (b, a, c, d), (c, d, a, b), (d, c, a, b))):
-        turns = [(*said, "", names) for said in begins]
+        by = dict(zip("fxuv", (first, x, u, v) if part < 2 else (first, x, v, u), strict=True))
+        turns = [(by[who], text, "", names) for who, text in zip(speakers, texts, strict=True)]
         for n, (away, here, tells, asks) in enumerate(((p, q, s, t), (q, p, t, s))):
             left = [name for name in names if name != away]
             happens = [(away, "leave", names), (here, "farewell", left), (asks, "ask", left)]
@@ -45,7 +51,7 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
                 text = facts[n].get(kind) or lines[kind][2 * n + (place == 5)]
                 is_asked = "fact" if kind == "tell" and n == at else kind
                 turns.append((who, text.format(name=away), is_asked, present))
-        turns.append((*ends, "", names))
+        turns += [(s, lines["closing"][0], "", names), (last, lines["goodbye"][0], "", names)]
         roles = {"x": min(p, q, key=names.index), "y": (s, t)[at], "z": (t, s)[at]}
         yield _question_set(f"{number + 1}-{part}-0", turns, asked, roles)
 
