@@ -24,7 +24,7 @@ HASHES = {
     "bigtom": "10006781923030341eb2edab51d762f1f1292cd2db422209290de5f55ecdd41a",
     "fantom": "9df0c0a03ca3b3a01b7c70aafed90e9a8336fd82626e8f973068631ecb999c66",
     "omnitom": "b0ba3c26d3a382aa8d611156a89ff735848261902428c30922516c7558e8e664",
-    "simpletom": "f895ce1c11527ddb56673198350e70fc3e9b1c690f090891c1f74a4ef4a1a767",
+    "simpletom": "1c097012feb150696313a097f3c95ecf9dc536a56e20d0874557d5cc4fcc7c7a",
 }
 SEED, OTHER_SEED = "the seed of these tests", "a seed of another laboratory"
 
