@@ -90,6 +90,17 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     return Laboratory(root, content)
 
 
+def without_code(page: Path) -> None:
+    """A page that is beside the point of a test, in the place of the link, with its texts alone."""
+    notebook = nbformat.read(page, as_version=4)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" or "parameters" in cell.metadata.get("tags", [])
+    ]
+    _replace(page, nbformat.writes(notebook))
+
+
 def _draw_items(data: Path) -> None:
     """Every third template, three sets of entities a scenario and four stories a category, so that
     a run's time does not grow with our files.

@@ -160,7 +160,7 @@ def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
 
 
 def test_holm_is_among_pairs_that_share():
-    found = differences("demo", told(), None, ["plain"])
+    found = differences("demo", told(), ["accuracy"], ["plain"])
     for _, family in found.groupby(["metric", "condition", "varies", "same"]):
         expected = multipletests(family["p"], method="holm")[1]
         assert family["p_holm"].tolist() == pytest.approx(expected.tolist())
