@@ -19,8 +19,6 @@ FILE = "fantom.json"
 _TEXTS, _ASKED = yaml_beside(__file__), yaml_beside(grammar.__file__)
 _ORDERS = {"first-order": "", "second-order:cyclic": "y", "second-order:acyclic": "z"}
 _MOVES = {"leave": "leave", "return": "enter"}
-# Who speaks in the small talk at first: v, who speaks last, is not about to go out.
-_SPEAKERS = ("fxuv", "fuxv", "fxufv", "fuxfv", "fxuvfv", "fuvxuv")
 
 
 def family(rng: random.Random, number: int) -> Iterator[dict]:
@@ -33,9 +31,7 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
     facts = [_drawn(rng, forms) for forms in rng.sample(topic["facts"], 2)]
     lines = {kind: rng.sample(forms, 4) for kind, forms in _TEXTS["lines"].items()}
     asked = _drawn(rng, _ASKED) | facts[at]
-    # Who speaks first and who speaks last are the same people in all four, as each of them misses the
-    # fact once. Nobody speaks twice in a row, or ends the talk when just back.
-    first, last, speakers = rng.choice(names), rng.choice((b, d)), rng.choice(_SPEAKERS)
+    first, last, speakers = rng.choice(names), rng.choice((b, d)), rng.choice(_TEXTS["speakers"])
     u, v = (rng.choice([name for name in two if name != first]) for two in ((a, b), (c, d)))
     [x] = {*names} - {first, u, v}
     texts = [rng.choice(topic["opener"]), *rng.sample(topic["replies"], len(speakers) - 1)]
@@ -98,6 +94,5 @@ def write(rows: Sequence[Mapping], path: Path) -> None:
 
 def items(rows: Sequence[Mapping]) -> pd.DataFrame:
     """The questions with two answers: what somebody believes, who can answer and who knows."""
-    found = compose.compose(rows)
-    found = found[found["question_type"].str.endswith(("_choice", "_yn"))]
-    return found.assign(family=found["conversation_id"])
+    found = compose.compose(rows).assign(family=lambda every: every["conversation_id"])
+    return found[found["question_type"].str.endswith(("_choice", "_yn"))]
