@@ -22,9 +22,8 @@ _MOVES = {"leave": "leave", "return": "enter"}
 
 
 def family(rng: random.Random, number: int) -> Iterator[dict]:
-    """Four question sets, all about one fact, in conversations that are alike but for who is away
-    when: of two people each misses one of two facts, and the other two are always there. The second
-    and the fourth conversation have these two changed, and ask about the same one as that before.
+    """Four question sets about one fact, in conversations that are alike but for who is away when:
+    of two people each misses one of two facts. In the second and the fourth these two are changed.
     """
     names = a, b, c, d = rng.sample([*WORDS["names"]["she"], *WORDS["names"]["he"]], 4)
     topic, at = rng.choice(_TEXTS["topics"]), rng.randrange(2)
