@@ -24,7 +24,7 @@ HASHES = {
     "bigtom": "d6ba9b27a85ae313056ae0126b8b856a2258e6024e11dfcdb7b5e36d4c03562c",
     "fantom": "1b44a9bb496e0aa837b40a5f37cbe904a1c6adf1ae461f4baabdea6242d45e6b",
     "omnitom": "e687141f421d561d85594c683e4b60651c83bff9591c3b992f313c78bb88d6f6",
-    "simpletom": "dd624c829f674fee5f6c9c130ae838a6963347bc6aea9e8c314bcf43be414c61",
+    "simpletom": "548bd2a4a5bb5b694661e714e18c1f4080483826258ef0e80ced3f8b1818b8cc",
 }
 SEED, OTHER_SEED = "the seed of these tests", "a seed of another laboratory"
 
