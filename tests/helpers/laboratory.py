@@ -78,6 +78,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     content["bigtom"]["evaluation"]["methods"] = ["0-shot"]
     content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
     content["fantom"]["evaluation"]["methods"] = ["short", "full"]
+    content["fantom"]["judges"]["answers_made"] = 240
     content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
     content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
     content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}

@@ -136,11 +136,15 @@ def test_constructed_set_depends_on_the_seed_alone(grammar):
 SILENT = {"fragment", "could not say", "was not told", "quoted"}
 
 
+@pytest.fixture(scope="module")
+def many(grammar) -> pd.DataFrame:
+    return rewordings.constructed(grammar, 800, seed=0)
+
+
 @pytest.mark.parametrize("operation", sorted({*UNAWARE, *KNOWING}))
-def test_ignorance_is_stated_by_the_kinds_that_mean_it_and_by_no_other(grammar, operation):
-    table = rewordings.constructed(grammar, 800, seed=0)
+def test_ignorance_is_stated_by_the_kinds_that_mean_it_and_by_no_other(grammar, many, operation):
     items = grammar.set_index("item_id").to_dict("index")
-    own = table[table["operation"] == operation]
+    own = many[many["operation"] == operation]
     means_ignorance = own["truth"] == own["scenario"].eq("inaccessible")
     states = [scoring.states_ignorance(items[row.item_id], row.text) for row in own.itertuples()]
     states = pd.Series(states, own.index)

@@ -149,7 +149,7 @@ def test_tables_that_are_all_unusable_are_not_drawn(tmp_path, monkeypatch):
 def test_json_answers_are_drawn_where_tables_are_unusable(tmp_path, monkeypatch):
     methods = [*METHODS, "stage1-L3-json", "stage2-L3-json"]
     models = ["my-model", "other-model"]
-    folder = drawn(tmp_path, monkeypatch, models, methods, lost=METHODS)
+    folder = drawn(tmp_path, monkeypatch, models, methods, stories=6, lost=METHODS)
     mine = read(folder, "figures/figure8").query("source == 'this run'")
     assert {*mine["model"] + " " + mine["method"]} == {
         "my-model stage1-L3-json",
