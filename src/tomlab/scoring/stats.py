@@ -8,7 +8,6 @@ by `checks/interval_coverage.py`.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import krippendorff
 import numpy as np
@@ -55,20 +54,24 @@ def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> 
     """All that `interval_of_sums` needs of values, a row a group: their `sum` and `count`; of
     differences the sums of `gains` and of `losses`.
     """
-    own, labels = pd.Series(values.to_numpy(float)), groups.to_numpy()
+    own, (of, labels) = values.to_numpy(float), pd.factorize(groups.to_numpy(), sort=True)
     sides = {"sum": own}
     if bounds == DIFFERENCE:
-        sides = {"gains": own.clip(lower=0), "losses": (-own).clip(lower=0)}
-    sums = {name: exact_sums(side, labels) for name, side in sides.items()}
-    return pd.DataFrame({**sums, "count": own.groupby(labels).count()})
+        sides = {"gains": own.clip(min=0), "losses": (-own).clip(min=0)}
+    sums = {name: exact_sums(side, of) for name, side in sides.items()}
+    count = np.bincount(of[~np.isnan(own)], minlength=len(labels))
+    return pd.DataFrame({**sums, "count": count}, index=labels)
 
 
-def exact_sums(values: pd.Series, by: Any) -> pd.Series:
-    """Sums by group, rounded once: pandas' own of fractions differ in their last digits by what
-    other groups there are.
+def exact_sums(values: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Sums by group, rounded once: added one by one, those of fractions would differ in their last
+    digits by the order of rows. of: the number of each value's group; nan adds nothing.
     """
-    of_group = values.fillna(0.0).groupby(by)
-    return of_group.sum() if (values % 1 == 0).all() else of_group.agg(math.fsum)
+    known = np.nan_to_num(values)
+    if (known % 1 == 0).all():
+        return np.bincount(of, known)
+    parts = np.split(known[np.argsort(of)], np.bincount(of).cumsum()[:-1])
+    return np.array([math.fsum(part) for part in parts])
 
 
 def interval_of_sums(
@@ -77,8 +80,8 @@ def interval_of_sums(
     """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
     if bounds == DIFFERENCE:
         return _difference(sums, n, confidence)
-    sums = sums.sort_values(["count", "sum"])
-    total, size = sums[["sum", "count"]].to_numpy(float).T
+    total, size = sums.to_numpy(float).T
+    total, size = (of[np.lexsort((total, size))] for of in (total, size))
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     least_error = np.sqrt(spread / effective)
@@ -93,7 +96,7 @@ def interval_of_sums(
 
 
 def _difference(sums: pd.DataFrame, n: int, confidence: float) -> Interval:
-    sums = sums.sort_values([*sums])
+    sums = sums.iloc[np.lexsort(sums.to_numpy(float).T[::-1])]
     gains, losses = (
         interval_of_sums(own.set_axis(["sum", "count"], axis=1), n=n, confidence=confidence)
         for own in (sums[["gains", "count"]], sums[["losses", "count"]])
