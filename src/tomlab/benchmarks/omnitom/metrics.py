@@ -223,11 +223,12 @@ def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
 def _confusions(own: pd.DataFrame) -> pd.DataFrame:
     """By family how often each gold label was given each of them or, the last column, another."""
     legal = DIMENSIONS[own["dimension"].iloc[0]]
-    labels = [label for label in legal if own["gold"].eq(label).any()]
-    predicted = own["predicted"].where(own["predicted"].isin(labels), "")
-    columns = pd.MultiIndex.from_product([labels, [*labels, ""]])
-    found = pd.crosstab(own["family"].to_numpy(), [own["gold"].to_numpy(), predicted.to_numpy()])
-    return found.reindex(columns=columns, fill_value=0)
+    labels = pd.Index([label for label in legal if own["gold"].eq(label).any()])
+    family, names = pd.factorize(own["family"], sort=True)
+    counts = np.zeros((len(names), len(labels), len(labels) + 1))
+    # Another label has the place -1.
+    np.add.at(counts, (family, *(labels.get_indexer(own[n]) for n in ("gold", "predicted"))), 1)
+    return pd.DataFrame(counts.reshape(len(names), -1), names)
 
 
 def _golden(counts: np.ndarray) -> np.ndarray:
