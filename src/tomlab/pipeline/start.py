@@ -28,8 +28,7 @@ from tomlab.errors import InputError
 
 PLACE = "TOMLAB_STARTER"  # the environment's name for the path of the server's socket
 PIPELINE = ("run_notebook", "publish")
-LOADED = ("asking.evaluation", "fresh.sets", "judging.agreement", "pipeline.run_notebook")
-LOADED += ("reporting.tables", "scoring.paired")
+LOADED = ("asking.evaluation", "fresh.sets", "pipeline.run_notebook", "reporting.tables")
 
 
 class Kernel(multiprocessing.get_context("fork").Process):  # type: ignore[name-defined,misc]

@@ -137,13 +137,10 @@ def _of_sums(side: Found) -> Statistic:
     """A mean as the statistic of sums that it is."""
     if isinstance(side, Statistic):
         return side
-
-    def sums(rows: pd.DataFrame) -> pd.DataFrame:
-        return rows.groupby("group", sort=False)["value"].agg(["sum", "count"])
-
     values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
     rows = pd.DataFrame(values, side.values.index)
-    return Statistic(side.metric, side.condition, rows, sums, stats.ratio)
+    how = lambda own: stats.group_sums(own["value"], own["group"]), stats.ratio
+    return Statistic(side.metric, side.condition, rows, *how)
 
 
 def p_of_interval(interval: Callable[[float], stats.Interval], by: float = 0.0) -> float:

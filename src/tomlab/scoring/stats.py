@@ -58,9 +58,8 @@ def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> 
     sides = {"sum": own}
     if bounds == DIFFERENCE:
         sides = {"gains": own.clip(min=0), "losses": (-own).clip(min=0)}
-    sums = {name: exact_sums(side, of) for name, side in sides.items()}
-    count = np.bincount(of[~np.isnan(own)], minlength=len(labels))
-    return pd.DataFrame({**sums, "count": count}, index=labels)
+    sides["count"] = ~np.isnan(own)
+    return pd.DataFrame({name: exact_sums(side, of) for name, side in sides.items()}, labels)
 
 
 def exact_sums(values: np.ndarray, of: np.ndarray) -> np.ndarray:

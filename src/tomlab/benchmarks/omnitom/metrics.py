@@ -84,9 +84,8 @@ def _each(
 def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
     """By family the sums of each category, then their sizes."""
     cells = rows.groupby(["family", "category"])
-    sums = exact_sums(rows[column].to_numpy(float), cells.ngroup())
-    counts = pd.DataFrame({"sum": sums, "size": cells.size()})
-    return counts.unstack("category", fill_value=0)
+    sums = {"sum": exact_sums(rows[column].to_numpy(float), cells.ngroup()), "size": cells.size()}
+    return pd.DataFrame(sums).unstack("category", fill_value=0)
 
 
 def _mean_of_means(counts: np.ndarray) -> np.ndarray:

@@ -50,8 +50,7 @@ def _lowered(sentence: str) -> str:
 
 def places(beliefs: Sequence[str]) -> list[str]:
     """The nouns, with their articles, that follow a preposition of place."""
-    found = [place[2] for belief in beliefs for place in _PLACE.finditer(belief)]
-    return list(dict.fromkeys(found))
+    return [*dict.fromkeys(place[2] for belief in beliefs for place in _PLACE.finditer(belief))]
 
 
 def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
