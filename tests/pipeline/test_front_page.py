@@ -22,15 +22,18 @@ METRIC = {"benchmark": "bigtom", "method": "0-shot", "value": 0.1, "ci_low": 0.0
 METRIC |= {"ci_method": "cluster jackknife"}
 
 
-def front(
-    root: Path, groups: dict[str, int], stopped: tuple[str, ...] = ()
-) -> tuple[str, list[str]]:
-    """What a run of BigToM is said to find, and the texts and the figures' titles of its page.
-    groups: of how many templates each model was asked; stopped: who does not pass the gate.
-    """
-    for name in ("data", "docs", "notebooks"):
-        (root / name).symlink_to(ROOT / name)
-    (root / "results/plots").mkdir(parents=True)
+# Runs of BigToM: of how many templates each model was asked, and who does not pass the gate.
+RUNS = {
+    "many models": ({"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9}, ()),
+    "stopped": ({"mine": 100, "other": 100, "random": 100}, ("mine", "random")),
+    "baselines": ({"random": 100, "omniscient": 100}, ()),
+    "one model": ({"mine": 100, "random": 100}, ()),
+}
+
+
+def write(results: Path, groups: dict[str, int], stopped: tuple[str, ...]) -> None:
+    """What the front page reads of a run, and its settings."""
+    (results / "plots").mkdir(parents=True)
     for model, n in groups.items():
         cells = [("accuracy", f"{part}_belief") for part in ("true", "false")]
         run = [
@@ -38,29 +41,48 @@ def front(
             for metric, part in (*cells, ("tb_and_fb", "tb_and_fb"))
         ]
         run = pd.DataFrame(run).assign(model=model, n=n, n_groups=n)
-        tidy.write(run, "metrics", root / f"results/metrics/bigtom/{model}.parquet")
+        tidy.write(run, "metrics", results / f"metrics/bigtom/{model}.parquet")
     rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in groups.items()]
-    pd.DataFrame(rows).to_csv(root / "results/plots/bigtom.csv", index=False)
-    (root / "results/tables/bigtom").mkdir(parents=True)
+    pd.DataFrame(rows).to_csv(results / "plots/bigtom.csv", index=False)
+    (results / "tables/bigtom").mkdir(parents=True)
     kept = {"method": "0-shot", "questions": "choices", "metric": "same_answer", "value": 0.1}
     gated = [{"model": m, **kept, "gate": "fails" if m in stopped else "passes"} for m in groups]
-    pd.DataFrame(gated).to_csv(root / "results/tables/bigtom/gate.csv", index=False)
+    pd.DataFrame(gated).to_csv(results / "tables/bigtom/gate.csv", index=False)
     values = {"parameters": {"benchmarks": ["bigtom"], "models": [*groups]}}
-    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
-    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook", "notebooks/00_index.ipynb"]
-    command += ["results/index/00_index.ipynb", "settings.json"]
-    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
-    cells = nbformat.read(root / "results/index/00_index.ipynb", as_version=4).cells
+    (results / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def fronts(tmp_path_factory) -> Path:
+    """The folders of all runs with their front pages, made one after another in one root."""
+    root = tmp_path_factory.mktemp("fronts")
+    for name in ("data", "docs", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    page = "python -m tomlab.pipeline.start run_notebook notebooks/00_index.ipynb"
+    page += " results/index/00_index.ipynb results/settings.json"
+    commands = []
+    for name, run in RUNS.items():
+        write(root / "runs" / name, *run)
+        commands += [f"ln -sfn 'runs/{name}' results", page]
+    start = [sys.executable, "-m", "tomlab.pipeline.start", "--for", "sh", "-ec"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"TOMLAB_ROOT": str(root), "PATH": path}
+    subprocess.run([*start, "\n".join(commands)], cwd=root, env=env, check=True)
+    return root / "runs"
+
+
+def front(results: Path) -> tuple[str, list[str]]:
+    """What a run is said to find, and the texts and the figures' titles of its page."""
+    cells = nbformat.read(results / "index/00_index.ipynb", as_version=4).cells
     outputs = [out for cell in cells for out in cell.get("outputs", []) if "data" in out]
     told = [out["data"].get("text/markdown", "") for out in outputs]
     told += [out.metadata.get("image/png", {}).get("alt", "") for out in outputs]
-    found = json.loads((root / "results/index/findings.json").read_text(encoding="utf-8"))
+    found = json.loads((results / "index/findings.json").read_text(encoding="utf-8"))
     return found.get("bigtom", ""), [text for text in told if text]
 
 
-def test_front_page_tells_of_all_models_but_baselines_the_users_first(tmp_path):
-    models = {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "hardly-asked": 9}
-    found, told = front(tmp_path, models)
+def test_front_page_tells_of_all_models_but_baselines_the_users_first(fronts):
+    found, told = front(fronts / "many models")
     places = [found.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
     assert places == sorted(places)
     assert found.count("falls below guessing") == 3
@@ -69,24 +91,24 @@ def test_front_page_tells_of_all_models_but_baselines_the_users_first(tmp_path):
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
 
 
-def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(tmp_path):
-    found, _ = front(tmp_path, {"mine": 100, "other": 100, "random": 100}, ("mine", "random"))
+def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(fronts):
+    found, _ = front(fronts / "stopped")
     assert "**mine** keeps .10 of them when options are swapped" in found
     assert found.count("falls below guessing") == found.count("**other**") == 1
     assert "random" not in found
 
 
-def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(tmp_path):
-    found, told = front(tmp_path, {"random": 100, "omniscient": 100})
+def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(fronts):
+    found, told = front(fronts / "baselines")
     assert found == ""
     assert [text for text in told if "only baselines" in text]
-    drawn = pd.read_csv(tmp_path / "results/figures/real_models/front_bigtom.csv")
+    drawn = pd.read_csv(fronts / "baselines/figures/real_models/front_bigtom.csv")
     assert not {"random", "omniscient"} & {*drawn["model"]}
 
 
-def test_front_page_draws_others_models_and_this_runs_in_panels_of_their_own(tmp_path):
-    _, told = front(tmp_path, {"mine": 100, "random": 100})
-    drawn = pd.read_csv(tmp_path / "results/figures/real_models/front_bigtom.csv")
+def test_front_page_draws_others_models_and_this_runs_in_panels_of_their_own(fronts):
+    _, told = front(fronts / "one model")
+    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
     panels = drawn.groupby("panel")["model"].agg(set)
     [run] = [panel for panel in panels.index if panel.startswith("This run")]
     [others] = [panel for panel in panels.index if "always A" in panel]
