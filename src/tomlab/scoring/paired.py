@@ -139,8 +139,8 @@ def _of_sums(side: Found) -> Statistic:
         return side
     values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
     rows = pd.DataFrame(values, side.values.index)
-    how = lambda own: stats.group_sums(own["value"], own["group"]), stats.ratio
-    return Statistic(side.metric, side.condition, rows, *how)
+    made = {"sums": lambda own: stats.group_sums(own["value"], own["group"])}
+    return Statistic(side.metric, side.condition, rows, statistic=stats.ratio, **made)
 
 
 def p_of_interval(interval: Callable[[float], stats.Interval], by: float = 0.0) -> float:

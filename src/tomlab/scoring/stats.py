@@ -80,7 +80,7 @@ def interval_of_sums(
     if bounds == DIFFERENCE:
         return _difference(sums, n, confidence)
     total, size = sums.to_numpy(float).T
-    total, size = (of[np.lexsort((total, size))] for of in (total, size))
+    total, size = (column[np.lexsort((total, size))] for column in (total, size))
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     least_error = np.sqrt(spread / effective)
