@@ -212,8 +212,8 @@ class Store:
 
     def claim(self, keys: Collection[str]) -> set[str]:
         """Those that are ours to ask now. Look for replies after this, not before."""
-        now, until = _span()
         with self.changing() as db:
+            now, until = _span()  # others may have written while this waited
             db.executemany(
                 "INSERT INTO claims VALUES (?3, ?4, ?2) ON CONFLICT (key) DO UPDATE"
                 f" SET owner = ?4, until = ?2 WHERE NOT {_HELD}",
@@ -241,8 +241,8 @@ class Store:
         """How many requests we may have under way to a model, of `most` for all who ask it here:
         an even share, and what others leave of theirs. Those that are `busy` count until they end.
         """
-        now, until = _span()
         with self.changing() as db:
+            now, until = _span()
             # Who died, or whose clock was wrong, gives its places back.
             db.execute(f"DELETE FROM places WHERE NOT {_HELD}", [now, until])
             query = "SELECT held, wanted FROM places WHERE model = ? AND owner <> ?"
@@ -259,8 +259,8 @@ class Store:
         """How many seconds from now a request may go by a rate that all who ask here share. 0: ours
         goes now, and the next one `seconds` later.
         """
-        now = time.time()
         with self.changing() as db:
+            now = time.time()
             for at, gap in db.execute("SELECT at, seconds FROM turns WHERE rate = ?", [rate]):
                 if at <= now < at + gap:  # a time to come is that of a wrong clock
                     return at + gap - now
