@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -16,6 +16,18 @@ from dvc.stage import PipelineStage
 
 from tomlab.paths import DATA, ROOT
 from tomlab.scoring.embeddings import VECTORS
+
+
+def environment(root: Path) -> dict[str, str]:
+    """That of commands in a folder in the place of the repository, by this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "TOMLAB_ROOT": str(root), "PATH": path}
+
+
+def start(commands: Sequence[str], env: Mapping[str, str]) -> None:
+    """Run commands in turn in the folder of `env`, their stages started as by `make figures`."""
+    one = [sys.executable, "-m", "tomlab.pipeline.start", "--for", "sh", "-ec", "\n".join(commands)]
+    subprocess.run(one, cwd=env["TOMLAB_ROOT"], env=env, check=True)
 
 
 class Laboratory:
@@ -33,20 +45,15 @@ class Laboratory:
         with Repo(root) as repo:
             stages = repo.index.stages
         self.stages = {s.name: s for s in stages if isinstance(s, PipelineStage)}
-        code = {"TOMLAB_ROOT": str(root), "PYTHONPATH": str(root / "src")}
-        code["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        self.environment = {**os.environ, **code}
-        self.run("settings")
+        assert all(stage.cmd.startswith("python ") for stage in self.stages.values())
+        self.environment = environment(root) | {"PYTHONPATH": str(root / "src")}
+        # No notebook; what it says on success is not for a test.
+        options = {"cwd": root, "env": self.environment, "stdout": subprocess.DEVNULL}
+        subprocess.run(["sh", "-c", self.stages["settings"].cmd], check=True, **options)
 
     def run(self, *stages: str) -> None:
-        """Run stages' commands in turn, started as `make figures` starts them, by this Python."""
-        commands = [self.stages[stage].cmd for stage in stages]
-        assert all(command.startswith("python ") for command in commands)
-        start = [sys.executable, "-m", "tomlab.pipeline.start", "--for"]
-        options = {"cwd": self.root, "env": self.environment}
-        if stages == ("settings",):  # no notebook; what it says on success is not for a test
-            start, options["stdout"] = [], subprocess.DEVNULL
-        subprocess.run([*start, "sh", "-ec", "\n".join(commands)], check=True, **options)
+        """Run stages' commands in turn."""
+        start([self.stages[stage].cmd for stage in stages], self.environment)
 
     def written(self, stage: str) -> list[Path]:
         """The files and folders that a stage promises to write."""

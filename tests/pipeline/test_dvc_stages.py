@@ -2,12 +2,10 @@
 again when that changes."""
 
 import ast
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
@@ -19,6 +17,7 @@ from dvc.dependency import ParamsDependency
 from dvc.repo import Repo
 from dvc.stage import PipelineStage
 
+from laboratory import environment
 from tomlab import params
 from tomlab.paths import ROOT
 from tomlab.pipeline import publish
@@ -242,11 +241,10 @@ def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(command, 
     repository(tmp_path, content)
     for folder in ("data", "forms", "notebooks", "src"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command.split(),
         cwd=tmp_path,
-        env={**os.environ, "TOMLAB_ROOT": str(tmp_path), "PATH": path},
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         check=False,

@@ -3,16 +3,14 @@ not name is `tests/test_adding`.
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
 
+from laboratory import environment, start
 from tomlab.paths import ROOT
 from tomlab.pipeline.book import relink
 from tomlab.records import tidy
@@ -64,10 +62,7 @@ def fronts(tmp_path_factory) -> Path:
     for name, run in RUNS.items():
         write(root / "runs" / name, *run)
         commands += [f"ln -sfn 'runs/{name}' results", page]
-    start = [sys.executable, "-m", "tomlab.pipeline.start", "--for", "sh", "-ec"]
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = os.environ | {"TOMLAB_ROOT": str(root), "PATH": path}
-    subprocess.run([*start, "\n".join(commands)], cwd=root, env=env, check=True)
+    start(commands, environment(root))
     return root / "runs"
 
 

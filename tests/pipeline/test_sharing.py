@@ -1,14 +1,13 @@
 """docs/sharing.md, and what docs/adding.md says of data, followed to the end with git and DVC."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from laboratory import environment
 from tomlab.paths import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)```$", re.MULTILINE | re.DOTALL)
@@ -23,9 +22,8 @@ def run(root: Path, script: str) -> subprocess.CompletedProcess:
     who = {
         f"GIT_{role}_{of}": "ann@x" for role in ("AUTHOR", "COMMITTER") for of in ("NAME", "EMAIL")
     }
-    own = {"TOMLAB_ROOT": str(root), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = ["sh", "-ec", script]
-    env = os.environ | who | own
+    env = environment(root) | who
     return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
 
 

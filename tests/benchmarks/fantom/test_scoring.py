@@ -454,7 +454,7 @@ def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
     assert len(rules) == len(set(rules))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_has_a_verdict(said):
     for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
@@ -565,7 +565,7 @@ def test_weighted_f1_is_that_of_scikit_learn(counts):
     assert weighted_f1(np.array(counts)) == pytest.approx(expected)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_shuffled_rows_change_nothing(draw):
     items = fantom.compose(random_sets(1))

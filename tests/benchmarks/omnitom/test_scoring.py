@@ -535,7 +535,7 @@ def test_shuffled_rows_change_nothing(draw):
     assert verdict("labelling", "\n".join(shuffled))["score"] == 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_has_a_verdict(said):
     for kind in ("extraction", "labelling"):
