@@ -1,4 +1,4 @@
-"""Which claims of the papers hold: runs the page on claims and prints what it found.
+"""Which claims of the papers hold: runs the page on claims and prints its verdicts.
 
     python checks/claims.py          also as `make claims`
 
@@ -7,7 +7,6 @@ claims is at fault.
 """
 
 import sys
-from collections import Counter
 
 import pandas as pd
 
@@ -16,35 +15,72 @@ from tomlab.errors import InputError
 from tomlab.pipeline import run_notebook
 
 PAGE = "06_claims.ipynb"
+UNTESTED, PRINTED_ORDER, NUMBERS_ONLY = "not testable here", "printed order only", "numbers only"
+STOPPED = "stopped by the gate"
 
 
-def found() -> pd.DataFrame:
-    """The page's table, a row a claim and kind of evidence."""
+def main() -> int:
+    try:
+        claims = verdicts()
+    except InputError as error:
+        print(f"\nclaims: {error}\n", file=sys.stderr)
+        return 1
+    claims["verdict"] = claims["verdict"].mask(claims["why"].eq("the gate stops it"), STOPPED)
+    for (benchmark, evidence), part in claims.groupby(["benchmark", "evidence"], sort=False):
+        if evidence != "Paper":
+            part = part[~part["verdict"].isin([UNTESTED, STOPPED])]
+        if len(part):
+            print(f"\n{benchmark}, {evidence}\n{table(part).to_string(index=False)}")
+    print()
+    for evidence, part in claims.groupby("evidence", sort=False):
+        counts = part["verdict"].value_counts()
+        print(f"{evidence}: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+    print("† stands after Holm's correction. The page says how: results/book/06_claims.html")
+    return 0
+
+
+def verdicts() -> pd.DataFrame:
+    """The page's table, one row for each claim and kind of evidence."""
     run = params.load()["run"]
     values = {"benchmarks": list(run["benchmarks"]), "models": run["models"]}
     run_notebook.run(paths.ROOT / "notebooks" / PAGE, paths.RESULTS / "index" / PAGE, values)
     return pd.read_csv(paths.RESULTS / "tables" / "claims" / "claims.csv")
 
 
-def main() -> int:
-    try:
-        every = found()
-    except InputError as error:
-        print(f"\nclaims: {error}\n", file=sys.stderr)
-        return 1
-    is_stopped = every["why"].eq("the gate stops it")
-    every["verdict"] = every["verdict"].mask(is_stopped, "stopped by the gate")
-    every["verdict"] += every["p_holm"].lt(0.05).map({True: " †", False: ""})
-    order = list(dict.fromkeys(every["evidence"]))
-    for benchmark, part in every.groupby("benchmark", sort=False):
-        wide = part.pivot(index="id", columns="evidence", values="verdict")
-        print(f"\n{benchmark}\n{wide.loc[part['id'].unique(), order].to_string()}")
-    print()
-    for evidence, part in every.groupby("evidence", sort=False):
-        counts = Counter(part["verdict"].str.removesuffix(" †"))
-        print(f"{evidence}: " + ", ".join(f"{n} {word}" for word, n in counts.most_common()))
-    print("† stands after Holm's correction. The page says how: results/book/06_claims.html")
-    return 0
+def table(claims: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts with scope, counts of comparisons and the interval that decides."""
+    marks = claims["p_holm"].lt(0.05).map({True: " †", False: ""})
+    return pd.DataFrame(
+        {
+            "claim": claims["id"],
+            "over": claims["over"].fillna(""),
+            "verdict": claims["verdict"] + marks,
+            "comparisons": [comparisons(row) for row in claims.itertuples()],
+            "difference": [difference(row) for row in claims.itertuples()],
+            "scope": claims["scope"],
+        }
+    )
+
+
+def comparisons(row: tuple) -> str:
+    """Such as "9 of 12 in order, 7 support, 1 contradicts"; "" without comparisons."""
+    if pd.isna(row.comparisons):
+        return ""
+    if row.verdict == NUMBERS_ONLY:
+        return f"{row.comparisons:.0f} shown"
+    order = f"{row.in_order:.0f} of {row.comparisons:.0f} in order"
+    if row.verdict == PRINTED_ORDER:
+        return order
+    return f"{order}, {row.supporting:.0f} support, {row.contradicting:.0f} contradict"
+
+
+def difference(row: tuple) -> str:
+    """The difference that decides with its interval, or the range of all differences."""
+    if pd.isna(row.comparisons):
+        return ""
+    if row.verdict in (PRINTED_ORDER, NUMBERS_ONLY):
+        return f"{row.lowest:.3g} to {row.highest:.3g}, no interval"
+    return f"{row.difference:.3f} [{row.ci_low:.3f}, {row.ci_high:.3f}]"
 
 
 if __name__ == "__main__":

@@ -11,12 +11,47 @@ script = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(script)
 
 
-def test_what_the_gate_stops_is_told_apart_from_what_nobody_asked(monkeypatch, capsys):
-    no, gate = "not testable here", "the gate stops it"
-    rows = [("a", no, gate, None), ("b", no, None, None), ("c", "holds", None, 0.01)]
-    table = pd.DataFrame(rows, columns=["id", "verdict", "why", "p_holm"])
-    table = table.assign(benchmark="bigtom", evidence="Taken logs")
-    monkeypatch.setattr(script, "found", lambda: table)
+COLUMNS = ["benchmark", "evidence", "id", "verdict", "why", "scope", "over"]
+NUMBERS = ["comparisons", "in_order", "supporting", "contradicting", "lowest", "highest"]
+NUMBERS += ["difference", "ci_low", "ci_high", "p_holm"]
+
+
+def printed_lines(monkeypatch, capsys, rows):
+    """The lines that `make claims` prints, by their first word."""
+    table = pd.DataFrame([["bigtom", *row] for row in rows], columns=[*COLUMNS, *NUMBERS])
+    monkeypatch.setattr(script, "verdicts", lambda: table)
     assert script.main() == 0
-    told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
-    assert "stopped by the gate" in told["a"] and no in told["b"] and "holds †" in told["c"]
+    return {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+
+
+def test_a_row_has_its_scope_counts_and_interval(monkeypatch, capsys):
+    about = ["", "most models", "most"]
+    numbers = [12, 9, 7, 1, -0.1, 0.4]
+    rows = [
+        ["Paper", "a", "holds", *about, *numbers, 0.25, 0.125, 0.375, 0.01],
+        ["Paper", "b", "printed order only", *about, *numbers, 0.25, None, None, None],
+    ]
+    lines = printed_lines(monkeypatch, capsys, rows)
+    for part in (
+        "holds †",
+        "most models",
+        "9 of 12",
+        "7 support",
+        "1 contradict",
+        "[0.125, 0.375]",
+    ):
+        assert part in lines["a"]
+    assert "9 of 12" in lines["b"] and "-0.1 to 0.4" in lines["b"]
+    assert "support" not in lines["b"] and "†" not in lines["b"]
+
+
+def test_what_the_gate_stops_is_counted_apart_from_what_nobody_asked(monkeypatch, capsys):
+    no_numbers = [None] * len(NUMBERS)
+    rows = [
+        ["This", "a", "not testable here", "the gate stops it", "all models", "all", *no_numbers],
+        ["This", "b", "not testable here", None, "all models", "all", *no_numbers],
+    ]
+    lines = printed_lines(monkeypatch, capsys, rows)
+    assert "a" not in lines and "b" not in lines  # no row without a verdict
+    assert "1 stopped by the gate" in lines["This:"]
+    assert "1 not testable here" in lines["This:"]

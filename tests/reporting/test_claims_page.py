@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from one_cell import ran
 from tomlab.benchmarks.simpletom.items.compose import QUESTIONS
 from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.paths import PUBLISHED, ROOT
 from tomlab.records import tidy
-from tomlab.records.claims import Claim
+from tomlab.records.claims import Address, Claim
 from tomlab.scoring import ledger, paired
 from tomlab.scoring.series import Series
 from tomlab.scoring.stats import clopper_pearson
@@ -32,8 +34,9 @@ printed, answered = PAGE["printed"], PAGE["answered"]
 
 
 def claim(**test):
-    test = {"a": "m accuracy a", "b": "m accuracy b", "direction": "above"} | test
-    return Claim(id="c", claim="A claim.", place="§1", test=test)
+    sides = {"a": "m accuracy a", "b": "m accuracy b", "direction": "above", "over": "all"}
+    about = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
+    return Claim(**about, test=sides | test, reason="its numbers are in a figure")
 
 
 def share(value, n=None, **more):
@@ -43,7 +46,7 @@ def share(value, n=None, **more):
 def paper(**by_model):
     """Numbers of a table: of each model a and b, or more by letter."""
     return {
-        (model, "m", "accuracy", letter): cell
+        Address(model, "m", "accuracy", letter): cell
         for model, cells in by_model.items()
         for letter, cell in cells.items()
     }
@@ -74,7 +77,7 @@ def test_a_condition_beside_another_for_each_model():
 def test_a_model_beside_a_number():
     cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.5, 200)}, z={"a": share(0.2, 200)})
     found = verdict(claim(b=0.5), cells, printed)
-    assert (found["verdict"], found["for"], found["against"]) == ("fails", 1, 1)
+    assert (found["verdict"], found["supporting"], found["contradicting"]) == ("fails", 1, 1)
     low, high = clopper_pearson(40, 200)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
 
@@ -99,34 +102,90 @@ def test_named_models_alone():
     assert verdict(claim(b=0.5, models=["z"]), cells, printed)["verdict"].startswith("not")
 
 
-@pytest.mark.parametrize(
-    ("value", "n", "said"),
-    [(0.52, 2000, "holds"), (0.52, 50, "undecided"), (0.7, 2000, "fails"), (0.3, 2000, "fails")],
-)
-def test_near_needs_the_whole_interval_within_the_distance(value, n, said):
-    found = verdict(
-        claim(b=0.5, direction="near", by=0.1), paper(x={"a": share(value, n)}), printed
-    )
-    assert found["verdict"] == said
-    assert (found["p"] < 0.05) == (said != "undecided")
-
-
 def test_a_distance_has_to_be_passed():
     cells = paper(x={"a": share(0.9, 1000), "b": share(0.7, 1000)})
     assert verdict(claim(by=0.1), cells, printed)["verdict"] == "holds"
-    assert verdict(claim(by=0.2), cells, printed)["verdict"] == "undecided"
+    assert verdict(claim(by=0.2), cells, printed)["verdict"] == "inconclusive"
     assert verdict(claim(by=0.3), cells, printed)["verdict"] == "fails"
 
 
-def test_without_n_the_printed_numbers_decide():
-    cells = paper(x={"a": share(0.9), "b": share(0.5)}, y={"a": share(0.51), "b": share(0.5)})
+def test_without_an_interval_there_is_the_printed_order_and_no_verdict():
+    cells = paper(
+        x={"a": share(0.9), "b": share(0.5)},
+        y={"a": share(0.51), "b": share(0.5)},
+        z={"a": share(0.4), "b": share(0.5)},
+    )
+    for over in ("all", "most", "any", "average"):
+        found = verdict(claim(over=over), cells, printed)
+        assert found["verdict"] == "printed order only"
+        assert np.isnan([found["ci_low"], found["p"], found["n"]]).all()
     found = verdict(claim(), cells, printed)
-    assert found["verdict"] == "holds"
-    assert np.isnan([found["ci_low"], found["p"], found["n"]]).all()
-    cells |= paper(z={"a": share(0.4), "b": share(0.5)})
-    assert verdict(claim(), cells, printed)["verdict"] == "fails"
-    cells |= paper(z={"a": share(0.5), "b": share(0.5)})
-    assert verdict(claim(), cells, printed)["verdict"] == "undecided"
+    assert (found["in_order"], found["comparisons"]) == (2, 3)
+    assert (found["lowest"], found["highest"]) == pytest.approx((-0.1, 0.4))
+    assert (found["supporting"], found["contradicting"]) == (0, 0)
+
+
+def test_n_of_one_side_alone_makes_no_interval():
+    cells = paper(x={"a": share(0.6)}, Human={"a": share(0.6, 32)})
+    found = verdict(claim(b="Human: m accuracy a", direction="below"), cells, printed)
+    assert (found["verdict"], found["in_order"]) == ("printed order only", 0)
+
+
+def test_a_word_without_a_number_gets_the_numbers_and_no_verdict():
+    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.2, 200)})
+    found = verdict(claim(b=0.5, direction="none"), cells, printed)
+    assert (found["verdict"], found["comparisons"]) == ("numbers only", 2)
+    assert (found["lowest"], found["highest"]) == pytest.approx((-0.3, 0.4))
+    assert found["why"] == "its numbers are in a figure"
+    assert "supporting" not in found and "p" not in found
+
+
+def test_the_average_is_over_models_in_each_combination():
+    cells = paper(
+        x={"a": share(0.9, 800), "b": share(0.4, 800), "c": share(0.7, 800)},
+        y={"a": share(0.6, 800), "b": share(0.7, 800), "c": share(0.6, 800)},
+    )
+    test = {"b": "m accuracy {other}", "each": {"other": ["b", "c"]}}
+    found = verdict(claim(over="average", **test), cells, printed)
+    assert (found["verdict"], found["comparisons"]) == ("holds", 2)
+    assert (found["lowest"], found["highest"]) == pytest.approx((0.1, 0.2))
+    assert verdict(claim(over="all", **test), cells, printed)["verdict"] == "fails"
+    assert verdict(claim(over="average", by=0.15, **test), cells, printed)["verdict"] != "holds"
+
+
+shares_of_models = st.lists(
+    st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda pair: [round(v, 2) for v in pair]),
+    min_size=1,
+    max_size=6,
+)
+scopes = st.sampled_from(["all", "most", "any", "average"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(shares_of_models, scopes, st.sampled_from(["above", "below"]))
+def test_a_claim_fails_only_where_an_interval_lies_on_the_other_side(pairs, over, direction):
+    cells = paper(
+        **{f"x{i}": {"a": share(a, 100), "b": share(b, 100)} for i, (a, b) in enumerate(pairs)}
+    )
+    found = verdict(claim(over=over, direction=direction), cells, printed)
+    opposite = "below" if direction == "above" else "above"
+    if found["verdict"] == "fails":
+        assert found["contradicting"] > 0
+        assert verdict(claim(over="any", direction=opposite), cells, printed)["verdict"] == "holds"
+    if found["verdict"] == "holds":
+        assert found["in_order"] >= found["supporting"] >= found["needed"]
+        assert verdict(claim(over=over, direction=opposite), cells, printed)["verdict"] != "holds"
+
+
+@settings(max_examples=40, deadline=None)
+@given(shares_of_models, scopes, st.sampled_from(["above", "below"]))
+def test_without_n_there_is_never_a_verdict(pairs, over, direction):
+    cells = paper(**{f"x{i}": {"a": share(a), "b": share(b)} for i, (a, b) in enumerate(pairs)})
+    found = verdict(claim(over=over, direction=direction), cells, printed)
+    assert found["verdict"] == "printed order only"
+    if over != "average":
+        sign = 1 if direction == "above" else -1
+        assert found["in_order"] == sum(sign * (a - b) > 0 for a, b in pairs)
 
 
 def test_a_printed_interval_is_used_where_there_is_one():
@@ -156,8 +215,8 @@ def test_p_and_interval_agree_about_every_distance(by):
 def test_two_methods_are_paired_on_their_answers():
     units = [f"i{number}" for number in range(40)]
     cells = {
-        ("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4, units),
-        ("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20, units),
+        Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4, units),
+        Address("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20, units),
     }
     found = verdict(claim(), cells, measure)
     expected = paired.difference(*cells.values())
@@ -169,8 +228,8 @@ def test_two_methods_are_paired_on_their_answers():
 
 def test_two_conditions_are_paired_on_their_groups():
     cells = {
-        ("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4),
-        ("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20),
+        Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4),
+        Address("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20),
     }
     found = verdict(claim(), cells, measure)
     assert (found["verdict"], found["n"]) == ("holds", 40)
@@ -190,17 +249,18 @@ def test_conditions_with_several_answers_a_group_count_groups():
 
 
 def test_answers_beside_a_number():
-    cells = {("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4)}
+    cells = {Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4)}
     found = verdict(claim(b=0.5), cells, measure)
     assert (found["verdict"], found["difference"]) == ("holds", pytest.approx(0.4))
-    assert verdict(claim(b=0.95), cells, measure)["verdict"] == "undecided"
+    assert verdict(claim(b=0.95), cells, measure)["verdict"] == "inconclusive"
 
 
 def test_what_the_gate_stops_is_not_testable_and_says_so():
-    closed = [("x", "m", "accuracy", "a"), ("x", "m", "accuracy", "b")]
-    assert verdict(claim(), {}, measure, closed)["why"] == "the gate stops it"
+    stopped = [Address("x", "m", "accuracy", letter) for letter in "ab"]
+    assert verdict(claim(), {}, measure, stopped)["why"] == "the gate stops it"
     assert verdict(claim(), {}, measure)["why"] == ""
-    none = Claim(id="c", claim="A claim.", place="§1", test=None, reason="in a figure")
+    about = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
+    none = Claim(**about, test=None, reason="in a figure")
     assert verdict(none, {}, measure) == {"verdict": "not testable here", "why": "in a figure"}
 
 
@@ -213,31 +273,33 @@ def rows(*signs, p=0.01):
     low = [gain - (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
     high = [gain + (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
     p = [p if sign else 0.5 for sign in signs]
-    return pd.DataFrame({"gain": gains, "low": low, "high": high, "p": p})
+    margins = pd.DataFrame({"margin": gains, "margin_low": low, "margin_high": high, "p": p})
+    names = ["a", "b", "difference", "ci_low", "ci_high", "n"]
+    return margins.assign(whose="x", combination="", **dict.fromkeys(names, 0.0))
 
 
 @pytest.mark.parametrize(
     ("over", "signs", "said"),
     [
         ("all", (1, 1, 1), "holds"),
-        ("all", (1, 1, 0), "undecided"),
+        ("all", (1, 1, 0), "inconclusive"),
         ("all", (1, 1, -1), "fails"),
         ("all", (0, 0, -1), "fails"),
         ("most", (1, 1, 0), "holds"),
         ("most", (1, 1, -1), "holds"),
-        ("most", (1, 0, -1), "undecided"),
+        ("most", (1, 0, -1), "inconclusive"),
         ("most", (1, -1, -1), "fails"),
         ("most", (1, 1, -1, -1), "fails"),  # half is not most
-        ("most", (1, 1, 0, -1), "undecided"),
+        ("most", (1, 1, 0, -1), "inconclusive"),
         ("any", (1, -1, -1), "holds"),
-        ("any", (0, -1, -1), "undecided"),
+        ("any", (0, -1, -1), "inconclusive"),
         ("any", (-1, -1, -1), "fails"),
     ],
 )
 def test_a_claim_holds_fails_or_is_undecided(over, signs, said):
     found = decided(over, rows(*signs))
     assert found["verdict"] == said
-    assert (found["for"], found["against"]) == (signs.count(1), signs.count(-1))
+    assert (found["supporting"], found["contradicting"]) == (signs.count(1), signs.count(-1))
 
 
 def test_p_is_that_of_as_many_comparisons_as_are_needed():
@@ -267,12 +329,12 @@ def test_holm_over_the_claims_of_one_kind_of_evidence():
 def test_seven_of_nine_models_that_generate_get_more_false_beliefs_right_than_true_ones():
     of_others = ran(".", "06_claims", "cell-others", series_of=series_of)["of_others"]
     test = claim(
-        a="0-shot accuracy forward_belief/true_belief/0",
-        b="0-shot accuracy forward_belief/false_belief/0",
+        a="0-shot accuracy forward_belief/false_belief/0",
+        b="0-shot accuracy forward_belief/true_belief/0",
     )
     as_released = ledger.read("bigtom").iloc[:0]
     found = verdict(test, of_others("bigtom", "generated", as_released), measure)
-    assert (found["comparisons"], found["reversed"], found["verdict"]) == (9, 7, "fails")
+    assert (found["comparisons"], found["in_order"], found["verdict"]) == (9, 7, "fails")
     by_likelihood = verdict(test, of_others("bigtom", "loglikelihood", as_released), measure)
     assert by_likelihood["comparisons"] == 20
     assert of_others("fantom", "generated", as_released) == {}
@@ -281,7 +343,7 @@ def test_seven_of_nine_models_that_generate_get_more_false_beliefs_right_than_tr
 def series_of(benchmark, scores):
     from tomlab.benchmarks.bigtom.metrics import series
 
-    return {(m, method, one.metric, one.condition): one for m, method, one in series(scores)}
+    return {Address(m, method, one.metric, one.condition): one for m, method, one in series(scores)}
 
 
 # The page, run on a small run
@@ -334,12 +396,12 @@ def page(tmp_path_factory):
 
 
 @needs_data
-@pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Taken logs", "log")])
+@pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Logs", "log")])
 def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
     found = page.loc[("knows-but-does-not-predict", evidence)]
-    assert (found["verdict"], found["for"], found["comparisons"]) == ("holds", 1, 1)
+    assert (found["verdict"], found["supporting"], found["comparisons"]) == ("holds", 1, 1)
     assert (found["decides"], found["difference"], found["n"]) == (model, 1.0, 30)
-    assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "undecided"
+    assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "inconclusive"
     assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
 
 

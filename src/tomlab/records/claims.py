@@ -62,7 +62,7 @@ def address(text: str, model: str, names: dict[str, Any]) -> Address:
 class Printed(Section):
     """The address of the rows of a table, filled by row.
 
-    n: independent answers behind each number, if known. interval: the columns of a printed interval.
+    n: independent answers behind each number, if known. interval: the columns of a printed one.
     """
 
     table: _Text
