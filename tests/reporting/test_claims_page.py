@@ -174,7 +174,9 @@ def test_a_claim_fails_only_where_an_interval_lies_on_the_other_side(pairs, over
         assert verdict(claim(over="any", direction=opposite), cells, printed)["verdict"] == "holds"
     if found["verdict"] == "holds":
         assert found["in_order"] >= found["supporting"] >= found["needed"]
-        assert verdict(claim(over=over, direction=opposite), cells, printed)["verdict"] != "holds"
+        if over != "any":  # one comparison may be this way and another the other way
+            of_opposite = verdict(claim(over=over, direction=opposite), cells, printed)
+            assert of_opposite["verdict"] != "holds"
 
 
 @settings(max_examples=40, deadline=None)
