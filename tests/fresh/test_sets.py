@@ -191,7 +191,7 @@ def test_gold_tables_are_those_that_possible_worlds_give(rows: dict):
 @pytest.mark.parametrize("view", sets.VIEWS)
 def test_no_blind_rule_does_well(view: str, rows: dict):
     n = {"bigtom": 20, "fantom": 60, "omnitom": 100, "simpletom": 100}[view]
-    floors = sets.floors_of(view, sets.drawn(SEED, view, n))
+    floors = sets.readers_of(view, sets.drawn(SEED, view, n))
     assert {"longer option", "question and options"} < {*floors["rule"]}
 
 
@@ -212,7 +212,7 @@ def test_a_set_with_a_shortcut_is_refused_by_the_name_of_the_rule(rows: dict):
     for row in shortcut:
         row["causal_event"] = f"Somebody puts it into the {row['words']['s2']}."
     with pytest.raises(InputError, match="negation in the last sentence gets"):
-        sets.floors_of("bigtom", shortcut)
+        sets.readers_of("bigtom", shortcut)
 
 
 def test_tables_whose_wording_gives_the_truth_away_are_refused():
@@ -222,12 +222,12 @@ def test_tables_whose_wording_gives_the_truth_away_are_refused():
             belief["belief"] = belief["belief"].replace("is in", "lies in")
             belief["belief"] = belief["belief"].replace("takes", "holds")
     with pytest.raises(InputError, match="question and options gets"):
-        sets.floors_of("omnitom", rows)
+        sets.readers_of("omnitom", rows)
 
 
 def test_too_few_questions_tell_nothing_of_floors(rows: dict):
     with pytest.raises(InputError, match=r"found 50 questions"):
-        sets.floors_of("bigtom", rows["bigtom"][:2])
+        sets.readers_of("bigtom", rows["bigtom"][:2])
 
 
 def run(*arguments: str) -> int:

@@ -74,7 +74,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     _draw_items(root / "data")
     (root / "docs").mkdir()
     # What the pages on floors and on logs read.
-    for name in ("docs/floors_released.csv", "docs/logs"):
+    for name in ("docs/readers_released.csv", "docs/logs"):
         (root / name).symlink_to(ROOT / name)
     VECTORS.mkdir(parents=True, exist_ok=True)
     (root / VECTORS.parent.name).mkdir()

@@ -16,7 +16,7 @@ from tomlab.errors import InputError, refuse
 from tomlab.fresh import bigtom, fantom, omnitom, simpletom
 from tomlab.fresh.draw import LOTS, VERSION
 from tomlab.records.files import parsed, read_text
-from tomlab.scoring import floors
+from tomlab.scoring import readers
 
 VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
 MOST, FEWEST = 0.55, 400  # the balanced accuracy that no blind rule may exceed; questions
@@ -34,7 +34,7 @@ def drawn(seed: str, view: str, n: int) -> list[dict]:
     return [*islice(chain.from_iterable(families), max(n, 0))]
 
 
-def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
+def readers_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
     """What each blind rule gets on a drawn set. Errors: `InputError` with the rules that get more
     than `MOST`, or if there are too few questions to tell.
     """
@@ -43,7 +43,7 @@ def floors_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
         raise InputError(f"fresh {view}: found {len(items)} questions, expected {FEWEST} or more")
     # Most are questions with two options, which BigToM puts as they are.
     asked = (conversations, "short") if view == "fantom" else (questions, "0-shot")
-    table = floors.table(floors.choices(asked[0], items, asked[1]))
+    table = readers.table(readers.choices(asked[0], items, asked[1]))
     high = table[~table["control"] & ~table["rule"].isin(_BY_ORDER) & (table["value"] > MOST)]
     problems = [f"{r.kind}: {r.rule} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
     refuse(problems, f"fresh {view}: questions that can be answered without the story")
@@ -54,7 +54,7 @@ def write(seed: str, view: str, n: int, folder: Path) -> Path:
     """Draw a set, check its keys and its floors, write it and its card; returns the card's path."""
     if len(seed) < SHORTEST:
         raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
-    floors_of(view, drawn(seed, view, n))
+    readers_of(view, drawn(seed, view, n))
     return _put(seed, view, n, folder)
 
 

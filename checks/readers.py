@@ -1,8 +1,8 @@
-"""The floors a second time: other code, numpy alone, held against `tomlab.scoring.floors`.
+"""The floors a second time: other code, numpy alone, held against `tomlab.scoring.readers`.
 
-    python checks/floors.py                     our items, under results/items
-    python checks/floors.py <bigtom.csv>        the released BigToM too; its numbers (no text of it)
-                                                go to docs/floors_released.csv
+    python checks/readers.py                     our items, under results/items
+    python checks/readers.py <bigtom.csv>        the released BigToM too; its numbers (no text of it)
+                                                go to docs/readers_released.csv
 
 Own tokenizer, own folds (groups dealt out by size), own logistic regression (Newton's method).
 Prints both side by side; ends with 1 if a number differs by more than .02. The place of a fact is
@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from tomlab import paths
-from tomlab.scoring import floors
+from tomlab.scoring import readers
 
 APART, FOLDS = {"place of the fact": 0.05}, 10  # elsewhere .02
 DENYING = {"no", "not", "never", "nothing", "nobody", "none", "nor", "neither", "cannot", "without"}
@@ -148,7 +148,7 @@ def rules(own):
     both, words = list(zip(own["answer"], wrong, own["story"], strict=True)), difference(own, 1)
     sign = np.array([denies(r) - 0 - denies(w) for r, w, _ in both])
     texts = sorted({text for options in own["options"] for text in options})
-    for text in texts if len(texts) <= floors.FEW_TEXTS else ():
+    for text in texts if len(texts) <= readers.FEW_TEXTS else ():
         yield f"always “{text}”", np.array([int(r == text) - int(w == text) for r, w, _ in both])
     asked = bags([tokens(question) for question in own["question"]]) * sign[:, None]
     yield "question and options", learned(own, np.hstack([words, asked]))
@@ -249,13 +249,13 @@ def descent(x, y, ridge=1.0):
 
 
 def labels_of_floors(items):
-    """The same by `tomlab.scoring.floors`."""
+    """The same by `tomlab.scoring.readers`."""
     told = items.assign(row=items["answer"].map(json.loads)).explode("row", ignore_index=True)
-    words = floors.counts([f"{row['actor']} {row['belief']}" for row in told["row"]]).astype(float)
+    words = readers.counts([f"{row['actor']} {row['belief']}" for row in told["row"]]).astype(float)
     model, found = OneVsRestClassifier(LogisticRegression(solver="liblinear")), {}
     for name in told["row"][0]["labels"]:
         gold = told["row"].map(lambda row, name=name: row["labels"][name])
-        found[name] = (floors.held_out(model, words, gold, told["family"]) == gold).mean()
+        found[name] = (readers.held_out(model, words, gold, told["family"]) == gold).mean()
     return pd.Series(found)
 
 
@@ -264,7 +264,7 @@ def beside(name, items, method):
     benchmark = import_module(f"tomlab.benchmarks.{name}")
     if name == "bigtom":
         items = items.assign(control=items["condition"].str.endswith("control"))
-    first = floors.table(floors.choices(benchmark, items, method))
+    first = readers.table(readers.choices(benchmark, items, method))
     other = (
         second(benchmark, items, method).rename_axis(["kind", "control", "rule"]).rename("second")
     )
@@ -278,10 +278,10 @@ def main(released):
         bigtom = import_module("tomlab.benchmarks.bigtom")
         found = beside("bigtom", bigtom.read_released(released), "0-shot")
         told["bigtom, released"] = found
-        path = paths.DOCS / "floors_released.csv"
+        path = paths.DOCS / "readers_released.csv"
         head = "# What a reader gets who skips the story, on the released BigToM (200 templates by GPT-4,\n"
         head += "# Gandhi et al. 2023, data/bigtom/bigtom.csv of its repository). Numbers alone.\n"
-        head += f"# Computed {datetime.date.today()} by: python checks/floors.py <bigtom.csv>\n"
+        head += f"# Computed {datetime.date.today()} by: python checks/readers.py <bigtom.csv>\n"
         path.write_text(head + found.round(4).to_csv(index=False), encoding="utf-8")
     asked = import_module("tomlab.benchmarks.omnitom").asked
     beliefs = asked(pd.read_parquet(paths.result("items", "omnitom")), "stage2-L3")

@@ -13,7 +13,7 @@ from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items.stories import read_stories
-from tomlab.scoring import floors
+from tomlab.scoring import readers
 
 SIDES = [True, False] * 10
 
@@ -39,7 +39,7 @@ def items(**columns):
 
 def value(table, rule):
     """The balanced accuracy of a rule."""
-    told = floors.table(floors.choices(simpletom, table, "none"))
+    told = readers.table(readers.choices(simpletom, table, "none"))
     return told.set_index("rule").loc[rule, "value"]
 
 
@@ -86,7 +86,7 @@ def test_a_rule_is_at_chance_where_its_cue_tells_nothing(rule):
 
 def test_a_constant_answer_is_at_chance_once_both_sides_count_alike():
     table = items(choices=lambda *_: ["No", "Yes"], answer=lambda n, _: "Yes" if n % 2 else "No")
-    told = floors.table(floors.choices(simpletom, table.head(15), "none")).set_index("rule")
+    told = readers.table(readers.choices(simpletom, table.head(15), "none")).set_index("rule")
     assert told.loc[["always “No”", "always “Yes”"], "value"].tolist() == pytest.approx([0.5, 0.5])
     assert told.loc["always “No”", "accuracy"] == 8 / 15
 
@@ -104,7 +104,7 @@ def test_no_rule_learns_from_controls():
     table = table.assign(control=[n >= 10 for n in range(20)])
     upside_down = [next(t for t in row.choices if t != row.answer) for row in table.itertuples()]
     table["answer"] = table["answer"].where(~table["control"], pd.Series(upside_down))
-    told = floors.table(floors.choices(simpletom, table, "none"))
+    told = readers.table(readers.choices(simpletom, table, "none"))
     told = told[told["rule"] == "words of the options"].set_index("control")["value"]
     assert told.to_dict() == {False: 1, True: 0}
 
@@ -118,9 +118,9 @@ def templates():
 
 
 def test_order_of_rows_changes_nothing(templates):
-    once = floors.table(floors.choices(bigtom, templates, "0-shot"))
+    once = readers.table(readers.choices(bigtom, templates, "0-shot"))
     mixed = templates.sample(frac=1, random_state=1)
-    again = floors.table(floors.choices(bigtom, mixed, "0-shot"))
+    again = readers.table(readers.choices(bigtom, mixed, "0-shot"))
     pd.testing.assert_frame_equal(once, again)
 
 
@@ -128,7 +128,7 @@ def test_the_reader_answers_as_the_best_rule_for_each_kind_does(templates):
     seen = templates["condition"].str.startswith("true").map({True: "saw", False: "did not see"})
     before = templates["story"].str.rpartition(". ")[0]
     templates = templates.assign(story=before + ". The agent " + seen + " it.")
-    told, scores = floors.reader(bigtom, templates, "0-shot")
+    told, scores = readers.reader(bigtom, templates, "0-shot")
     assert set(scores["outcome"]) <= {"correct", "wrong"}
     assert len(scores) == len(templates)
     best = told[told["best"] & ~told["control"]].set_index("kind")["rule"]
@@ -144,20 +144,20 @@ def our_choices(name):
     if name == "bigtom":
         items = bigtom.read_released(data / "templates.csv")
         items = items.assign(control=items["condition"].str.endswith("control"))
-        return floors.choices(bigtom, items, "0-shot")
+        return readers.choices(bigtom, items, "0-shot")
     if name == "fantom":
         files = read_topics(data / "topics.yaml"), read_cast(data / "cast.yaml")
         sets = generate(*files, conversations=60, seed=0)
-        return floors.choices(fantom, fantom.compose(sets), "short")
+        return readers.choices(fantom, fantom.compose(sets), "short")
     items = simpletom.compose(read_stories(data / "stories.csv"), 0)
-    found = floors.choices(simpletom, items, "none")
+    found = readers.choices(simpletom, items, "none")
     # In the paper's protocol the other two questions have one answer; twins are what balances them.
     return found[found["kind"].str.startswith("behavior")]
 
 
 @pytest.mark.parametrize("name", ["bigtom", "fantom", "simpletom"])
 def test_no_rule_that_skips_the_story_gets_above_060_on_our_items(name):
-    told = floors.table(our_choices(name))
+    told = readers.table(our_choices(name))
     # The answer to "what does she perceive?" has the words of the percept: a test of reading.
     told = told[~told["control"] & ~told["kind"].str.contains("percept_to_belief")]
     assert told["value"].max() <= 0.6
@@ -166,17 +166,17 @@ def test_no_rule_that_skips_the_story_gets_above_060_on_our_items(name):
 def test_words_of_a_belief_give_fewer_than_075_of_our_labels():
     stories = records.read_records(paths.DATA / "omnitom" / "stories.jsonl")
     rows = pd.DataFrame([row | {"story": s["story_id"]} for s in stories for row in s["beliefs"]])
-    words = floors.counts(rows["belief"]).astype(float)
+    words = readers.counts(rows["belief"]).astype(float)
     regression = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
     right = [
-        floors.held_out(regression, words, labels, rows["story"]) == labels
+        readers.held_out(regression, words, labels, rows["story"]) == labels
         for labels in (rows["labels"].str[name] for name in records.DIMENSIONS)
     ]
     assert np.mean(right) < 0.75
 
 
 def test_a_list_names_those_of_whom_the_reader_says_that_they_know():
-    _, scores = floors.reader(fantom, fantom.compose(random_sets(1)), "short")
+    _, scores = readers.reader(fantom, fantom.compose(random_sets(1)), "short")
     lists = scores[scores["question_type"].str.endswith("_list")]
     answers = scores[scores["question_type"].str.endswith("_yn") & scores["yn"].eq(1)]
     for one in lists.itertuples():

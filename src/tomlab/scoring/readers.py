@@ -18,7 +18,7 @@ from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
 from tomlab.scoring.stats import Interval, cluster_statistic, ratio
 
-NAME, FOLDS = "floor", 10
+NAME, FOLDS = "shallow reader", 10
 # The widest unit that items have: rules learn from some groups and answer others.
 GROUPS = ("family", "conversation_id", "group_id")
 KINDS = ("question_type", "variable", "variant", "tom_order")  # a rule is learned within one kind
