@@ -53,7 +53,7 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
     marked = table7.query("model == 'claude-2' and method == '1-shot' and mark == '*'")
     assert "forward_action" in set(marked["variable"])
     told = set(table7.loc[table7["source"] == "this run", "model"])
-    assert told == {"mine", "random", "floor"}
+    assert told == {"mine", "random", "shallow reader"}
     pairs = pd.read_csv(results / "figures/bigtom/differences.csv")
     assert {"mine − random", "1-shot − 0-shot"} <= set(pairs["pair"])
 

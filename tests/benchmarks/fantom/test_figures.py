@@ -11,7 +11,7 @@ from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.reporting import draw
 from tomlab.reporting.numbers import PAPER, RUN
-from tomlab.scoring import floors
+from tomlab.scoring import readers
 
 CELLS = figures.cells("fantom")
 
@@ -25,7 +25,7 @@ def drawn(monkeypatch):
         monkeypatch.setattr(draw, "save", lambda grid, name, *_: found.update({name: _[-1]}))
         imports = CELLS["cell-02"].partition("\nmetrics =")[0]
         names = {"metrics": metrics, "models": list(metrics["model"].unique())}
-        _, names["floor"] = floors.reader(fantom, fantom.compose(random_sets(1)), "short")
+        _, names["shallow"] = readers.reader(fantom, fantom.compose(random_sets(1)), "short")
         names["display"] = lambda shown: found.update(said=str(shown))
         for source in (imports, *map(CELLS.get, ("rows", "published", *cells))):
             exec(source, names)  # noqa: S102

@@ -75,7 +75,7 @@ def test_first_failures_of_this_run_sum_to_one(run):
 def test_tables_hold_the_papers_numbers_and_this_runs(run):
     table = read(run, "tables/table2")
     assert table["source"].value_counts().to_dict() == {"paper": 40, "this run": 12}
-    assert table.query("model == 'floor'")["n"].gt(0).all()
+    assert table.query("model == 'shallow reader'")["n"].gt(0).all()
     cell = table.query("model == 'Llama-3.1-405B' and question_type == 'behavior'")
     assert cell[["value", "mark"]].to_numpy().tolist() == [[0.582, "*"]]
     assert "Claude-3.5-Sonnet" in read(run, "tables/table5")["model"].to_list()
