@@ -1,4 +1,4 @@
-"""Sets drawn from a seed: minimal pairs, keys from events, floors at chance, cards."""
+"""Sets drawn from a seed: minimal pairs, keys from events, what readers get, cards."""
 
 import json
 import re
@@ -189,13 +189,20 @@ def test_gold_tables_are_those_that_possible_worlds_give(rows: dict):
 
 
 @pytest.mark.parametrize("view", sets.VIEWS)
-def test_no_blind_rule_does_well(view: str, rows: dict):
+def test_no_reader_does_well_that_sets_are_balanced_against(view: str, rows: dict):
     n = {"bigtom": 20, "fantom": 60, "omnitom": 100, "simpletom": 100}[view]
-    floors = sets.readers_of(view, sets.drawn(SEED, view, n))
-    assert {"longer option", "question and options"} < {*floors["rule"]}
+    results = sets.readers_of(view, sets.drawn(SEED, view, n))
+    assert {"longer option", "words of question and options"} < {*results["reader"]}
 
 
-def test_a_set_with_a_shortcut_is_refused_by_the_name_of_the_rule(rows: dict):
+def test_readers_that_tell_versions_are_told_but_refuse_no_set():
+    results = sets.readers_of("fantom", sets.drawn(SEED, "fantom", 60))
+    near = results[results["reader"] == "who speaks near the fact knows"]
+    assert near["value"].eq(1).all()
+    assert not near["is_balanced"].any()
+
+
+def test_a_set_with_a_shortcut_is_refused_by_the_name_of_the_reader(rows: dict):
     def denied(row: dict) -> dict:
         agent = row["agent"]
         return {
@@ -211,7 +218,7 @@ def test_a_set_with_a_shortcut_is_refused_by_the_name_of_the_rule(rows: dict):
     ]
     for row in shortcut:
         row["causal_event"] = f"Somebody puts it into the {row['words']['s2']}."
-    with pytest.raises(InputError, match="negation in the last sentence gets"):
+    with pytest.raises(InputError, match="negation, new words before it gets"):
         sets.readers_of("bigtom", shortcut)
 
 
@@ -221,11 +228,11 @@ def test_tables_whose_wording_gives_the_truth_away_are_refused():
         if belief["labels"]["truth_status"] == "False":
             belief["belief"] = belief["belief"].replace("is in", "lies in")
             belief["belief"] = belief["belief"].replace("takes", "holds")
-    with pytest.raises(InputError, match="question and options gets"):
+    with pytest.raises(InputError, match="words of question and options gets"):
         sets.readers_of("omnitom", rows)
 
 
-def test_too_few_questions_tell_nothing_of_floors(rows: dict):
+def test_too_few_questions_tell_nothing_of_readers(rows: dict):
     with pytest.raises(InputError, match=r"found 50 questions"):
         sets.readers_of("bigtom", rows["bigtom"][:2])
 

@@ -71,10 +71,11 @@ def test_questions_depend_on_seed_cell_and_number_alone(items: pd.DataFrame):
     assert not {*other["story"]} & {*items["story"]}
 
 
-def test_no_rule_that_skips_the_story_does_better_than_guessing(items: pd.DataFrame):
+def test_no_reader_that_stories_are_balanced_against_does_better_than_guessing(items: pd.DataFrame):
     assert len(items) == 480
     table = readers.table(readers.choices(bigtom, items, "0-shot"))
-    assert table["value"].max() <= 0.55
+    balanced = table[~table["reader"].isin(readers.BY_VERSION)]
+    assert balanced["value"].max() <= 0.55
     # Nor does the truth, nor the container that is named first or last.
     assert items["reality"].eq(items["answer"]).mean() == 0.5
     named = items.apply(

@@ -73,7 +73,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     shutil.copytree(DATA, root / "data", copy_function=os.symlink)
     _draw_items(root / "data")
     (root / "docs").mkdir()
-    # What the pages on floors and on logs read.
+    # What the pages on readers and on logs read.
     for name in ("docs/readers_released.csv", "docs/logs"):
         (root / name).symlink_to(ROOT / name)
     VECTORS.mkdir(parents=True, exist_ok=True)

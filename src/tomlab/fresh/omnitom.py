@@ -13,7 +13,7 @@ from tomlab.scoring.tracker import states
 FILE = "omnitom.jsonl"
 write = records.write_records
 _TEXTS = yaml_beside(__file__)
-_ASKED = (("1", "Location", "Perception"), ("2", "Epistemic", "Inference"))  # for the floors
+_ASKED = (("1", "Location", "Perception"), ("2", "Epistemic", "Inference"))  # for the readers
 _VERBS = {"leave": "leaves", "enter": "returns", "move": "moves"}
 
 

@@ -1,4 +1,4 @@
-"""Sets of fresh items: drawn from a secret seed, refused if a blind rule does well, with a card."""
+"""Sets of fresh items: drawn from a secret seed, checked with readers, written with a card."""
 
 import json
 import random
@@ -19,7 +19,8 @@ from tomlab.records.files import parsed, read_text
 from tomlab.scoring import readers
 
 VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
-MOST, FEWEST = 0.55, 400  # the balanced accuracy that no blind rule may exceed; questions
+# The balanced accuracy that no reader may exceed which sets are balanced against; questions.
+MOST, FEWEST = 0.55, 400
 SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
 # Whoever composes items from a file draws the order of their options, which no file says.
 _BY_ORDER = ("first option", "last option")
@@ -35,8 +36,9 @@ def drawn(seed: str, view: str, n: int) -> list[dict]:
 
 
 def readers_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
-    """What each blind rule gets on a drawn set. Errors: `InputError` with the rules that get more
-    than `MOST`, or if there are too few questions to tell.
+    """What each reader gets on a drawn set. `is_balanced`: sets are balanced against this reader.
+    Errors: `InputError` with the readers of these that get more than `MOST`, or if there are too
+    few questions to tell.
     """
     items = VIEWS[view].items(rows)
     if len(items) < FEWEST:
@@ -44,14 +46,15 @@ def readers_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
     # Most are questions with two options, which BigToM puts as they are.
     asked = (conversations, "short") if view == "fantom" else (questions, "0-shot")
     table = readers.table(readers.choices(asked[0], items, asked[1]))
-    high = table[~table["control"] & ~table["rule"].isin(_BY_ORDER) & (table["value"] > MOST)]
-    problems = [f"{r.kind}: {r.rule} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
-    refuse(problems, f"fresh {view}: questions that can be answered without the story")
+    table["is_balanced"] = ~table["reader"].isin([*_BY_ORDER, *readers.BY_VERSION])
+    high = table[table["is_balanced"] & ~table["control"] & (table["value"] > MOST)]
+    problems = [f"{r.kind}: {r.reader} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
+    refuse(problems, f"fresh {view}: questions that a blind or shallow reader can answer")
     return table
 
 
 def write(seed: str, view: str, n: int, folder: Path) -> Path:
-    """Draw a set, check its keys and its floors, write it and its card; returns the card's path."""
+    """Draw a set, check its keys and what readers get, write it and its card. Returns the card."""
     if len(seed) < SHORTEST:
         raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
     readers_of(view, drawn(seed, view, n))

@@ -1,11 +1,14 @@
-"""Floors: what a reader gets who skips the story and goes by a rule about the surface of a text.
+"""Blind and shallow readers: what is right by the options alone, or by surface features of a story.
 
-What a rule has to learn, it learns from other groups than those it answers.
+A *blind* reader sees question and options only. A *shallow* reader also sees some of the story's
+surface: words, a negation, the number of sentences, who speaks near a fact. Neither follows who
+knows what. What a reader has to learn, it learns from other groups than those it answers.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,157 +19,537 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
-from tomlab.scoring.stats import Interval, cluster_statistic, ratio
+from tomlab.scoring.stats import cluster_interval, interval_of_sums
 
 NAME, FOLDS = "shallow reader", 10
-# The widest unit that items have: rules learn from some groups and answer others.
+BLIND, SHALLOW = "blind", "shallow"
+STATED = ("not stated", "stated")
+# The widest unit that items have: readers learn from some groups and answer others.
 GROUPS = ("family", "conversation_id", "group_id")
-KINDS = ("question_type", "variable", "variant", "tom_order")  # a rule is learned within one kind
+KINDS = ("question_type", "variable", "variant", "tom_order")  # readers are compared within one
+TWINS = ("main", "aware")  # SimpleToM: two versions of one question, not two kinds of question
 FEW_TEXTS = 4  # where options have more different texts, none of them is a constant answer
+# Readers that tell two versions of a story apart by words, sentences or speakers.
+BY_VERSION = (
+    "number of sentences",
+    "words of the last sentence",
+    "word pairs of the last sentence",
+    "words of the last sentence, by role",
+    "word pairs of the last sentence, by role",
+    "words of the story",
+    "word pairs of the story",
+    "who speaks near the fact knows",
+    "words of the lines near the fact",
+    "word pairs of the lines near the fact",
+)
+KEYS = ["kind", "control", "initial_belief", "reader"]
 _NO = r"(?i)\b(?:no|not|never|nothing|nobody|none|nor|neither|cannot|without|unaware)\b|n['’]t\b"
+_ASKED, _OTHER = "asked_person", "other_person"
 
 
-def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The option that each `rule` chooses, of questions that a method asks and that have options or
-    are answered by "yes" or "no". No rule learns from items with `control`, if they have it.
+class Reader(NamedTuple):
+    """A reader of one kind of question."""
 
-    side: whether the omniscient baseline is right, two kinds of question that count alike in
-    balanced accuracy; credit: what the choice earns, on average if a rule likes several most.
-    """
-    group, rows = next(name for name in GROUPS if name in items), []
-    for item in benchmark.asked(items, method).sort_values("item_id").to_dict("records"):
-        texts = options_of(item)
-        own = {"fact_answer": "", "character": "", "control": False} | item
-        kind = [str(item[name]).partition(":")[0] for name in KINDS if item.get(name)]
-        own |= {"group": item[group], "kind": "/".join(kind), "is_shown": len(item["choices"]) > 0}
-        own["sentences"] = re.split(r"(?<=[.!?])\s+", item["story"].strip())
-        if len(texts):
-            said = benchmark.reference(item, method, 0)
-            own["side"] = said.get("omniscient") == said["gold"]
-            own |= getattr(benchmark, "in_words", dict)(item)
-        for at, text in enumerate(texts):
-            others = {word for other in texts if other != text for word in _words(other)}
-            only = " ".join({*_words(text)} - others)
-            rows.append(own | {"at": at, "text": text, "only": only})
-    found, kept = [], ["item_id", "kind", "group", "control", "weight", "text", "right"]
-    for _, options in pd.DataFrame(rows).groupby("kind"):
-        options = options.reset_index(drop=True)
-        options["right"] = options["text"] == options["answer"]
-        options["weight"] = 1 / options.groupby(["control", "side"])["at"].transform("size")
-        # Between options that a rule likes alike, the item decides, as a lot would.
-        lot = pd.util.hash_pandas_object(options["item_id"] + options["text"], index=False)
-        for rule, liking in _rules(options):
-            told = options[kept].assign(rule=rule, liking=np.round(liking, 9), lot=lot)
-            told = told[told["liking"] == told.groupby("item_id")["liking"].transform("max")]
-            told["credit"] = told.groupby("item_id")["right"].transform("mean")
-            found.append(told.sort_values("lot").drop_duplicates("item_id"))
-    return pd.concat(found, ignore_index=True)
-
-
-@lru_cache(1 << 12)  # the options of a question have one story
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
-
-
-def _shared(texts: Sequence[str], told: Sequence[list[str]]) -> np.ndarray:
-    """How many words each text shares with some sentences."""
-    pairs = zip(texts, told, strict=True)
-    return np.array([len({*_words(text)} & {*_words(" ".join(own))}) for text, own in pairs])
-
-
-def counts(texts: Sequence[str]) -> sparse.csr_matrix:
-    """Which words each text has."""
-    return CountVectorizer(binary=True, tokenizer=_words, token_pattern=None).fit_transform(texts)
-
-
-def _rules(rows: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
-    """The rules for one kind of question: a name, and how much each option is liked."""
-    texts, told, at = rows["text"], rows["sentences"], rows["at"].to_numpy()
-    words, denies = counts(texts), texts.str.contains(_NO).to_numpy(float)
-    for text in sorted(texts.unique()) if texts.nunique() <= FEW_TEXTS else ():
-        yield f"always “{text}”", texts.eq(text).to_numpy(float)
-    if rows["is_shown"].all():
-        length, shared = texts.str.len().to_numpy(), _shared(texts, told.str[-1:])
-        yield from (("first option", -at), ("last option", at))
-        yield from (("longer option", length), ("shorter option", -length))
-        yield "more words of the last sentence", shared
-        yield "fewer words of the last sentence", -shared
-        # What has become so is told in the sentence before the last, and not earlier.
-        new = _shared(rows["only"], told.str[-2:-1]) - _shared(rows["only"], told.str[:-2])
-        turn = np.where(told.str[-1].str.contains(_NO), -1.0, 1.0)
-        yield "negation in the last sentence", new * turn
-        yield "words of the options", _learned(words, rows)
-        turned = sparse.diags(turn) @ words
-        yield "words of the options, turned by a negation", _learned(turned, rows)
-    if rows["fact_answer"].all():
-        facts = zip(rows["fact_answer"], told, strict=True)
-        near = [_shared([fact] * len(own), [[each] for each in own]) for fact, own in facts]
-        place = np.array([[shared.argmax() / len(shared)] for shared in near])
-        steps = denies[:, None] * (place >= np.arange(0, 1, 0.02))
-        yield "place of the fact", _learned(sparse.csr_matrix(steps), rows)
-    if rows["character"].all():
-        opens = zip(told.str[0].str.lower(), rows["character"], strict=True)
-        is_first = [sentence.startswith(who) for sentence, who in opens]
-        yield "who speaks first does not know", denies * np.where(is_first, 1, -1)
-    asked = sparse.diags(denies) @ counts(rows["question"])
-    yield "question and options", _learned(sparse.hstack([words, asked]), rows)
-
-
-def _learned(features: sparse.spmatrix, rows: pd.DataFrame) -> np.ndarray:
-    """How far a logistic regression takes each option to be right, by how it differs from the
-    question's other ones, both sides of balanced accuracy having the same weight.
-    """
-    codes = pd.factorize(rows["item_id"])[0]
-    of = sparse.csr_matrix((np.ones(len(rows)), (np.arange(len(rows)), codes)))
-    apart = features - of @ sparse.diags(1 / np.bincount(codes)) @ (of.T @ features)
-    weight = (rows["weight"].where(~rows["control"], 0) * len(rows)).to_numpy()
-    how = {"method": "decision_function", "params": {"sample_weight": weight}}
-    model = LogisticRegression(fit_intercept=False, solver="liblinear")
-    return held_out(model, sparse.csr_matrix(apart), rows["right"], rows["group"], **how)
-
-
-def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.ndarray:
-    """What a model says of each row that learned from other groups; 0 where there are none."""
-    if groups.nunique() < 2:
-        return np.zeros(len(groups))
-    folds = GroupKFold(min(FOLDS, groups.nunique()))
-    return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
-
-
-def table(found: pd.DataFrame) -> pd.DataFrame:
-    """Of `choices` by kind and rule: balanced accuracy (`value`) with its interval, and the `best`,
-    controls aside, which as the best of several is a bit too high."""
-    keys, told = ["kind", "control", "rule"], []
-    for whose, rows in found.groupby(keys, sort=False):
-        sums = pd.DataFrame({"right": rows["weight"] * rows["credit"], "all": rows["weight"]})
-        value = cluster_statistic(sums.groupby(rows["group"]).sum(), ratio, n=len(rows))
-        told.append([*whose, rows["credit"].mean(), *vars(value).values()])
-    floors = pd.DataFrame(told, columns=[*keys, "accuracy", *Interval.__annotations__])
-    tried = floors[~floors["control"]].sort_values("value", ascending=False, kind="stable")
-    rule = tried.drop_duplicates("kind").set_index("kind")["rule"]
-    return floors.assign(best=floors["rule"] == floors["kind"].map(rule))
+    name: str
+    is_blind: bool
+    sees: str
+    liking: np.ndarray  # how much it likes each option
+    # Above 0 where it takes the omniscient answer to be right, which is what versions differ in.
+    version: np.ndarray | None = None
 
 
 def reader(
     benchmark: Benchmark, items: pd.DataFrame, method: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The `table` of all rules, and the scores of `NAME`, a model that goes by the best rule for
-    each kind of question. A list names those of whom it says "yes" when asked about each.
+    """The `table` of all readers, and the scores of `NAME`, a model that answers each kind of
+    question as the best reader does. A list names those of whom it says "yes" one by one.
     """
-    found, rows = choices(benchmark, items, method), []
-    floors = table(found)
-    found = found.merge(floors.loc[floors["best"], ["kind", "control", "rule"]])
-    said = found.set_index("item_id")["text"].to_dict()
-    asked = benchmark.asked(items, method).to_dict("records")
-    # The question sets, families of questions and persons of which the reader says "yes".
-    says_yes = [item for item in asked if said.get(item["item_id"]) == "yes"]
-    knows = {(i["item_id"].rpartition("_")[0], i.get("character")) for i in says_yes}
-    for item in asked:
-        names = [*item.get("aware", []), *item.get("unaware", [])]
-        of = item["item_id"].rpartition("_")[0]
-        listed = ", ".join(name for name in names if (of, name.lower()) in knows) or "Nobody"
-        if answer := listed if names else said.get(item["item_id"]):
+    chosen = choices(benchmark, items, method)
+    results = table(chosen)
+    best = results.loc[results["best"], ["kind", "reader"]].drop_duplicates()
+    answers = chosen.merge(best).set_index("item_id")["text"].to_dict()
+    questions = benchmark.asked(items, method).to_dict("records")
+    knowers = _knowers(questions, answers)
+    rows = []
+    for item in questions:
+        people = [*item.get("aware", []), *item.get("unaware", [])]
+        answer = answers.get(item["item_id"])
+        if people:
+            asked_about = _set_of(item)
+            named = [name for name in people if (asked_about, name.lower()) in knowers]
+            answer = ", ".join(named) or "Nobody"
+        if answer:
             response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
             rows.append({"item_id": item["item_id"], "response": response})
     responses = pd.DataFrame(rows).assign(model=NAME, method=method)
-    return floors, benchmark.score(items, responses)
+    return results, benchmark.score(items, responses)
+
+
+def table(chosen: pd.DataFrame) -> pd.DataFrame:
+    """What each reader gets, from `choices`, by kind of question, control and initial belief.
+
+    value: balanced accuracy, with its interval; version: how often the reader tells the version
+    (balanced accuracy; nan for readers that give the same answer to all versions); both_right: the
+    share of pairs of versions, or of lists of people, in which all answers are right; a reader that
+    likes several options alike gets none of these. best: the highest `value` of a kind, controls
+    aside; as the best of several it is a bit too high.
+    """
+    rows = []
+    for key, answers in chosen.groupby(KEYS, sort=False):
+        size = answers.groupby("side")["credit"].transform("size")
+        weighted = pd.DataFrame({"sum": answers["credit"] / size, "count": 1 / size})
+        sums = weighted.groupby(answers["group"]).sum()
+        interval = interval_of_sums(sums, n=len(answers))
+        row = dict(zip(KEYS, key, strict=True))
+        row |= {"is_blind": answers["is_blind"].iloc[0], "sees": answers["sees"].iloc[0]}
+        row |= {"accuracy": answers["credit"].mean(), **vars(interval)}
+        row["version"] = answers.groupby("side")["version_credit"].mean().mean()
+        rows.append(row | _both_right(answers))
+    results = pd.DataFrame(rows)
+    tried = results[~results["control"]].groupby(["kind", "reader"], sort=False)["value"].mean()
+    best = tried.reset_index().sort_values("value", ascending=False, kind="stable")
+    best = best.drop_duplicates("kind").set_index("kind")["reader"]
+    return results.assign(best=results["reader"] == results["kind"].map(best))
+
+
+def _both_right(answers: pd.DataFrame) -> dict:
+    """The share of pairs, or lists, of which all answers are right, with its interval."""
+    together = answers[answers["together"] != ""]
+    whole = together.groupby("together").agg(credit=("credit", "min"), group=("group", "first"))
+    names = ["both_right", "both_low", "both_high", "n_together"]
+    if whole.empty:
+        return dict(zip(names, [np.nan, np.nan, np.nan, 0], strict=True))
+    interval = cluster_interval(whole["credit"].eq(1).astype(float), whole["group"])
+    values = [interval.value, interval.ci_low, interval.ci_high, len(whole)]
+    return dict(zip(names, values, strict=True))
+
+
+def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The option that each reader chooses, of questions that a method asks and that have options or
+    are answered by "yes" or "no". No reader learns from items with `control`, if they have it.
+
+    side: whether the omniscient baseline is right, two kinds of question that count alike in
+    balanced accuracy; credit: what the choice earns, on average if a reader likes several options
+    most; version_credit: the same for telling on which side a question is; together: the pair or
+    list that a question belongs to, or "".
+    """
+    options = _options(benchmark, items, method)
+    columns = ["item_id", "kind", "group", "control", "initial_belief", "side", "together"]
+    columns += ["text", "right"]
+    results = []
+    for _, of_kind in options.groupby("kind"):
+        of_kind = of_kind.reset_index(drop=True)
+        # Between options that a reader likes alike, the item decides, as a lot would.
+        lot = pd.util.hash_pandas_object(of_kind["item_id"] + of_kind["text"], index=False)
+        for one in _readers(of_kind, options):
+            liked = of_kind[columns].assign(reader=one.name, is_blind=one.is_blind, sees=one.sees)
+            liked = liked.assign(liking=np.round(one.liking, 9), lot=lot, version_credit=np.nan)
+            if one.version is not None:
+                guess = np.sign(np.round(one.version, 9))
+                liked["version_credit"] = (1 + guess * np.where(of_kind["side"], 1, -1)) / 2
+            most = liked.groupby("item_id")["liking"].transform("max")
+            liked = liked[liked["liking"] == most]
+            liked["credit"] = liked.groupby("item_id")["right"].transform("mean")
+            results.append(liked.sort_values("lot").drop_duplicates("item_id"))
+    return pd.concat(results, ignore_index=True)
+
+
+def _options(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFrame:
+    """A row for each option of each question, with all that readers see."""
+    group = next(name for name in GROUPS if name in items)
+    rows = []
+    for item in benchmark.asked(items, method).sort_values("item_id").to_dict("records"):
+        texts = options_of(item)
+        if not texts:
+            continue
+        reference = benchmark.reference(item, method, 0)
+        question = {
+            "item_id": item["item_id"],
+            "group": item[group],
+            "kind": _kind(item),
+            "control": bool(item.get("control", False)),
+            "initial_belief": _initial_belief(item),
+            "together": _together(item),
+            "side": reference.get("omniscient") == reference["gold"],
+            "is_shown": len(item["choices"]) > 0,
+            "answer": item["answer"],
+            "story": item["story"].strip(),
+            "sentences": re.split(r"(?<=[.!?])\s+", item["story"].strip()),
+            "fact": item.get("fact_answer", ""),
+            "person": item.get("character", ""),
+            "asked": _asked_person(item, texts),
+        }
+        in_words = getattr(benchmark, "in_words", dict)(item)
+        question["question"] = in_words.get("question", item["question"])
+        for at, text in enumerate(texts):
+            other_words = {word for other in texts if other != text for word in _words(other)}
+            own_words = " ".join(set(_words(text)) - other_words)
+            rows.append(question | {"at": at, "text": text, "own_words": own_words})
+    options = pd.DataFrame(rows)
+    pairs = options.groupby("together")["item_id"].transform("nunique")
+    return options.assign(
+        right=options["text"] == options["answer"],
+        together=options["together"].where(pairs > 1, ""),
+    )
+
+
+def _kind(item: dict) -> str:
+    """The kind of a question, as "belief/forward_belief" or "belief_choice/first-order"."""
+    parts = []
+    for name in KINDS:
+        part = str(item.get(name) or "").partition(":")[0]
+        if part and part not in TWINS:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _initial_belief(item: dict) -> str:
+    """Whether the story states the initial belief (BigToM); "" elsewhere."""
+    if "initial_belief" not in item:
+        return ""
+    return STATED[int(item["initial_belief"])]
+
+
+def _together(item: dict) -> str:
+    """What is right only together: the true- and false-belief version of a BigToM question, the
+    unaware and aware story of a SimpleToM question, what FANToM asks about each person of a set.
+    """
+    kind = _kind(item)
+    if "condition" in item:
+        control = item["condition"].endswith("control")
+        return f"{item['group_id']}/{kind}/{item['initial_belief']}/{control}"
+    if "story_id" in item:
+        return f"{item['story_id']}/{kind}"
+    if item.get("question_type", "").endswith("_yn"):
+        return _set_of(item)
+    return ""
+
+
+def _set_of(item: dict) -> str:
+    """The question set and the family of questions: "0-0-0/infoaccess"."""
+    return item["item_id"].rpartition("_")[0]
+
+
+def _asked_person(item: dict, options: Sequence[str]) -> str:
+    """The person whose knowledge decides the answer, in lower case: in a second-order question it
+    is the second person that the options name.
+    """
+    if item.get("tom_order", "").startswith(("first-order", "second-order")):
+        people = _speakers(item["full_story"])
+        named = [word for word in _words(options[0]) if word in people]
+        is_second = item["tom_order"].startswith("second") and len(named) > 1
+        return named[1] if is_second else item["character"]
+    if item.get("character"):
+        return item["character"]
+    if item.get("person_x"):
+        return item["person_x"].split()[0].lower()
+    names = re.findall(r"\w+", item["question"])[1:]
+    capitalised = [name for name in names if name[0].isupper() and name in item["story"]]
+    return capitalised[0].lower() if capitalised else ""
+
+
+def _knowers(questions: Sequence[dict], answers: dict) -> set[tuple[str, str]]:
+    """The question sets, with their family of questions, and the persons who are said to know."""
+    says_yes = [item for item in questions if answers.get(item["item_id"]) == "yes"]
+    return {(_set_of(item), item.get("character")) for item in says_yes}
+
+
+# --- the readers ---------------------------------------------------------------------------------
+
+
+def _readers(options: pd.DataFrame, every: pd.DataFrame) -> Iterator[Reader]:
+    """All readers of one kind of question. every: the options of all kinds of a benchmark."""
+    yield from _blind_readers(options)
+    if options["is_shown"].all():
+        yield from _negation_readers(options)
+    if options["fact"].all():
+        yield from _conversation_readers(options, every)
+    else:
+        yield from _sentence_readers(options)
+
+
+def _blind_readers(options: pd.DataFrame) -> Iterator[Reader]:
+    """Readers who see question and options only."""
+    texts = options["text"]
+    place = options["at"].to_numpy()
+    sees = "options only"
+    if texts.nunique() <= FEW_TEXTS:
+        for text in sorted(texts.unique()):
+            yield Reader(f"always “{text}”", True, sees, texts.eq(text).to_numpy(float))
+    if options["is_shown"].all():
+        length = texts.str.len().to_numpy()
+        yield Reader("first option", True, sees, -place)
+        yield Reader("last option", True, sees, place)
+        yield Reader("longer option", True, sees, length)
+        yield Reader("shorter option", True, sees, -length)
+        yield Reader("words of the options", True, sees, _learned(counts(texts), options))
+    denies = texts.str.contains(_NO).to_numpy(float)
+    for name, longest in (("words", 1), ("word pairs", 2)):
+        asked = sparse.diags(denies) @ counts(options["question"], longest)
+        features = sparse.hstack([counts(texts, longest), asked])
+        liking = _learned(features, options)
+        yield Reader(f"{name} of question and options", True, "question and options only", liking)
+
+
+def _negation_readers(options: pd.DataFrame) -> Iterator[Reader]:
+    """Readers who look for a negation in the last sentence, and two who look for shared words."""
+    sentences = options["sentences"]
+    shared = _shared(options["text"], sentences.str[-1:])
+    sees = "options, last sentence"
+    yield Reader("more words of the last sentence", False, sees, shared)
+    yield Reader("fewer words of the last sentence", False, sees, -shared)
+    turn = np.where(sentences.str[-1].str.contains(_NO), -1.0, 1.0)
+    event = _shared(options["own_words"], sentences.str[-2:-1])
+    earlier = _shared(options["own_words"], sentences.str[:-2])
+    sees = "options, last two sentences"
+    yield Reader("negation, words before it", False, sees, event * turn, turn)
+    sees = "options, all sentences"
+    yield Reader("negation, new words before it", False, sees, (event - earlier) * turn, turn)
+    turned = sparse.diags(turn) @ counts(options["text"])
+    sees = "options, a negation in the last sentence"
+    liking = _learned(turned, options)
+    yield Reader("words of the options, turned by a negation", False, sees, liking, turn)
+
+
+def _sentence_readers(options: pd.DataFrame) -> Iterator[Reader]:
+    """Readers who tell the version from sentences, and answer accordingly."""
+    questions = options.drop_duplicates("item_id").set_index("item_id")
+    last = questions["sentences"].str[-1]
+    tagged = _by_roles(last, questions, _tagged)
+    whole = _by_roles(questions["story"], questions, _masked)
+    number = questions["sentences"].str.len().map("sentences{}".format)
+    seen = [
+        ("number of sentences", number, 1),
+        ("last sentence", last, 1),
+        ("last sentence", last, 2),
+        ("last sentence, names by role", tagged, 1),
+        ("last sentence, names by role", tagged, 2),
+        ("all sentences, names by role", whole, 1),
+        ("all sentences, names by role", whole, 2),
+    ]
+    for name, (sees, text, longest) in zip(BY_VERSION, seen, strict=False):
+        version = held_out_version(text, questions, longest)
+        turn = np.sign(version.loc[options["item_id"]].to_numpy())
+        yield Reader(name, False, sees, _answers_by(turn, options), turn)
+
+
+def _answers_by(turn: np.ndarray, options: pd.DataFrame) -> np.ndarray:
+    """How much each option is liked by a reader who takes a version for one (1) or the other (-1),
+    and has learned which of the two goes with the option that `_leaning` names.
+    """
+    leaning = sparse.csr_matrix((turn * _leaning(options))[:, None])
+    return _learned(leaning, options)
+
+
+def _conversation_readers(options: pd.DataFrame, every: pd.DataFrame) -> Iterator[Reader]:
+    """Readers of conversations: who speaks near a fact, in which words, where it stands."""
+    denies = options["text"].str.contains(_NO).to_numpy(float)
+    place = _place_of_fact(options)
+    steps = denies[:, None] * (place[:, None] >= np.arange(0, 1, 0.02))
+    liking = _learned(sparse.csr_matrix(steps), options)
+    yield Reader("place of the fact", False, "where the fact stands", liking)
+    if options["person"].all():
+        first = [_words(story)[0] for story in options["story"]]
+        turn = np.where(options["asked"] == first, -1.0, 1.0)
+        yield Reader("who speaks first does not know", False, "first speaker", -denies * turn, turn)
+        near = [_speaks_near(row) for row in options.to_dict("records")]
+        turn = np.where(near, 1.0, -1.0)
+        sees = "speakers from one line before the fact to two after it"
+        yield Reader("who speaks near the fact knows", False, sees, -denies * turn, turn)
+        for name, longest in (("words", 1), ("word pairs", 2)):
+            versions = _versions_by_lines(every, longest)
+            turn = versions.loc[options["item_id"]].to_numpy()
+            sees = "the lines with the person nearest to the fact"
+            yield Reader(f"{name} of the lines near the fact", False, sees, -denies * turn, turn)
+
+
+# --- what readers see ----------------------------------------------------------------------------
+
+
+@lru_cache(1 << 14)  # the options of a question have one story
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@lru_cache(1 << 10)
+def _speakers(conversation: str) -> frozenset[str]:
+    """Who speaks in a conversation, in lower case."""
+    return frozenset(line.partition(":")[0].lower() for line in conversation.split("\n"))
+
+
+def _shared(texts: Sequence[str], sentences: Sequence[list[str]]) -> np.ndarray:
+    """How many words each text shares with some sentences."""
+    shared = []
+    for text, own_sentences in zip(texts, sentences, strict=True):
+        words = set(_words(" ".join(own_sentences)))
+        shared.append(len(words & set(_words(text))))
+    return np.array(shared)
+
+
+def counts(texts: Sequence[str], longest: int = 1) -> sparse.csr_matrix:
+    """Which words each text has; longest: 2 for pairs of neighbouring words, too."""
+    vectorizer = CountVectorizer(
+        binary=True, tokenizer=_words, token_pattern=None, ngram_range=(1, longest)
+    )
+    return vectorizer.fit_transform(texts)
+
+
+def _leaning(options: pd.DataFrame) -> np.ndarray:
+    """Which option a reader takes who believes that everybody knows everything: 1, others -1.
+
+    Where one option of each question denies something, it is the other one. Elsewhere it is the one
+    with new words in the sentence before the last; if that does not decide, the one that is named
+    last before the last sentence.
+    """
+    denies = options["text"].str.contains(_NO)
+    if denies.groupby(options["item_id"].to_numpy()).nunique().eq(2).all():
+        return np.where(denies, -1.0, 1.0)
+    sentences = options["sentences"]
+    event = _shared(options["own_words"], sentences.str[-2:-1])
+    earlier = _shared(options["own_words"], sentences.str[:-2])
+    cues = pd.DataFrame({"new": event - earlier, "place": _last_places(options)})
+    middle = cues.groupby(options["item_id"].to_numpy()).transform("mean")
+    apart = np.sign(cues - middle)
+    return np.where(apart["new"] != 0, apart["new"], apart["place"])
+
+
+def _last_places(options: pd.DataFrame) -> list[int]:
+    """Where an option's own words stand for the last time before the last sentence; -1: nowhere."""
+    last_places = []
+    for own_words, sentences in zip(options["own_words"], options["sentences"], strict=True):
+        own = own_words.split()
+        before = _words(" ".join(sentences[:-1]))
+        places = [place for place, word in enumerate(before) if word in own]
+        last_places.append(max(places, default=-1))
+    return last_places
+
+
+def _by_roles(texts: pd.Series, questions: pd.DataFrame, tell: Callable) -> pd.Series:
+    """Texts in which names are roles: the person asked about, and others."""
+    told = []
+    for text, story, asked in zip(texts, questions["story"], questions["asked"], strict=True):
+        told.append(tell(text, asked, _people(story, asked)))
+    return pd.Series(told, index=texts.index)
+
+
+@lru_cache(1 << 14)
+def _people(story: str, asked: str) -> frozenset[str]:
+    """Names in a story: words with a capital letter that somewhere begin no sentence."""
+    names = re.findall(r"(?<![.!?:”\"\n])[ “\"(]([^\W\d_a-z]\w+)", story)
+    return frozenset({name.lower() for name in names} | {asked})
+
+
+def _roles(text: str, asked: str, people: frozenset[str]) -> Iterator[str]:
+    """The words of a text, with roles for names."""
+    for word in _words(text):
+        if word == asked:
+            yield _ASKED
+        elif word in people:
+            yield _OTHER
+        else:
+            yield word
+
+
+def _masked(text: str, asked: str, people: frozenset[str]) -> str:
+    """A text with roles for names."""
+    return " ".join(_roles(text, asked, people))
+
+
+def _tagged(text: str, asked: str, people: frozenset[str]) -> str:
+    """The words of a text, each with the role of the person who was named last before it."""
+    role = "nobody"
+    words = []
+    for word in _roles(text, asked, people):
+        if word in (_ASKED, _OTHER):
+            role = word
+        words.append(f"{role}_{word}")
+    return " ".join(words)
+
+
+@lru_cache(1 << 10)
+def _fact_line(story: str, fact: str) -> int:
+    """The number of the line that has most words of a fact."""
+    words = set(_words(fact))
+    shared = [len(words & set(_words(line))) for line in story.split("\n")]
+    return shared.index(max(shared))
+
+
+def _speaks_near(question: dict) -> bool:
+    """Whether a person speaks from one line before the fact to two lines after it."""
+    fact_line = _fact_line(question["story"], question["fact"])
+    near = question["story"].split("\n")[max(fact_line - 1, 0) : fact_line + 3]
+    return question["asked"] in _speakers("\n".join(near))
+
+
+def _place_of_fact(options: pd.DataFrame) -> np.ndarray:
+    """Where in the story the sentence stands that has most words of the fact, from 0 to 1."""
+    places = []
+    for fact, sentences in zip(options["fact"], options["sentences"], strict=True):
+        fact_words = set(_words(fact))
+        shared = [len(fact_words & set(_words(sentence))) for sentence in sentences]
+        places.append(shared.index(max(shared)) / len(shared))
+    return np.array(places)
+
+
+def _lines_near(question: dict) -> str:
+    """The words of the line with the fact, of the last one before it and of the first one after it
+    that a person speaks or is named in; with roles for names, and marked by where they stand.
+    """
+    asked = question["asked"]
+    lines = question["story"].split("\n")
+    people = _speakers(question["story"])
+    fact_line = _fact_line(question["story"], question["fact"])
+    before = [line for line in lines[:fact_line] if asked in _words(line)]
+    after = [line for line in lines[fact_line + 1 :] if asked in _words(line)]
+    parts = {"before": before[-1:], "fact": [lines[fact_line]], "after": after[:1]}
+    words = []
+    for place, chosen in parts.items():
+        for line in chosen:
+            words += [f"{place}_{word}" for word in _roles(line, asked, people)]
+    return " ".join(words)
+
+
+# --- learning ------------------------------------------------------------------------------------
+
+
+def _versions_by_lines(every: pd.DataFrame, longest: int) -> pd.Series:
+    """Whether the person asked about knows a fact, by the lines near it. All kinds of question are
+    learned from at once, since it is the same in all.
+    """
+    questions = every[every["asked"] != ""].drop_duplicates("item_id").set_index("item_id")
+    texts = pd.Series([_lines_near(row) for row in questions.to_dict("records")], questions.index)
+    return held_out_version(texts, questions, longest)
+
+
+def held_out_version(texts: pd.Series, questions: pd.DataFrame, longest: int) -> pd.Series:
+    """How far a logistic regression on words takes the omniscient answer to be right."""
+    model = LogisticRegression(solver="liblinear", class_weight="balanced")
+    weight = (~questions["control"]).to_numpy(float)
+    how = {"method": "decision_function", "params": {"sample_weight": weight}}
+    features = counts(texts, longest)
+    version = held_out(model, features, questions["side"], questions["group"], **how)
+    return pd.Series(version, index=texts.index)
+
+
+def _learned(features: sparse.spmatrix, options: pd.DataFrame) -> np.ndarray:
+    """How far a logistic regression takes each option to be right, by how it differs from the
+    question's other ones, both sides of balanced accuracy having the same weight.
+    """
+    codes = pd.factorize(options["item_id"])[0]
+    of = sparse.csr_matrix((np.ones(len(options)), (np.arange(len(options)), codes)))
+    apart = features - of @ sparse.diags(1 / np.bincount(codes)) @ (of.T @ features)
+    size = options.groupby(["control", "side"])["at"].transform("size")
+    weight = (len(options) / size).where(~options["control"], 0).to_numpy()
+    how = {"method": "decision_function", "params": {"sample_weight": weight}}
+    model = LogisticRegression(fit_intercept=False, solver="liblinear")
+    return held_out(model, sparse.csr_matrix(apart), options["right"], options["group"], **how)
+
+
+def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.ndarray:
+    """What a model says of each row that learned from other groups; 0 where there is nothing to
+    learn from, or nothing to tell apart.
+    """
+    if groups.nunique() < 2 or right.nunique() < 2:
+        return np.zeros(len(groups))
+    folds = GroupKFold(min(FOLDS, groups.nunique()))
+    return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)

@@ -1,4 +1,4 @@
-"""Our templates: what a reader gets who skips the story is hardly more than a guess."""
+"""Our templates: what a reader of their surface gets is hardly more than a guess."""
 
 import re
 
