@@ -91,6 +91,9 @@ def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_
     assert "**mine** keeps .10 of them when options are swapped" in found
     assert found.count("falls below guessing") == found.count("**other**") == 1
     assert "random" not in found
+    drawn = pd.read_csv(fronts / "stopped/figures/real_models/front_bigtom.csv")
+    mine = drawn.loc[drawn["panel"].str.startswith("This run"), "model"]
+    assert {*mine} == {"mine §", "other"}
 
 
 def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(fronts):
