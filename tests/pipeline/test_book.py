@@ -49,6 +49,17 @@ def test_an_image_is_told_by_its_own_text_or_the_heading(image, told):
     assert cell.metadata["mystnb"] == {"image": {"alt": told}}
 
 
+def test_each_of_two_images_of_a_cell_is_told_by_its_own_text():
+    drawn = [image(alt="Two dots."), display("text/html", "a"), image(alt="Three bars.")]
+    cells = chapter(notebook("## Who knows?", *drawn)).cells[1:]
+    assert [cell.metadata["mystnb"]["image"]["alt"] for cell in cells] == [
+        "Two dots.",
+        "Three bars.",
+    ]
+    assert [len(cell.outputs) for cell in cells] == [2, 1]
+    assert [cell.source for cell in cells] == ["show()", ""]
+
+
 def test_a_figure_has_an_anchor_above_it():
     links = display("text/html", '<a href="../../figures/bigtom/figure3.png">PNG</a>')
     cells = chapter(notebook("## Who knows?", image(), links)).cells

@@ -12,7 +12,7 @@ import pytest
 
 from laboratory import environment, start
 from tomlab.paths import ROOT
-from tomlab.pipeline.book import relink
+from tomlab.pipeline.book import chapter, relink
 from tomlab.records import tidy
 
 HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
@@ -91,6 +91,9 @@ def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_
     assert "**mine** keeps .10 of them when options are swapped" in found
     assert found.count("falls below guessing") == found.count("**other**") == 1
     assert "random" not in found
+    drawn = pd.read_csv(fronts / "stopped/figures/real_models/front_bigtom.csv")
+    mine = drawn.loc[drawn["panel"].str.startswith("This run"), "model"]
+    assert {*mine} == {"mine §", "other"}
 
 
 def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(fronts):
@@ -106,13 +109,61 @@ def test_front_page_draws_others_models_and_this_runs_in_panels_of_their_own(fro
     drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
     panels = drawn.groupby("panel")["model"].agg(set)
     [run] = [panel for panel in panels.index if panel.startswith("This run")]
-    [others] = [panel for panel in panels.index if "always A" in panel]
-    assert (len(panels), panels[run], len(panels[others])) == (3, {"mine"}, 8)
-    assert "Gemini 2.5 Pro" not in panels[others]
-    own = drawn[drawn["panel"] == others].set_index(["model", "part"])["value"]
+    [copied] = [panel for panel in panels.index if "always A" in panel]
+    [by_likelihood] = [panel for panel in panels.index if "likelihood" in panel]
+    assert (len(panels), panels[run]) == (4, {"mine"})
+    assert (len(panels[copied]), len(panels[by_likelihood])) == (8, 20)
+    assert "Gemini 2.5 Pro" not in panels[copied]
+    own = drawn[drawn["panel"] == copied].set_index(["model", "part"])["value"]
     assert own["Claude Opus 4.6", "both right"] == 0.975
     [findings] = [text for text in told if "asked by others" in text]
     assert findings.index("Claude Opus 4.6") < findings.index("this run")
+
+
+def test_front_page_leads_with_what_can_be_gated_and_marks_what_cannot(fronts):
+    _, told = front(fronts / "one model")
+    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
+    panels = [*dict.fromkeys(drawn["panel"])]
+    marked = [panel for panel in panels if "§" in panel]
+    assert len(marked) == 1
+    assert "always A" in marked[0]
+    [by_likelihood] = [panel for panel in panels if "likelihood" in panel]
+    assert panels.index(by_likelihood) < panels.index(marked[0])
+    [findings] = [text for text in told if "asked by others" in text]
+    gated, ungated, simpletom = findings.split("\n\n")[1:4]
+    assert "§" not in gated
+    assert "§" in ungated
+    assert "§" in simpletom
+
+
+def test_front_page_counts_only_differences_that_chance_does_not_explain(fronts):
+    """Of the models that copied an answer, one finds true belief harder after Holm's correction."""
+    _, told = front(fronts / "one model")
+    [findings] = [text for text in told if "asked by others" in text]
+    gated, ungated = findings.split("\n\n")[1:3]
+    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
+    assert "for 12 of 20 models" in gated
+
+
+def test_front_page_draws_peoples_three_scores_with_both_intervals(fronts):
+    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
+    people = drawn[drawn["panel"].str.startswith("People")]
+    wide = people.pivot(index="model", columns="part", values="value")
+    assert wide["true belief"].tolist() == wide["false belief"].tolist() == [0.9875, 0.9875]
+    assert wide["both right"].tolist() == [0.975, 0.975]
+    assert people["ci_low"].isna().sum() == 1  # the authors draw none for false belief alone
+
+
+def test_each_figure_of_the_front_page_is_told_by_its_own_text(fronts):
+    """A picture in the book takes its text from its cell, so a cell draws one."""
+    cells = nbformat.read(fronts / "one model/index/00_index.ipynb", as_version=4).cells
+    alts = []
+    for cell in chapter(nbformat.from_dict({"cells": cells})).cells:
+        pictures = [out for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+        assert len(pictures) <= 1
+        if pictures:
+            alts.append(cell.metadata["mystnb"]["image"]["alt"])
+    assert [alt.split(":")[0] for alt in alts] == ["BigToM", "SimpleToM"]
 
 
 @pytest.mark.parametrize("name", ["00_index", "02_coverage"])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from tomlab.errors import InputError
@@ -208,3 +209,41 @@ def test_simpletom_explicit_and_applied():
     found = found.pivot(index="model", columns="question", values="value").round(2)
     assert found.loc["Claude Sonnet 4", ["mental_state", "behavior"]].tolist() == [0.99, 0.93]
     assert found.loc["gpt-oss-20b", ["mental_state", "behavior"]].tolist() == [0.99, 0.52]
+
+
+# True against false belief
+
+
+def test_only_claude_sonnet_finds_true_belief_harder_by_more_than_chance(series):
+    """Of the models that copied an answer, after Holm's correction over all nine of them."""
+    rows = series["generated"]
+    found = verdicts.compare_conditions(rows, "contingency", "true_belief", "false_belief")
+    found = found.set_index("model")
+    assert len(found) == 9
+    assert (found["value"] < 0).sum() == 7
+    assert found.index[found["p_holm"] < 0.05].tolist() == ["Claude Sonnet 4.6"]
+    sonnet = found.loc["Claude Sonnet 4.6"]
+    assert (sonnet["only_a"], sonnet["only_b"]) == (2, 22)
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b"), [(2, 22), (8, 24), (0, 0), (0, 1), (14, 134), (7, 7)]
+)
+def test_p_is_that_of_mcnemars_exact_test(only_a, only_b):
+    expected = mcnemar([[5, only_a], [only_b, 3]], exact=True).pvalue
+    assert verdicts.mcnemar_p(only_a, only_b) == pytest.approx(expected)
+
+
+def test_only_items_that_both_sides_have_are_compared():
+    a = pd.Series([1.0, 1, 0, 1], [0, 1, 2, 3])
+    b = pd.Series([0.0, 1, 1], [0, 1, 2])
+    found = verdicts.compare(a, b)
+    assert (found["n"], found["only_a"], found["only_b"]) == (3, 1, 1)
+    assert (found["value"], found["p"]) == (0, 1)
+
+
+def test_27_models_were_asked_about_bigtom_and_29_with_simpletoms(series):
+    bigtom = {model for rows in series.values() for model in rows["model"]}
+    _, simpletom = verdicts.read(SIMPLETOM)
+    everywhere = bigtom | {model for rows in simpletom.values() for model in rows["model"]}
+    assert (len(bigtom), len(everywhere)) == (27, 29)

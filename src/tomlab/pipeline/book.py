@@ -6,6 +6,7 @@ import posixpath
 import re
 import shutil
 from collections.abc import Mapping
+from copy import deepcopy
 from html import escape
 from pathlib import Path
 from textwrap import shorten
@@ -52,7 +53,8 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     described, an anchor such as `#figure3` above each figure; `of` stands behind its title.
     """
     heading, kept = "", []
-    for cell in notebook.cells:
+    cells = [part for cell in notebook.cells for part in _one_picture_each(cell)]
+    for cell in cells:
         tags = set(cell.metadata.get("tags", []))
         if cell.cell_type == "markdown":
             heading = [heading, *_HEADING.findall(cell.source)][-1]
@@ -74,6 +76,29 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     if of:
         kept[0].source = _HEADING.sub(rf"\g<0> ({of})", kept[0].source, count=1)
     return notebook
+
+
+def _one_picture_each(cell: NotebookNode) -> list[NotebookNode]:
+    """A cell as cells of one picture each: MyST-NB knows one text for all pictures of a cell."""
+    groups = [[]]
+    for output in cell.get("outputs", []):
+        if _is_picture(output) and any(_is_picture(other) for other in groups[-1]):
+            groups.append([])
+        groups[-1].append(output)
+    if len(groups) == 1:
+        return [cell]
+    first = deepcopy(cell)
+    first.outputs = groups[0]
+    parts = [first]
+    for number, outputs in enumerate(groups[1:], 1):
+        part = v4.new_code_cell(outputs=outputs, id=f"{cell.id}-{number}")
+        part.metadata["tags"] = [*cell.metadata.get("tags", []), "remove-input"]
+        parts.append(part)
+    return parts
+
+
+def _is_picture(output: NotebookNode) -> bool:
+    return "image/png" in output.get("data", {})
 
 
 def gallery(figures: Path) -> dict[str, str]:

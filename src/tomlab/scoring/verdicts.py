@@ -5,19 +5,23 @@ card: who published it, and how each series differs from the paper's protocol. S
 from each other, since answers to different protocols are never pooled.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from pydantic import ConfigDict, Field, ValidationError, create_model
+from scipy.stats import binom
 
 from tomlab import params
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
-from tomlab.scoring.stats import cluster_interval
+from tomlab.scoring.paired import holm
+from tomlab.scoring.stats import DIFFERENCE, cluster_interval
 
 VERDICTS = ("correct", "wrong", "unreadable")  # the last two earn nothing
 BOTH = "both"  # in the place of a condition: right in all conditions of an item
@@ -62,6 +66,13 @@ def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataF
     return card, {name: own.replace({"model": names[name]}) for name, own in series.items()}
 
 
+def shows_options(series: Series) -> bool:
+    """Whether a model was shown options, whose place may have decided: none of the series that we
+    have was asked with swapped options.
+    """
+    return series.deviations.options != "none shown"
+
+
 def by_item(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
     """`right` by model and item, a column a condition and `both`, which is missing where one is."""
     wide = rows.pivot(index=["model", "row"], columns=condition, values="right")
@@ -76,3 +87,39 @@ def shares(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
         for (model, name), own in long.groupby(["model", condition], sort=False)
     ]
     return pd.DataFrame(found)
+
+
+def compare_conditions(rows: pd.DataFrame, condition: str, a: str, b: str) -> pd.DataFrame:
+    """`compare` of two conditions within each model, on the items that have both, and `p_holm`:
+    Holm's correction over all models of `rows`, which should be those of one series.
+    """
+    comparisons = []
+    for model, right in by_item(rows, condition).groupby(level="model", sort=False):
+        comparisons.append({"model": model} | compare(right[a], right[b]))
+    return with_holm(comparisons)
+
+
+def compare(a: pd.Series, b: pd.Series) -> dict:
+    """a - b on the items that both have, 1 or 0 each: the mean difference with its interval over
+    items, how many items only one of them gets right, and the p of McNemar's exact test.
+    """
+    both = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
+    difference = both["a"] - both["b"]
+    interval = cluster_interval(difference, difference.index.to_series(), bounds=DIFFERENCE)
+    only_a = int((difference > 0).sum())
+    only_b = int((difference < 0).sum())
+    counts = {"only_a": only_a, "only_b": only_b, "p": float(mcnemar_p(only_a, only_b))}
+    return vars(interval) | counts
+
+
+def mcnemar_p(only_a, only_b):
+    """The two-sided p of McNemar's exact test, from the items that only one side gets right."""
+    smaller = np.minimum(only_a, only_b)
+    p = 2 * binom.cdf(smaller, np.add(only_a, only_b), 0.5)
+    return np.minimum(1, p)
+
+
+def with_holm(comparisons: Iterable[dict]) -> pd.DataFrame:
+    """A row a comparison, with `p_holm`: Holm's correction over all of them."""
+    table = pd.DataFrame(comparisons)
+    return table.assign(p_holm=holm(table["p"]))

@@ -168,3 +168,15 @@ def test_a_small_run_is_drawn_too(tmp_path, monkeypatch, models, methods, storie
     folder = drawn(tmp_path, monkeypatch, models, methods, stories)
     assert (folder / "figures/omnitom/figure4.png").exists()
     assert (folder / "plots/omnitom.csv").exists()
+
+
+def test_peoples_matchcounts_stand_beside_this_runs_over_both_tables(run):
+    counts = read(run, "tables/human_matchcount")
+    people = counts[counts["model"] == "people"].set_index("condition")
+    assert (people["value"] * 4715).round().to_dict() == {"0": 2002, "1": 2651, "2": 61, "3+": 1}
+    mine = counts[counts["model"] == "my-model"]
+    assert set(mine["condition"]) == {"0", "1", "2", "3+"}
+    assert mine["value"].sum() == pytest.approx(1)
+    # Table 11 counts the predicted beliefs alone.
+    table11 = read(run, "tables/table11").query("model == 'my-model'")
+    assert mine["n"].max() > table11["n"].max()

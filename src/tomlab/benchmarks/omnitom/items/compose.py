@@ -49,6 +49,7 @@ class Method:
     stage: int  # 1 extraction, 2 labelling, 0 the ToMBench question of a story
     level: str  # of detail of the prompt (TELeR)
     json: bool = False  # answers follow a schema
+    # Ours: the paper names no limit, and the release asks with 6,000.
     max_tokens: int = 4096
 
     @property
