@@ -40,7 +40,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
     types right. belief_choice, belief_dist, *_list: accuracy; belief_statement: the second reading
-    of belief_dist; belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
+    of belief_dist, without those it cannot decide; belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
     weighted by their counts, an answer that is neither being a third label; fact_f1: token F1, the
     same in both scenarios. all_characters, consistency: Table 3; belief_order: Table 4, pooled and
     as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of all such questions (any: wrong in
@@ -101,8 +101,9 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
     beliefs = own[own["question_type"] == "belief_dist"]
     for order, cell in beliefs.groupby("tom_order", sort=False):
         yield _mean("belief_order", f"{scenario}/{order}", cell)
-    stated = beliefs["by_statement"].eq(True)
-    yield _mean("belief_statement", scenario, beliefs.assign(right=stated))
+    decided = beliefs.dropna(subset="by_statement")
+    stated = decided["by_statement"].eq(True)
+    yield _mean("belief_statement", scenario, decided.assign(right=stated))
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", f"{scenario}/second-order", second)
     everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
