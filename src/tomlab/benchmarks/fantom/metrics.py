@@ -2,14 +2,14 @@
 on conversations, whose sets share their text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
+from tomlab.benchmarks.fantom.items.compose import FAMILIES, INACCESSIBLE, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
@@ -22,6 +22,8 @@ _ALL = ("belief_choice", *chain(*_BOTH.values()))
 # Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
 # which people were not asked), and both kinds of one family.
 CONJUNCTIONS = {"all_star": ("belief_dist", *_ALL), "all": _ALL, **_BOTH}
+# Which of them leave out mixed sets in the control task.
+OF_WHOLE_SETS = ("all_star", "all")
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
 # The paper's means give each kind of belief its weight, however many questions are of that kind:
 # Table 4's second order in 14 of 14 rows, Table 9's Dist. in 11 of 14. The released code pools.
@@ -39,8 +41,11 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     conjunction, the order of belief, or family and kind of an error: "inaccessible/part".
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
-    types right. belief_choice, belief_dist, *_list: accuracy; belief_statement: the second reading
-    of belief_dist, without those it cannot decide; belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
+    types right. all_star and all of the accessible scenario (the control task) are of sets in which
+    every question is accessible, as in the release since its commit 7ebd11d of 19 May 2024; before,
+    the accessible questions of a mixed set counted as a set. belief_choice, belief_dist, *_list:
+    accuracy; belief_statement: the second reading of belief_dist, without those it cannot decide;
+    belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
     weighted by their counts, an answer that is neither being a third label; fact_f1: token F1, the
     same in both scenarios. all_characters, consistency: Table 3; belief_order: Table 4, pooled and
     as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of all such questions (any: wrong in
@@ -66,9 +71,12 @@ def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
     lacking = [metric for metric, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)]
     lacking += ["all_characters"] if "all_star" in lacking else []
     lacking += ["consistency"] if "all" in lacking else []
+    mixed = tom.loc[tom["scenario"] == INACCESSIBLE, "group_id"].unique()
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
-        means = [mean for mean in _means(own, scenario, method) if mean.metric not in lacking]
+        left_out = () if scenario == INACCESSIBLE else mixed
+        means = _means(own, scenario, method, left_out)
+        means = [mean for mean in means if mean.metric not in lacking]
         yield from (mean for mean in means if len(mean.values))
         yield from _ratios(own, scenario)
         if len(facts) and len(own):
@@ -86,10 +94,16 @@ def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Se
     return Series(metric, of, cell[column], cell["conversation_id"])
 
 
-def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
-    """The series behind each metric of a scenario that is a mean, some without a value."""
+def _means(
+    own: pd.DataFrame, scenario: str, method: str, mixed: Collection[str]
+) -> Iterator[Series]:
+    """The series behind each metric of a scenario that is a mean, some without a value. mixed: the
+    sets that `OF_WHOLE_SETS` leave out.
+    """
     for metric, kinds in CONJUNCTIONS.items():
         asked = own[own["question_type"].isin(kinds)]
+        if metric in OF_WHOLE_SETS:
+            asked = asked[~asked["group_id"].isin(mixed)]
         for name, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
             if name != "/conversation" or method.startswith("full"):
