@@ -36,8 +36,8 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         row = {"judge": judge} | _columns("agreement", _mean(agreed))
         for name, missed in (("precision", "fp"), ("recall", "fn")):
             share = cells[["tp"]].assign(of=cells["tp"] + cells[missed])
-            row |= _columns(name, stats.cluster_statistic(share, stats.ratio, n=len(cells)), name)
-        beyond = stats.cluster_statistic(cells, _kappa, n=len(cells), bounds=stats.DIFFERENCE)
+            row |= _columns(name, stats.interval_of_sums(share, n=len(cells)), name)
+        beyond = stats.cluster_statistic(cells, kappa, n=len(cells), bounds=stats.DIFFERENCE)
         row |= _columns("kappa", beyond, "kappa")
         row |= _columns("agreement_all", _mean(in_all), "agreement_all")
         row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
@@ -101,7 +101,7 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     return decisions[keys].assign(**said).dropna(subset="truth", ignore_index=True)
 
 
-def _kappa(cells: np.ndarray) -> np.ndarray:
+def kappa(cells: np.ndarray) -> np.ndarray:
     """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
     tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
     total = tp + fp + fn + tn

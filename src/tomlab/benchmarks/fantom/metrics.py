@@ -2,8 +2,7 @@
 on conversations, whose sets share their text.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator
 from itertools import chain, product
 
 import numpy as np
@@ -14,7 +13,7 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, group_sums, ratio
+from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
@@ -120,6 +119,13 @@ def _means(
     yield _mean("belief_statement", scenario, decided.assign(right=stated))
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", f"{scenario}/second-order", second)
+    yield _mean("belief_f1", scenario, beliefs[beliefs["right"]], "word_overlap")
+    for name, weights in PLAIN_MEANS.items():
+        asked = beliefs[beliefs["tom_order"].isin(weights)]
+        # Not defined unless every kind of belief was asked about.
+        if asked["tom_order"].nunique() == len(weights):
+            mean = _mean("belief_order", f"{scenario}/{name}", asked)
+            yield mean._replace(kinds=asked["tom_order"], weights=weights)
     everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
     yield _mean("all_characters", scenario, everyone, "all_right")
     known = everyone.dropna(subset="consistent").astype({"consistent": bool})
@@ -142,33 +148,16 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
 
 def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
     """What is behind each metric of a scenario that is no mean of answers."""
-    beliefs = own[own["question_type"] == "belief_dist"]
-    if beliefs["right"].any():
-        yield Statistic("belief_f1", scenario, beliefs[beliefs["right"]], _overlaps, ratio)
-    # Not defined unless every kind of belief was asked about.
-    for name, weights in PLAIN_MEANS.items():
-        asked = beliefs[beliefs["tom_order"].isin(weights)]
-        if len(asked):
-            sums = partial(_by_order, orders=list(weights))
-            mean = partial(weighted_shares, weights=list(weights.values()))
-            of_right = {"right": lambda counts: np.split(counts, 2, axis=-1)[0].sum(axis=-1)}
-            yield Statistic("belief_order", f"{scenario}/{name}", asked, sums, mean, **of_right)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
             of_right = {"right": lambda counts: counts[..., 0] + counts[..., 4]}  # yes-yes, no-no
-            yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1, **of_right)
+            of = {"sums": _yes_and_no, "statistic": weighted_f1, "sizes": _answers_by_group}
+            yield Statistic(f"{family}_yn", scenario, answers, **of, **of_right)
 
 
-def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
-    return group_sums(nearer["word_overlap"], nearer["conversation_id"])
-
-
-def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
-    """As `weighted_shares` has them, by conversation."""
-    asked = pd.DataFrame({each: beliefs["tom_order"].eq(each).astype(float) for each in orders})
-    both = pd.concat([asked.mul(beliefs["right"], axis=0), asked], axis=1)
-    return both.groupby(beliefs["conversation_id"].to_numpy(), sort=False).sum()
+def _answers_by_group(counts: np.ndarray) -> np.ndarray:
+    return counts.sum(axis=-1)
 
 
 def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
@@ -178,15 +167,6 @@ def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
         for gold, said in product((True, False), (YES, NO, IRRELEVANT))
     }
     return pd.DataFrame(cells).groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
-
-
-def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
-    """The mean of shares by `weights`, which sum to 1; nan where one of them is not defined.
-    counts: (..., 2 * shares), of each how many are right, then of each out of how many.
-    """
-    right, asked = np.split(np.asarray(counts), 2, axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (right / asked) @ np.array(weights)
 
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:
