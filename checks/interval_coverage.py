@@ -21,7 +21,7 @@ from scipy.stats import beta
 from statsmodels.stats.proportion import proportion_confint
 
 from tomlab.benchmarks.fantom.metrics import weighted_f1
-from tomlab.judging.agreement import kappa
+from tomlab.judging.agreement import kappa, kappa_interval
 from tomlab.scoring.paired import LEVEL, differences
 from tomlab.scoring.series import LEAST_WITH_LABEL, Series, Statistic
 from tomlab.scoring.stats import (
@@ -30,6 +30,7 @@ from tomlab.scoring.stats import (
     balanced_interval,
     cluster_interval,
     cluster_statistic,
+    fewest_trials,
     group_sums,
     linear_interval,
 )
@@ -214,12 +215,12 @@ def judged(rng, groups: int, most: int, right: float, yes: float, likeness: floa
 
 def of_weighted_f1(rng, *options) -> Interval:
     counts = yes_and_no(rng, *options)
-    return cluster_statistic(counts, weighted_f1, n=len(counts), sizes=counts.sum(axis=1))
+    trials = fewest_trials([counts.sum(axis=1)], [1.0])
+    return cluster_statistic(counts, weighted_f1, n=len(counts), trials=trials)
 
 
 def of_kappa(rng, *options) -> Interval:
-    counts = judged(rng, *options)
-    return cluster_statistic(counts, kappa, n=len(counts), bounds=DIFFERENCE)
+    return kappa_interval(judged(rng, *options))
 
 
 STORY_F1 = Statistic("F1", "", None, None, f1, right=found_beliefs)

@@ -33,8 +33,9 @@ def gate(
     """The shares that decide, by model, method and `questions`, and what each means (`gate`).
 
     scores, groups: as `variants` takes them, which makes `varied`. Shares: readable, which a table
-    is not that was cut off (scores with `cut_off`); of questions with options, first_option and same_answer when these are swapped (without a value where they
-    were not), and same_words of the answers that give words, where scores have `words`.
+    is not that was cut off (scores with `cut_off`); of questions with options, first_option and
+    same_answer when these are swapped (without a value where they were not), and same_words of the
+    answers that give words, where scores have `words`.
     """
     told = protocol(scores)
     options = told["item_id"].map(items.set_index("item_id")["choices"].map(len))

@@ -16,7 +16,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
-from tomlab.scoring.stats import Interval, cluster_statistic, ratio
+from tomlab.scoring.stats import Interval, balanced_interval
 
 NAME, FOLDS = "floor", 10
 # The widest unit that items have: rules learn from some groups and answer others.
@@ -48,7 +48,8 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
             others = {word for other in texts if other != text for word in _words(other)}
             only = " ".join({*_words(text)} - others)
             rows.append(own | {"at": at, "text": text, "only": only})
-    found, kept = [], ["item_id", "kind", "group", "control", "weight", "text", "right"]
+    found, kept = [], ["item_id", "kind", "group", "control", "side", "weight"]
+    kept += ["text", "right"]
     for _, options in pd.DataFrame(rows).groupby("kind"):
         options = options.reset_index(drop=True)
         options["right"] = options["text"] == options["answer"]
@@ -138,8 +139,7 @@ def table(found: pd.DataFrame) -> pd.DataFrame:
     controls aside, which as the best of several is a bit too high."""
     keys, told = ["kind", "control", "rule"], []
     for whose, rows in found.groupby(keys, sort=False):
-        sums = pd.DataFrame({"right": rows["weight"] * rows["credit"], "all": rows["weight"]})
-        value = cluster_statistic(sums.groupby(rows["group"]).sum(), ratio, n=len(rows))
+        value = balanced_interval(rows["credit"], rows["side"], rows["group"])
         told.append([*whose, rows["credit"].mean(), *vars(value).values()])
     floors = pd.DataFrame(told, columns=[*keys, "accuracy", *Interval.__annotations__])
     tried = floors[~floors["control"]].sort_values("value", ascending=False, kind="stable")

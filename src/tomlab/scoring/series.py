@@ -20,6 +20,7 @@ from tomlab.scoring.stats import (
     balanced_interval,
     cluster_interval,
     cluster_statistic,
+    fewest_trials,
 )
 
 # Groups in which each label has to occur for an interval of a mean over labels: that of a macro-F1
@@ -52,7 +53,7 @@ class Statistic(NamedTuple):
     `rows` by unit; both as in `stats.cluster_statistic`. labels: if it is a mean over labels, how
     often each of them is asked about, in an array of (groups, labels) from the counts; right: if
     it is made of right answers, how many there are, in an array of (groups,); sizes: if answers
-    count alike in it, how many there are, in an array of (groups,), see `stats.cluster_statistic`.
+    count alike in it, as in a weighted F1, how many there are, in an array of (groups,).
     """
 
     metric: str
@@ -100,10 +101,10 @@ def interval(found: Found) -> Interval:
             return cluster_interval(found.values, found.groups, bounds=found.bounds)
         return balanced_interval(found.values, found.kinds, found.groups, weights=found.weights)
     sums = found.sums(found.rows)
-    sizes = None
+    trials = None
     if found.sizes:
-        sizes = pd.Series(found.sizes(sums.to_numpy(float)))
-    interval = cluster_statistic(sums, found.statistic, n=len(found.rows), sizes=sizes)
+        trials = fewest_trials([pd.Series(found.sizes(sums.to_numpy(float)))], [1.0])
+    interval = cluster_statistic(sums, found.statistic, n=len(found.rows), trials=trials)
     return found.told(interval, sums)
 
 

@@ -109,15 +109,22 @@ def _balanced_share(
     found = linear_interval([*shares.values()], [*weights.values()], n=n, confidence=confidence)
     parts = [shares[name] * (weights[name] / shares[name]["count"].sum()) for name in weights]
     by_group = pd.concat(parts).groupby(level=0).sum()
-    heaviest = 0.0
-    for share in shares.values():
-        weight_of_trial = (share["count"] * by_group["count"]).sum() / share["count"].sum()
-        heaviest = max(heaviest, weight_of_trial)
-    trials = 1 / heaviest
+    trials = fewest_trials([share["count"] for share in shares.values()], [*weights.values()])
     low, high = clopper_pearson(min(found.value, 1.0) * trials, trials, confidence)
     if high - low < found.ci_high - found.ci_low:
         found = replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
     return found, by_group
+
+
+def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> float:
+    """How many trials a mean of shares by `weights` is worth at least: as many as the share allows
+    that is in the fewest groups for its weight. counts: of each share, its answers by group. Of one
+    share these are its effective groups, (sum of counts)^2 / (sum of squared counts).
+    """
+    parts = [w * count / count.sum() for count, w in zip(counts, weights, strict=True)]
+    by_group = pd.concat(parts).groupby(level=0).sum()
+    weight_of_trial = [(count * by_group).sum() / count.sum() for count in counts]
+    return 1 / max(weight_of_trial)
 
 
 def linear_interval(
@@ -227,9 +234,9 @@ def interval_of_sums(
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     least_error = np.sqrt(spread / effective)
-    sizes = sums.iloc[:, 1] if bounds == SHARE else None
+    trials = effective if bounds == SHARE else None
     how = {"n": n, "bounds": bounds, "confidence": confidence}
-    return cluster_statistic(sums, ratio, least_error=least_error, sizes=sizes, **how)
+    return cluster_statistic(sums, ratio, least_error=least_error, trials=trials, **how)
 
 
 def cluster_statistic(
@@ -240,7 +247,7 @@ def cluster_statistic(
     bounds: Bounds = SHARE,
     confidence: float = CONFIDENCE,
     least_error: float = 0.0,
-    sizes: pd.Series | None = None,
+    trials: float | None = None,
 ) -> Interval:
     """A statistic of summed counts that is no mean, such as an F1, with an interval over whole
     groups.
@@ -248,10 +255,10 @@ def cluster_statistic(
     sums: one row a group, the counts that the statistic is made of in its columns; rows of zeros
     are no evidence and left out. statistic: from counts of shape (..., columns) to values of shape
     (...), nan where it is not defined. n: the number of answers. least_error: what the standard
-    error is at least. sizes: how many answers each group has, for a statistic from 0 to 1 in which
-    they count alike, such as a weighted F1: its interval is no wider than Clopper-Pearson's for as
-    many trials as there are effective groups, see `cluster_interval`. Without it, where one group
-    of many is wrong, that one alone decides how wide the interval is.
+    error is at least. trials: for a statistic from 0 to 1 that varies no more than a share does in
+    so many trials, such as a weighted F1 of answers in so many effective groups: its interval is no
+    wider than Clopper-Pearson's. Without it, where one group of many is wrong, that one alone
+    decides how wide the interval is.
 
     The jackknife leaves out each group in turn (Quenouille 1949; Efron and Stein 1981). Squared
     deviations from the value of all groups are summed, not averaged, which errs to the safe side as
@@ -265,8 +272,6 @@ def cluster_statistic(
     """
     # By column, as the last digits of sums differ by the order in memory, too.
     counts = np.asfortranarray(sums.to_numpy(float))
-    if sizes is not None:
-        sizes = sizes.to_numpy(float)[counts.any(axis=1)]
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
     total, size = counts.sum(axis=0), len(counts)
@@ -293,10 +298,8 @@ def cluster_statistic(
     error = max(np.sqrt(squares * size / len(moved)), least_error)
     quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
     low, high = _on_scale(value, quantile * error, bounds)
-    if sizes is not None:
-        sizes = np.sort(sizes)
-        effective = sizes.sum() ** 2 / (sizes**2).sum()
-        exact_low, exact_high = clopper_pearson(value * effective, effective, confidence)
+    if trials is not None:
+        exact_low, exact_high = clopper_pearson(value * trials, trials, confidence)
         if exact_high - exact_low < high - low:
             return Interval(value, exact_low, exact_high, EXACT, n, size)
     return Interval(value, low, high, JACKKNIFE, n, size)

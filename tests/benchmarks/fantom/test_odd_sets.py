@@ -213,7 +213,7 @@ def test_the_second_reading_says_that_it_cannot_decide_where_a_belief_names_too_
     ],
 )
 def test_the_second_reading_takes_names_as_whole_words_with_their_punctuation(kind, said):
-    assert stated(kind, said) == True  # noqa: E712 (of a column of objects)
+    assert stated(kind, said)
     assert scoring.states_ignorance(fantom.compose([ODD[kind]]).iloc[1].to_dict(), said)
 
 
