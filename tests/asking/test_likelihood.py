@@ -101,6 +101,12 @@ def test_the_mean_over_characters_decides_and_not_the_sum():
     assert likelihood.likeliest(parts, "[[[-1, 1], [-8, 4]]]") == ["jug"]
 
 
+def test_the_space_before_an_option_is_no_part_of_its_length():
+    # Over 3 and 2 characters "yes" has the greater mean, over 4 and 3 "no" would.
+    parts = (("…", (" yes", " no")),)
+    assert likelihood.likeliest(parts, "[[[-4.2, 1], [-3.0, 1]]]") == ["yes"]
+
+
 @pytest.mark.parametrize(
     ("ask_by", "methods"),
     [

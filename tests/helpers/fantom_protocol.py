@@ -105,12 +105,17 @@ def columns(
     def of(kind):
         return [r for r in own if r["type"] == kind]
 
-    def every(*kinds):
+    def every(*kinds, without=()):
         by_set = defaultdict(list)
         for r in own:
-            if r["type"] in kinds:
+            if r["type"] in kinds and r["set"] not in without:
                 by_set[r["set"]].append(r["ok"])
         return mean(all(v) for v in by_set.values())
+
+    # Since May 2024 the control task's ALL and ALL* are of sets without an inaccessible question.
+    mixed = set()
+    if scenario == ACCESSIBLE:
+        mixed = {r["set"] for r in rows if r["scenario"] == INACCESSIBLE}
 
     def weighted(kind):
         asked = of(kind)
@@ -121,8 +126,8 @@ def columns(
     lists, yn = ("answerability_list", "infoaccess_list"), ("answerability_yn", "infoaccess_yn")
     right = [r for r in of("belief_dist") if r["ok"]]
     return {
-        "all_star": every("belief_dist", "belief_choice", *lists, *yn),
-        "all": every("belief_choice", *lists, *yn),
+        "all_star": every("belief_dist", "belief_choice", *lists, *yn, without=mixed),
+        "all": every("belief_choice", *lists, *yn, without=mixed),
         "belief_choice": mean(r["ok"] for r in of("belief_choice")),
         "belief_dist": mean(r["ok"] for r in of("belief_dist")),
         "belief_f1": mean(f1(r["gold"]["correct_answer"], r["said"]) for r in right),

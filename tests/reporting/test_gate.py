@@ -1,5 +1,6 @@
 """The gate: models that answer, and models that only follow the form of a question."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -72,14 +73,37 @@ def test_who_is_right_in_both_orders_passes_and_nothing_is_said():
     assert says(table, "mine", "plain", WORDING) == ""
 
 
-@pytest.mark.parametrize(("unread", "verdict"), [(5, "passes"), (6, "fails")])
-def test_less_than_95_of_100_readable_answers_fail(unread, verdict):
+@pytest.mark.parametrize(("unread", "verdict"), [(5, "passes"), (10, "passes"), (12, "fails")])
+def test_readable_answers_fail_only_where_the_interval_lies_below_95_percent(unread, verdict):
     items = asked()
     chosen = [None] * unread + [*items["answer"][unread:]]
     table = found(items, scores(items, AS_ASKED, chosen), scores(items, REVERSED, chosen))
-    assert verdicts(table)["readable"] == verdict
+    row = table.set_index("metric").loc["readable"]
+    assert bool(row["ci_high"] < 0.95) is (verdict == "fails")
+    assert row["gate"] == verdict
     assert verdicts(table)["same_answer"] == "passes"
-    assert ("readable answers in .94 [" in says(table, "mine", "plain", WORDING)) is (unread == 6)
+    assert ("readable answers in .88 [" in says(table, "mine", "plain", WORDING)) is (unread == 12)
+
+
+def test_who_has_95_percent_readable_answers_is_hardly_ever_stopped():
+    draw, items = np.random.default_rng(0), asked(240)
+    items["group_id"] = [f"{i // 6}" for i in range(240)]
+    stops = 0
+    for _ in range(40):
+        readable = draw.random(240) < 0.95
+        chosen = [*items["answer"].where(readable, None)]
+        table = found(items, scores(items, AS_ASKED, chosen))
+        stops += verdicts(table)["readable"] == "fails"
+    assert stops <= 3  # by the share itself, 17 of 40
+
+
+def test_tables_that_were_cut_off_are_not_readable():
+    items = asked(12).assign(choices=[[]] * 12)
+    plain = scores(items, AS_ASKED, [*items["answer"]]).drop(columns="chosen")
+    for cut, verdict in ((11, "fails"), (0, "passes")):
+        table = found(items, plain.assign(cut_off=[True] * cut + [False] * (12 - cut)))
+        assert verdicts(table) == {"readable": verdict}
+        assert table["value"].tolist() == pytest.approx([1 - cut / 12])
 
 
 def test_few_questions_are_inconclusive_and_many_guesses_fail():
@@ -106,7 +130,7 @@ def test_questions_without_options_need_only_be_readable():
     ]
 
 
-@pytest.mark.parametrize(("others", "verdict"), [(2, "passes"), (3, "fails")])
+@pytest.mark.parametrize(("others", "verdict"), [(3, "passes"), (6, "fails")])
 def test_letters_have_to_come_with_their_own_words_where_there_are_words(others, verdict):
     items = asked()
     words = ["same"] * (50 - 2 * others) + ["other", "elsewhere"] * others + [""] * 50

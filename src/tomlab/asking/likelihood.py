@@ -45,14 +45,16 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
 
 
 def likeliest(weighed: Weighed, told: str) -> list[str]:
-    """The likeliest continuation of each prompt by its mean over characters, as `acc_norm` of the
-    LM Evaluation Harness has it. told: the reply to a request.
+    """The likeliest option of each prompt by its mean over characters, as `acc_norm` of the LM
+    Evaluation Harness has it: the space before an option is weighed with it and is no part of its
+    length. told: the reply to a request.
     """
-    found = []
-    for (_, options), logs in zip(weighed, json.loads(told), strict=True):
+    picks = []
+    for (_, continuations), logs in zip(weighed, json.loads(told), strict=True):
+        options = [continuation.removeprefix(" ") for continuation in continuations]
         means = [log / len(option) for option, (log, _) in zip(options, logs, strict=True)]
-        found.append(options[means.index(max(means))].strip())
-    return found
+        picks.append(options[means.index(max(means))])
+    return picks
 
 
 def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, told: str) -> str:

@@ -6,6 +6,7 @@ unit: `judge, group` (the story), `unit, truth`, `decision` (bool, missing where
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,10 @@ import pandas as pd
 
 from tomlab.errors import InputError
 from tomlab.scoring import stats
+
+# Groups in which each truth has to occur for an interval of kappa: with one or two of ten it holds
+# the truth in .81 of cases (`checks/interval_coverage.py`).
+LEAST_WITH_TRUTH = 5
 
 
 def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -36,9 +41,8 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
         row = {"judge": judge} | _columns("agreement", _mean(agreed))
         for name, missed in (("precision", "fp"), ("recall", "fn")):
             share = cells[["tp"]].assign(of=cells["tp"] + cells[missed])
-            row |= _columns(name, stats.cluster_statistic(share, stats.ratio, n=len(cells)), name)
-        beyond = stats.cluster_statistic(cells, _kappa, n=len(cells), bounds=stats.DIFFERENCE)
-        row |= _columns("kappa", beyond, "kappa")
+            row |= _columns(name, stats.interval_of_sums(share, n=len(cells)), name)
+        row |= _columns("kappa", kappa_interval(cells), "kappa")
         row |= _columns("agreement_all", _mean(in_all), "agreement_all")
         row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
         rows.append(row)
@@ -101,7 +105,19 @@ def _known(decisions: pd.DataFrame) -> pd.DataFrame:
     return decisions[keys].assign(**said).dropna(subset="truth", ignore_index=True)
 
 
-def _kappa(cells: np.ndarray) -> np.ndarray:
+def kappa_interval(cells: pd.DataFrame) -> stats.Interval:
+    """Cohen's kappa with an interval over groups, without ends where a truth is in few of them.
+    cells: by group how many are tp, fp, fn and tn.
+    """
+    interval = stats.cluster_statistic(cells, kappa, n=len(cells), bounds=stats.DIFFERENCE)
+    tp, fp, fn, tn = cells.to_numpy(float).T
+    fewest = min((tp + fn > 0).sum(), (fp + tn > 0).sum())
+    if fewest < min(LEAST_WITH_TRUTH, len(cells)):
+        return replace(interval, ci_low=np.nan, ci_high=np.nan)
+    return interval
+
+
+def kappa(cells: np.ndarray) -> np.ndarray:
     """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
     tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
     total = tp + fp + fn + tn

@@ -7,7 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tomlab.scoring.stats import JACKKNIFE, Interval, cluster_interval, cluster_statistic
+from tomlab.scoring.stats import (
+    EXACT,
+    JACKKNIFE,
+    Interval,
+    cluster_interval,
+    cluster_statistic,
+    fewest_trials,
+)
 
 LEAST_LABELLED = 2  # groups: of one, no spread is known
 
@@ -51,8 +58,14 @@ def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
     def mean(counts: np.ndarray, is_tuned: bool = True) -> np.ndarray:
         return _ppi(counts.reshape(*counts.shape[:-1], len(of_story), -1), is_tuned, by_size)
 
-    found = cluster_statistic(sums, mean, n=len(known))
-    if found.ci_method != JACKKNIFE and not np.isnan(found.value):
+    # The labels alone say as much as a share in so many trials; the judge's word only adds to it.
+    own_strata = stratum[labelled.notna()]
+    counts = [groups[own_strata == name].value_counts() for name in own_strata.unique()]
+    sizes = np.array([(stratum == name).sum() for name in own_strata.unique()], dtype=float)
+    weights = sizes / sizes.sum() if by_size else np.full(len(sizes), 1 / len(sizes))
+    trials = fewest_trials(counts, weights)
+    found = cluster_statistic(sums, mean, n=len(known), trials=trials)
+    if found.ci_method not in (JACKKNIFE, EXACT) and not np.isnan(found.value):
         found = cluster_statistic(sums, lambda counts: mean(counts, False), n=len(known))
     return None if np.isnan(found.value) else found
 

@@ -1,4 +1,8 @@
-"""The gate: where answers follow the form of a question, scores say nothing about beliefs."""
+"""The gate: where answers follow the form of a question, scores say nothing about beliefs.
+
+A share that is needed stops a model only where its whole interval lies below: a model that does
+have .95 readable answers would else be stopped in two of five runs of 240 answers, by chance.
+"""
 
 import pandas as pd
 
@@ -12,11 +16,11 @@ from tomlab.scoring.stats import cluster_interval
 from tomlab.scoring.variants import protocol
 
 PASSES, FAILS, INCONCLUSIVE, UNTESTED = "passes", "fails", "inconclusive", "not asked"
-LEAST = {"readable": 0.95, "same_words": 0.9}  # shares that are needed
+LEAST = {"readable": 0.95, "same_words": 0.9}  # shares that are needed: fails if surely below
 GUESS = 0.5  # only two options are swapped; whoever always picks one place keeps no answer
 _WHOSE = ["model", "method", "questions"]
 _SAYS = {
-    "readable": "gives readable {unit}s in {share} of cases (.95 are needed)",
+    "readable": "gives {readable} {unit}s in {share} of cases (.95 are needed)",
     "first_option": "picks the option shown first in {share} of its answers",
     "same_answer": "keeps {share} of them when options are swapped (guessing keeps .50)",
     "same_words": "gives the words of the option it names in {share} of cases (.90 are needed)",
@@ -28,14 +32,18 @@ def gate(
 ) -> pd.DataFrame:
     """The shares that decide, by model, method and `questions`, and what each means (`gate`).
 
-    scores, groups: as `variants` takes them, which makes `varied`. Shares: readable; of questions
-    with options, first_option and same_answer when these are swapped (without a value where they
-    were not), and same_words of the answers that give words, where scores have `words`.
+    scores, groups: as `variants` takes them, which makes `varied`. Shares: readable, which a table
+    is not that was cut off (scores with `cut_off`); of questions with options, first_option and
+    same_answer when these are swapped (without a value where they were not), and same_words of the
+    answers that give words, where scores have `words`.
     """
     told = protocol(scores)
     options = told["item_id"].map(items.set_index("item_id")["choices"].map(len))
     told = told.assign(questions=options.gt(0).map({True: "choices", False: "other questions"}))
-    shares = {"readable": told["outcome"].isin(["correct", "wrong", SCORED])}
+    readable = told["outcome"].isin(["correct", "wrong", SCORED])
+    if "cut_off" in told:
+        readable = readable & ~told["cut_off"].eq(True)
+    shares = {"readable": readable}
     if "words" in told:
         words = told.loc[told["words"].isin(["same", "other", "elsewhere"]), "words"]
         shares["same_words"] = words.eq("same")
@@ -59,7 +67,7 @@ def gate(
 
 def _verdict(metric: str, value: float, low: float, high: float) -> str:
     if metric in LEAST:
-        return PASSES if value >= LEAST[metric] else FAILS
+        return FAILS if high < LEAST[metric] else PASSES
     stands = {"above": PASSES, "inconclusive": INCONCLUSIVE}
     return UNTESTED if pd.isna(value) else stands.get(standing(low, high, GUESS), FAILS)
 
@@ -76,7 +84,10 @@ def says(found: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
     if rows.empty:
         return ""
     shares = zip(rows["metric"], written(rows), strict=True)
-    told = [_SAYS[m].format(share=s, unit=wording.unit) for m, s in shares if s != ABSENT]
+    words = {"unit": wording.unit, "readable": "readable"}
+    if wording.unit == "output":  # of OmniToM: a table
+        words["readable"] = "readable and complete"
+    told = [_SAYS[m].format(share=s, **words) for m, s in shares if s != ABSENT]
     told += ["was not asked with swapped options"] if rows["gate"].eq(UNTESTED).any() else []
     yet = "" if rows["gate"].eq(FAILS).any() else " yet"
     where = f"On {wording.name} ({name(method, 'method', wording)}), {name(model, 'model')}"

@@ -6,6 +6,7 @@ metrics. Intervals are those of `scoring.stats`, over whole groups.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -88,8 +89,11 @@ def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
     The p is of a difference `by` so much.
     Where there is no interval, as a label or a right answer is in too few groups, there is no p.
-    A mean of bounded values has the interval of unit differences (`cluster_interval`), all else
-    that of the two sides' sums side by side (`cluster_statistic`).
+
+    A mean of bounded values, or of kinds' means, has the interval of unit differences
+    (`cluster_interval`, `balanced_interval`). Where units have several values, as a story has
+    beliefs, that is of two shares (`linear_interval`). All else has that of the two sides' sums
+    side by side (`cluster_statistic`).
     """
     sides = _of_sums(a), _of_sums(b)
     units = [side.rows.index.unique() for side in sides]
@@ -100,32 +104,20 @@ def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
     sums = [side.sums(rows) for side, rows in zip(sides, both, strict=True)]
     # The same units are of the same groups.
     sums = [frame.reindex_like(sums[0]).fillna(0.0) for frame in sums]
-    statistic, size = sides[0].statistic, sums[0].shape[1]
     low, high = a.bounds if isinstance(a, Series) else stats.SHARE
     width = high - low
-    is_paired = isinstance(a, Series) and np.isfinite(width)
-    is_paired = is_paired and all(rows.index.is_unique for rows in both)
-
-    def apart(counts: np.ndarray) -> np.ndarray:
-        with np.errstate(invalid="ignore"):
-            return statistic(counts[..., :size]) - statistic(counts[..., size:])
-
-    if is_paired:
-        moved = (both[0]["value"] - both[1]["value"]) / width
-        moved = stats.group_sums(moved, both[0]["group"], stats.DIFFERENCE)
-
-    def interval(confidence: float) -> stats.Interval:
-        how = {"n": len(common), "confidence": confidence}
-        if is_paired:
-            return stats.interval_of_sums(moved, bounds=stats.DIFFERENCE, **how)
-        side_by_side = pd.concat(sums, axis=1)
-        found = stats.cluster_statistic(side_by_side, apart, bounds=(-width, width), **how)
-        return sides[0].told(found, *sums)
+    scale = 1.0
+    if isinstance(a, Series) and np.isfinite(width) and all(r.index.is_unique for r in both):
+        scale = width
+        interval = partial(_of_units, a, both, width)
+    elif isinstance(a, Series) and a.bounds == stats.SHARE:
+        interval = partial(_of_two_shares, sums, len(common))
+    else:
+        interval = partial(_side_by_side, sides[0], sums, len(common), width)
 
     found = interval(1 - LEVEL)
     if np.isnan(found.value):
         return None
-    scale = width if is_paired else 1.0
     ends = [scale * end for end in (found.value, found.ci_low, found.ci_high)]
     discordant = (sums[0] - sums[1]).abs().gt(_UNEQUAL).any(axis=1)
     n = len(common), len(discordant), int(discordant.sum()), sum(map(len, units)) - 2 * len(common)
@@ -133,11 +125,45 @@ def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
     return dict(zip(_NUMBERS, told, strict=True))
 
 
+def _of_units(
+    side: Series, both: Sequence[pd.DataFrame], width: float, confidence: float
+) -> stats.Interval:
+    """The interval of the differences by unit, as a share of the greatest possible one."""
+    moved = (both[0]["value"] - both[1]["value"]) / width
+    groups = both[0]["group"]
+    if side.kinds is None:
+        sums = stats.group_sums(moved, groups, stats.DIFFERENCE)
+        how = {"bounds": stats.DIFFERENCE, "confidence": confidence}
+        return stats.interval_of_sums(sums, n=len(moved), **how)
+    how = {"weights": side.weights, "bounds": stats.DIFFERENCE, "confidence": confidence}
+    return stats.balanced_interval(moved, both[0]["kind"], groups, **how)
+
+
+def _of_two_shares(sums: Sequence[pd.DataFrame], n: int, confidence: float) -> stats.Interval:
+    return stats.linear_interval(sums, (1, -1), n=n, confidence=confidence)
+
+
+def _side_by_side(
+    side: Statistic, sums: Sequence[pd.DataFrame], n: int, width: float, confidence: float
+) -> stats.Interval:
+    size = sums[0].shape[1]
+
+    def apart(counts: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return side.statistic(counts[..., :size]) - side.statistic(counts[..., size:])
+
+    how = {"bounds": (-width, width), "confidence": confidence}
+    found = stats.cluster_statistic(pd.concat(sums, axis=1), apart, n=n, **how)
+    return side.told(found, *sums)
+
+
 def _of_sums(side: Found) -> Statistic:
     """A mean as the statistic of sums that it is."""
     if isinstance(side, Statistic):
         return side
     values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
+    if side.kinds is not None:
+        values["kind"] = side.kinds.to_numpy()
     rows = pd.DataFrame(values, side.values.index)
     made = {"sums": lambda own: stats.group_sums(own["value"], own["group"])}
     return Statistic(side.metric, side.condition, rows, statistic=stats.ratio, **made)

@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
-from tomlab.scoring.stats import cluster_interval, interval_of_sums
+from tomlab.scoring.stats import balanced_interval, cluster_interval
 
 NAME, FOLDS, TOLERANCE = "shallow reader", 10, 1e-6
 BLIND, SHALLOW = "blind", "shallow"
@@ -96,10 +96,7 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for key, answers in chosen.groupby(KEYS, sort=False):
-        size = answers.groupby("side")["credit"].transform("size")
-        weighted = pd.DataFrame({"sum": answers["credit"] / size, "count": 1 / size})
-        sums = weighted.groupby(answers["group"]).sum()
-        interval = interval_of_sums(sums, n=len(answers))
+        interval = balanced_interval(answers["credit"], answers["side"], answers["group"])
         row = dict(zip(KEYS, key, strict=True))
         row |= {"is_blind": answers["is_blind"].iloc[0], "sees": answers["sees"].iloc[0]}
         row |= {"accuracy": answers["credit"].mean(), **vars(interval)}

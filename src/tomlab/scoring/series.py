@@ -17,8 +17,10 @@ from tomlab.scoring.stats import (
     SHARE,
     Bounds,
     Interval,
+    balanced_interval,
     cluster_interval,
     cluster_statistic,
+    fewest_trials,
 )
 
 # Groups in which each label has to occur for an interval of a mean over labels: that of a macro-F1
@@ -32,7 +34,9 @@ LEAST_RIGHT = 5
 class Series(NamedTuple):
     """The values by unit that one metric is the mean of, the group of each, and their `bounds`.
 
-    Where a unit has several values, as a story has predicted beliefs, its label repeats.
+    Where a unit has several values, as a story has predicted beliefs, its label repeats. kinds: if
+    the metric is the mean of each kind's mean, as a balanced accuracy is, the kind of each value;
+    weights: of the kinds, as of `stats.balanced_interval`.
     """
 
     metric: str
@@ -40,13 +44,16 @@ class Series(NamedTuple):
     values: pd.Series
     groups: pd.Series
     bounds: Bounds = SHARE
+    kinds: pd.Series | None = None
+    weights: Mapping[str, float] | None = None
 
 
 class Statistic(NamedTuple):
     """A metric that is no mean: `statistic` of the counts that `sums` makes, a row a group, from
     `rows` by unit; both as in `stats.cluster_statistic`. labels: if it is a mean over labels, how
     often each of them is asked about, in an array of (groups, labels) from the counts; right: if
-    it is made of right answers, how many there are, in an array of (groups,).
+    it is made of right answers, how many there are, in an array of (groups,); sizes: if answers
+    count alike in it, as in a weighted F1, how many there are, in an array of (groups,).
     """
 
     metric: str
@@ -56,6 +63,7 @@ class Statistic(NamedTuple):
     statistic: Callable[[np.ndarray], np.ndarray]
     labels: Callable[[np.ndarray], np.ndarray] | None = None
     right: Callable[[np.ndarray], np.ndarray] | None = None
+    sizes: Callable[[np.ndarray], np.ndarray] | None = None
 
     def told(self, found: Interval, *sums: pd.DataFrame) -> Interval:
         """`found`, of `sums` (two of a difference), without its ends where one of the labels or a
@@ -89,9 +97,15 @@ def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 def interval(found: Found) -> Interval:
     """The metric's value with its interval."""
     if isinstance(found, Series):
-        return cluster_interval(found.values, found.groups, bounds=found.bounds)
+        if found.kinds is None:
+            return cluster_interval(found.values, found.groups, bounds=found.bounds)
+        return balanced_interval(found.values, found.kinds, found.groups, weights=found.weights)
     sums = found.sums(found.rows)
-    return found.told(cluster_statistic(sums, found.statistic, n=len(found.rows)), sums)
+    trials = None
+    if found.sizes:
+        trials = fewest_trials([pd.Series(found.sizes(sums.to_numpy(float)))], [1.0])
+    interval = cluster_statistic(sums, found.statistic, n=len(found.rows), trials=trials)
+    return found.told(interval, sums)
 
 
 def metric_row(one: Found, whose: Mapping) -> dict | None:

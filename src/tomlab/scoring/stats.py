@@ -6,8 +6,9 @@ by `checks/interval_coverage.py`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import krippendorff
 import numpy as np
@@ -38,16 +39,158 @@ class Interval:
 def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = SHARE) -> Interval:
     """The mean of bounded values, with an interval over whole groups.
 
-    values, groups: of one length. A mean of shares takes the narrower of two: `cluster_statistic`,
-    and Clopper-Pearson's for as many trials as there are effective groups, (sum of sizes)^2 / (sum
-    of squared sizes), which holds however alike the answers within a group are (Korn and Graubard
-    1998). The error of the first is no less than that of groups which all differ as they do on
-    average over answers: where the few large groups happen to agree, leaving them out tells too
-    little. A mean of differences between two answers is the share of gains less that of losses;
-    their intervals are added by squares (MOVER: Donner and Zou 2012, after Newcombe 1998), with
-    their correlation over groups where it is negative.
+    values, groups: of one length. A mean of shares takes the narrower of two: the jackknife of
+    `cluster_statistic`, and Clopper-Pearson's for as many trials as there are effective groups,
+    (sum of sizes)^2 / (sum of squared sizes), which holds however alike the answers within a group
+    are (Korn and Graubard 1998). The error of the first is no less than that of groups which all
+    differ as they do on average over answers: where the few large groups happen to agree, leaving
+    them out tells too little. Values between other finite bounds, such as ratings, are shares of
+    the way from one to the other. A mean of differences between two answers is the share of gains
+    less that of losses, see `linear_interval`.
     """
-    return interval_of_sums(group_sums(values, groups, bounds), n=len(values), bounds=bounds)
+    low, high = bounds
+    if bounds in (SHARE, DIFFERENCE) or not np.isfinite(bounds).all():
+        return interval_of_sums(group_sums(values, groups, bounds), n=len(values), bounds=bounds)
+    width = high - low
+    share = cluster_interval((values - low) / width, groups)
+    ends = {name: low + width * getattr(share, name) for name in ("value", "ci_low", "ci_high")}
+    return replace(share, **ends)
+
+
+def balanced_interval(
+    values: pd.Series,
+    kinds: pd.Series,
+    groups: pd.Series,
+    *,
+    weights: Mapping[str, float] | None = None,
+    bounds: Bounds = SHARE,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """The mean of each kind's mean, such as a balanced accuracy, with an interval over groups.
+
+    values: shares or, with the bounds of a `DIFFERENCE`, differences between two shares; kinds,
+    groups: of the same length; weights: of the kinds, 1 in sum, all equal if not given. The value
+    is nan where a kind of `weights` has no value.
+
+    A mean of shares takes the narrower of two: `linear_interval`, and Clopper-Pearson's for as many
+    trials as the kind allows that is in the fewest groups for its weight. A trial weighs no less
+    than any answer of that kind does together with all answers of its group, so that the variance
+    is at most that of a share in so many trials. Differences are gains less losses.
+    """
+    columns = {"value": values, "kind": kinds, "group": groups}
+    rows = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()})
+    if weights is None:
+        names = sorted(rows["kind"].unique())
+        weights = {name: 1 / len(names) for name in names}
+    rows = rows[rows["kind"].isin(list(weights))].dropna(subset="value")
+    if rows["kind"].nunique() < len(weights):
+        groups = rows["group"].nunique()
+        return Interval(np.nan, np.nan, np.nan, PAIRED, len(values), groups)
+    rows["value"] = rows["value"].astype(float)
+    how = {"n": len(values), "confidence": confidence}
+    if bounds == SHARE:
+        return _balanced_share(rows, weights, **how)[0]
+    gains = _balanced_share(rows.assign(value=rows["value"].clip(lower=0)), weights, **how)
+    losses = _balanced_share(rows.assign(value=(-rows["value"]).clip(lower=0)), weights, **how)
+    sides, sums = zip(gains, losses, strict=True)
+    return linear_interval(sums, (1, -1), intervals=sides, **how)
+
+
+def _balanced_share(
+    rows: pd.DataFrame, weights: Mapping[str, float], *, n: int, confidence: float
+) -> tuple[Interval, pd.DataFrame]:
+    """The interval of `balanced_interval`, and the share by group: `sum`, and `count`, of which all
+    groups together have 1.
+    """
+    shares = {}
+    for name in weights:
+        own = rows[rows["kind"] == name]
+        shares[name] = group_sums(own["value"], own["group"])
+    found = linear_interval([*shares.values()], [*weights.values()], n=n, confidence=confidence)
+    parts = [shares[name] * (weights[name] / shares[name]["count"].sum()) for name in weights]
+    by_group = pd.concat(parts).groupby(level=0).sum()
+    trials = fewest_trials([share["count"] for share in shares.values()], [*weights.values()])
+    low, high = clopper_pearson(min(found.value, 1.0) * trials, trials, confidence)
+    if high - low < found.ci_high - found.ci_low:
+        found = replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
+    return found, by_group
+
+
+def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> float:
+    """How many trials a mean of shares by `weights` is worth at least: as many as the share allows
+    that is in the fewest groups for its weight. counts: of each share, its answers by group. Of one
+    share these are its effective groups, (sum of counts)^2 / (sum of squared counts).
+    """
+    parts = [w * count / count.sum() for count, w in zip(counts, weights, strict=True)]
+    by_group = pd.concat(parts).groupby(level=0).sum()
+    weight_of_trial = [(count * by_group).sum() / count.sum() for count in counts]
+    return 1 / max(weight_of_trial)
+
+
+def linear_interval(
+    shares: Sequence[pd.DataFrame],
+    factors: Sequence[float],
+    *,
+    n: int,
+    intervals: Sequence[Interval] | None = None,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """A sum of shares, each times a factor, such as a gap (1, -1), with an interval over groups.
+
+    shares: of each, `sum` and `count` by group, as of `group_sums`; n: the number of answers;
+    intervals: of the shares, those of `interval_of_sums` if not given.
+
+    The distances of their ends from the shares are added by squares, the lower end taking those
+    that make the sum less (MOVER: Zou and Donner 2008; Donner and Zou 2012; after Newcombe 1998),
+    with those correlations over groups that make the interval wider. Where a share does not differ
+    between groups, no correlation is seen: two shares that move the sum in one direction are then
+    taken to vary together as far as they have the same groups.
+    """
+    if intervals is None:
+        intervals = [interval_of_sums(share, n=n, confidence=confidence) for share in shares]
+    factors = np.array(factors, dtype=float)
+    value = float(factors @ [interval.value for interval in intervals])
+    columns = pd.concat(shares, axis=1).fillna(0.0)
+    if np.isnan(value):
+        return Interval(value, np.nan, np.nan, PAIRED, n, len(columns))
+    down = np.array([interval.value - interval.ci_low for interval in intervals])
+    up = np.array([interval.ci_high - interval.value for interval in intervals])
+    rises = factors > 0
+    together = _widening_correlations(columns.to_numpy(float), np.sign(factors))
+
+    def reach(distances: np.ndarray) -> float:
+        moved = np.abs(factors) * distances
+        return float(np.sqrt(max(moved @ together @ moved, 0.0)))
+
+    least = factors[~rises].sum()
+    most = factors[rises].sum()
+    low = max(value - reach(np.where(rises, down, up)), least)
+    high = min(value + reach(np.where(rises, up, down)), most)
+    return Interval(value, low, high, PAIRED, n, len(columns))
+
+
+def _widening_correlations(columns: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Correlations over groups of shares that are added or, where a sign is -1, taken away; 0 in
+    place of those that would make the interval of the sum narrower. columns: by group the sum and
+    the count of each share.
+    """
+    columns = columns[np.lexsort(columns.T)]  # the last digits do not depend on names of groups
+    totals, sizes = columns.T[0::2], columns.T[1::2]
+    shares = totals.sum(axis=1) / sizes.sum(axis=1)
+    moves = totals - sizes * shares[:, None]
+    varies = [bool((np.abs(move) > 1e-12).any()) for move in moves]
+    together = np.eye(len(signs))
+    for i, j in combinations(range(len(signs)), 2):
+        if varies[i] and varies[j]:
+            alike = signs[i] * signs[j] * _cosine(moves[i], moves[j])
+        else:
+            alike = _cosine(sizes[i], sizes[j]) if signs[i] == signs[j] else 0.0
+        together[i, j] = together[j, i] = max(alike, 0.0)
+    return together
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
 def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> pd.DataFrame:
@@ -78,41 +221,22 @@ def interval_of_sums(
 ) -> Interval:
     """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
     if bounds == DIFFERENCE:
-        return _difference(sums, n, confidence)
+        shares = []
+        for side in ("gains", "losses"):
+            shares.append(sums[[side, "count"]].set_axis(["sum", "count"], axis=1))
+        return linear_interval(shares, (1, -1), n=n, confidence=confidence)
+    sums = sums[sums.iloc[:, 1] > 0]
+    if sums.empty:
+        return Interval(np.nan, np.nan, np.nan, JACKKNIFE, n, 0)
     total, size = sums.to_numpy(float).T
-    total, size = (column[np.lexsort((total, size))] for column in (total, size))
+    order = np.lexsort((total, size))
+    total, size = total[order], size[order]
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     least_error = np.sqrt(spread / effective)
+    trials = effective if bounds == SHARE else None
     how = {"n": n, "bounds": bounds, "confidence": confidence}
-    found = cluster_statistic(sums, ratio, least_error=least_error, **how)
-    if bounds != SHARE or found.ci_method == ALIKE:
-        return found
-    low, high = clopper_pearson(found.value * effective, effective, confidence)
-    if high - low < found.ci_high - found.ci_low:
-        return replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
-    return found
-
-
-def _difference(sums: pd.DataFrame, n: int, confidence: float) -> Interval:
-    sums = sums.iloc[np.lexsort(sums.to_numpy(float).T[::-1])]
-    gains, losses = (
-        interval_of_sums(own.set_axis(["sum", "count"], axis=1), n=n, confidence=confidence)
-        for own in (sums[["gains", "count"]], sums[["losses", "count"]])
-    )
-    apart, size = sums[["gains", "losses"]].to_numpy(float), sums["count"].to_numpy(float)
-    moved = apart - np.outer(size, apart.sum(axis=0) / size.sum())
-    spread = np.sqrt((moved**2).sum(axis=0).prod())
-    together = 0.0 if spread == 0 else min(0.0, moved.prod(axis=1).sum() / spread)
-
-    def reach(one: float, other: float) -> float:
-        return np.sqrt(one**2 + other**2 - 2 * together * one * other)
-
-    value = gains.value - losses.value
-    down = reach(gains.value - gains.ci_low, losses.ci_high - losses.value)
-    up = reach(gains.ci_high - gains.value, losses.value - losses.ci_low)
-    ends = max(value - down, -1.0), min(value + up, 1.0)
-    return Interval(value, *ends, PAIRED, n, gains.n_groups)
+    return cluster_statistic(sums, ratio, least_error=least_error, trials=trials, **how)
 
 
 def cluster_statistic(
@@ -123,13 +247,18 @@ def cluster_statistic(
     bounds: Bounds = SHARE,
     confidence: float = CONFIDENCE,
     least_error: float = 0.0,
+    trials: float | None = None,
 ) -> Interval:
-    """A statistic of summed counts, such as an F1, with an interval over whole groups.
+    """A statistic of summed counts that is no mean, such as an F1, with an interval over whole
+    groups.
 
     sums: one row a group, the counts that the statistic is made of in its columns; rows of zeros
     are no evidence and left out. statistic: from counts of shape (..., columns) to values of shape
     (...), nan where it is not defined. n: the number of answers. least_error: what the standard
-    error is at least.
+    error is at least. trials: for a statistic from 0 to 1 that varies no more than a share does in
+    so many trials, such as a weighted F1 of answers in so many effective groups: its interval is no
+    wider than Clopper-Pearson's. Without it, where one group of many is wrong, that one alone
+    decides how wide the interval is.
 
     The jackknife leaves out each group in turn (Quenouille 1949; Efron and Stein 1981). Squared
     deviations from the value of all groups are summed, not averaged, which errs to the safe side as
@@ -168,8 +297,12 @@ def cluster_statistic(
     # A group that can't be left out is taken to move the value as the others do.
     error = max(np.sqrt(squares * size / len(moved)), least_error)
     quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
-    ends = _on_scale(value, quantile * error, bounds)
-    return Interval(value, *ends, JACKKNIFE, n, size)
+    low, high = _on_scale(value, quantile * error, bounds)
+    if trials is not None:
+        exact_low, exact_high = clopper_pearson(value * trials, trials, confidence)
+        if exact_high - exact_low < high - low:
+            return Interval(value, exact_low, exact_high, EXACT, n, size)
+    return Interval(value, low, high, JACKKNIFE, n, size)
 
 
 def _on_scale(value: float, reach: float, bounds: Bounds) -> tuple[float, float]:

@@ -470,6 +470,24 @@ def test_reasoning_is_never_scored():
     assert scores["method"].tolist() == ["short"]
 
 
+# The control task
+
+
+def test_control_task_counts_in_all_only_sets_in_which_every_question_is_accessible():
+    mixed = question_set("1-0-0", "accessible")
+    mixed["answerabilityQA_list"]["missed_info_accessibility"] = "inaccessible"
+    items = fantom.compose([question_set("0-0-0", "accessible"), mixed, question_set("2-0-0")])
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold")))
+    counted = table.set_index(["metric", "condition"])["n"]
+    for metric in ("all", "all_star"):
+        assert counted[metric, "accessible"] == 1
+        assert counted[metric, "accessible/part"] == 1
+        assert counted[metric, "inaccessible"] == 2
+    # All other columns are of every question of the kind.
+    assert counted["belief_choice", "accessible"] == 4
+    assert counted["infoaccess_all", "accessible"] == 2
+
+
 # Baselines
 
 

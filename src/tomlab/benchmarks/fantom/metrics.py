@@ -2,19 +2,18 @@
 on conversations, whose sets share their text.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator
 from itertools import chain, product
 
 import numpy as np
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items.compose import FAMILIES, NAME
+from tomlab.benchmarks.fantom.items.compose import FAMILIES, INACCESSIBLE, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, group_sums, ratio
+from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
@@ -22,6 +21,8 @@ _ALL = ("belief_choice", *chain(*_BOTH.values()))
 # Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
 # which people were not asked), and both kinds of one family.
 CONJUNCTIONS = {"all_star": ("belief_dist", *_ALL), "all": _ALL, **_BOTH}
+# Which of them leave out mixed sets in the control task.
+OF_WHOLE_SETS = ("all_star", "all")
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
 # The paper's means give each kind of belief its weight, however many questions are of that kind:
 # Table 4's second order in 14 of 14 rows, Table 9's Dist. in 11 of 14. The released code pools.
@@ -39,8 +40,11 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     conjunction, the order of belief, or family and kind of an error: "inaccessible/part".
 
     all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
-    types right. belief_choice, belief_dist, *_list: accuracy; belief_statement: the second reading
-    of belief_dist; belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
+    types right. all_star and all of the accessible scenario (the control task) are of sets in which
+    every question is accessible, as in the release since its commit 7ebd11d of 19 May 2024; before,
+    the accessible questions of a mixed set counted as a set. belief_choice, belief_dist, *_list:
+    accuracy; belief_statement: the second reading of belief_dist, without those it cannot decide;
+    belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
     weighted by their counts, an answer that is neither being a third label; fact_f1: token F1, the
     same in both scenarios. all_characters, consistency: Table 3; belief_order: Table 4, pooled and
     as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of all such questions (any: wrong in
@@ -66,9 +70,12 @@ def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
     lacking = [metric for metric, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)]
     lacking += ["all_characters"] if "all_star" in lacking else []
     lacking += ["consistency"] if "all" in lacking else []
+    mixed = tom.loc[tom["scenario"] == INACCESSIBLE, "group_id"].unique()
     for scenario in SCENARIOS:
         own = part[part["scenario"] == scenario]
-        means = [mean for mean in _means(own, scenario, method) if mean.metric not in lacking]
+        left_out = () if scenario == INACCESSIBLE else mixed
+        means = _means(own, scenario, method, left_out)
+        means = [mean for mean in means if mean.metric not in lacking]
         yield from (mean for mean in means if len(mean.values))
         yield from _ratios(own, scenario)
         if len(facts) and len(own):
@@ -86,10 +93,16 @@ def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Se
     return Series(metric, of, cell[column], cell["conversation_id"])
 
 
-def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
-    """The series behind each metric of a scenario that is a mean, some without a value."""
+def _means(
+    own: pd.DataFrame, scenario: str, method: str, mixed: Collection[str]
+) -> Iterator[Series]:
+    """The series behind each metric of a scenario that is a mean, some without a value. mixed: the
+    sets that `OF_WHOLE_SETS` leave out.
+    """
     for metric, kinds in CONJUNCTIONS.items():
         asked = own[own["question_type"].isin(kinds)]
+        if metric in OF_WHOLE_SETS:
+            asked = asked[~asked["group_id"].isin(mixed)]
         for name, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
             if name != "/conversation" or method.startswith("full"):
@@ -101,10 +114,18 @@ def _means(own: pd.DataFrame, scenario: str, method: str) -> Iterator[Series]:
     beliefs = own[own["question_type"] == "belief_dist"]
     for order, cell in beliefs.groupby("tom_order", sort=False):
         yield _mean("belief_order", f"{scenario}/{order}", cell)
-    stated = beliefs["by_statement"].eq(True)
-    yield _mean("belief_statement", scenario, beliefs.assign(right=stated))
+    decided = beliefs.dropna(subset="by_statement")
+    stated = decided["by_statement"].eq(True)
+    yield _mean("belief_statement", scenario, decided.assign(right=stated))
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", f"{scenario}/second-order", second)
+    yield _mean("belief_f1", scenario, beliefs[beliefs["right"]], "word_overlap")
+    for name, weights in PLAIN_MEANS.items():
+        asked = beliefs[beliefs["tom_order"].isin(weights)]
+        # Not defined unless every kind of belief was asked about.
+        if asked["tom_order"].nunique() == len(weights):
+            mean = _mean("belief_order", f"{scenario}/{name}", asked)
+            yield mean._replace(kinds=asked["tom_order"], weights=weights)
     everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
     yield _mean("all_characters", scenario, everyone, "all_right")
     known = everyone.dropna(subset="consistent").astype({"consistent": bool})
@@ -127,33 +148,16 @@ def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
 
 def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
     """What is behind each metric of a scenario that is no mean of answers."""
-    beliefs = own[own["question_type"] == "belief_dist"]
-    if beliefs["right"].any():
-        yield Statistic("belief_f1", scenario, beliefs[beliefs["right"]], _overlaps, ratio)
-    # Not defined unless every kind of belief was asked about.
-    for name, weights in PLAIN_MEANS.items():
-        asked = beliefs[beliefs["tom_order"].isin(weights)]
-        if len(asked):
-            sums = partial(_by_order, orders=list(weights))
-            mean = partial(weighted_shares, weights=list(weights.values()))
-            of_right = {"right": lambda counts: np.split(counts, 2, axis=-1)[0].sum(axis=-1)}
-            yield Statistic("belief_order", f"{scenario}/{name}", asked, sums, mean, **of_right)
     for family in FAMILIES:
         answers = own[own["question_type"] == f"{family}_yn"]
         if len(answers):
             of_right = {"right": lambda counts: counts[..., 0] + counts[..., 4]}  # yes-yes, no-no
-            yield Statistic(f"{family}_yn", scenario, answers, _yes_and_no, weighted_f1, **of_right)
+            of = {"sums": _yes_and_no, "statistic": weighted_f1, "sizes": _answers_by_group}
+            yield Statistic(f"{family}_yn", scenario, answers, **of, **of_right)
 
 
-def _overlaps(nearer: pd.DataFrame) -> pd.DataFrame:
-    return group_sums(nearer["word_overlap"], nearer["conversation_id"])
-
-
-def _by_order(beliefs: pd.DataFrame, orders: list[str]) -> pd.DataFrame:
-    """As `weighted_shares` has them, by conversation."""
-    asked = pd.DataFrame({each: beliefs["tom_order"].eq(each).astype(float) for each in orders})
-    both = pd.concat([asked.mul(beliefs["right"], axis=0), asked], axis=1)
-    return both.groupby(beliefs["conversation_id"].to_numpy(), sort=False).sum()
+def _answers_by_group(counts: np.ndarray) -> np.ndarray:
+    return counts.sum(axis=-1)
 
 
 def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
@@ -163,15 +167,6 @@ def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
         for gold, said in product((True, False), (YES, NO, IRRELEVANT))
     }
     return pd.DataFrame(cells).groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
-
-
-def weighted_shares(counts: np.ndarray, weights: Sequence[float]) -> np.ndarray:
-    """The mean of shares by `weights`, which sum to 1; nan where one of them is not defined.
-    counts: (..., 2 * shares), of each how many are right, then of each out of how many.
-    """
-    right, asked = np.split(np.asarray(counts), 2, axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (right / asked) @ np.array(weights)
 
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:

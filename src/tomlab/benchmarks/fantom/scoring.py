@@ -74,7 +74,10 @@ Verdict = tuple[str, str, dict]
 def _verdict(item: Mapping, said: Said, earned: float) -> Verdict:
     kind = item["question_type"]
     if said.lost:
-        return said.unread, said.lost, {"excluded_aware": is_list(kind)}
+        details = {"excluded_aware": is_list(kind)}
+        if kind == "belief_dist":
+            details["by_statement"] = False
+        return said.unread, said.lost, details
     if kind in ("fact", "belief_dist"):
         return _of_free_text(item, said, earned)
     by_kind = {"choice": _of_choice, "list": _of_list, "yn": _of_yes_or_no}
@@ -98,9 +101,13 @@ def _of_free_text(item: Mapping, said: Said, earned: float) -> Verdict:
     details["chosen"] = nearest if said.text else None
     # The second reading. What stands in a whole sentence stays, whatever would have followed it.
     text = re.sub(r"[^.!?]*\Z", "", said.text) if is_cut_off else said.text
-    details["by_statement"] = outcome == won
-    if states_ignorance(item, text):
+    is_stated = states_ignorance(item, text)
+    if is_stated is None:
+        details["by_statement"] = None
+    elif is_stated:
         details["by_statement"] = item["scenario"] == "inaccessible"
+    else:
+        details["by_statement"] = outcome == won
     rule = "nearer to the right belief than to the other"
     return outcome, rule if earned else f"not {rule}" if said.text else "says nothing", details
 
@@ -124,6 +131,9 @@ def _of_list(item: Mapping, said: Said, earned: float) -> Verdict:
     details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
     details["chosen"] = ", ".join(found) or None
     is_cut_off = said.unread == "truncated"
+    if not found and (not said.text or said.unread == "refused"):
+        # Where nobody knows, the release credits these, too.
+        return said.unread, "has no name", details
     if earned:
         # More text could name somebody unaware, if there is anybody.
         outcome = "truncated" if is_cut_off and len(item["unaware"]) else "correct"
@@ -160,7 +170,8 @@ def score(
     answer says, None where that is nothing or both options, and for facts), `doubtful` (the rule
     credits an answer that also names the other option, declines, or was cut off) and `cut` (the
     encoder did not read all of the answer or of a belief), `by_released_rule` (what the release
-    credits, cut off or not), `by_statement` (free beliefs: see `states_ignorance`; else by score).
+    credits, cut off or not), `by_statement` (free beliefs: see `states_ignorance`, None where that
+    cannot decide; else by score).
 
     Thinking is taken out before anything is read; the release reads it all. The release embeds
     empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
@@ -245,29 +256,79 @@ DENIED = re.compile(
 )
 
 
-def states_ignorance(item: Mapping, text: str) -> bool:
+# A word of its own stands in for each name, which may have spaces, dots and quotes in it.
+_CODE = "Speaker{}_"
+_NAMED = re.compile(r"\bSpeaker\d+_(?P<joint>(?:,? (?:and|&)|,) Speaker\d+_)?")
+
+
+def states_ignorance(item: Mapping, text: str) -> bool | None:
     """Whether a text says, and does not deny, that the person whose belief is asked for does not
     know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
     it once is enough. "She", "and …" and an "I" in quotes are the person whom the sentence names
     first, X aside, or the one before if it names nobody.
+
+    None where it cannot be decided, because the item does not say whose ignorance is in question:
+    see `_asked_about`.
     """
-    unaware = item["answer" if item["scenario"] == "inaccessible" else "wrong_answer"]
-    people = {*speakers(item["full_story"])}
-    named = [word for word in re.findall(r"[\w-]+", unaware) if word in people]
-    x, person, *_ = named if item["tom_order"].startswith("second") else (None, *named, None)
-    others, topic = people - {x}, None
-    believes = rf"\b{x}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b" if x and x in text else ""
+    names = speakers(item["full_story"])
+    x, person = _asked_about(item, names)
+    if person is None:
+        return None
+    text = _with_codes(text, names)
+    believes = ""
+    if x is not None and x in text:
+        believes = rf"\b{x}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b"
     text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
+    topic = None
     for sentence in re.split(r"(?<=[.!?;])\s+|, but (?!that )", text):
-        topic = next((word for word in re.findall(r"[\w-]+", sentence) if word in others), topic)
-        for found in IGNORANT.finditer(sentence):
-            before, who = sentence[: found.start()], found["who"]
+        for named in _codes(sentence):
+            if named != x:
+                topic = named
+                break
+        for match in IGNORANT.finditer(sentence):
+            before = sentence[: match.start()]
+            who = match["who"]
             if who.lower() in ("he", "she", "they", "and") or (who == "I" and '"' in before):
                 who = topic
-            is_denied = DENIED.search(f"{before}@{sentence[found.start() :]}")
+            is_denied = DENIED.search(f"{before}@{sentence[match.start() :]}")
             if who == person and re.search(believes, before) and not is_denied:
                 return True
     return False
+
+
+def _asked_about(item: Mapping, names: Sequence[str]) -> tuple[str | None, str | None]:
+    """X (None in the first order) and the person whose ignorance is in question, as codes: those
+    whom the belief of somebody who missed the information names first. The person is None where
+    it names nobody who speaks, in the second order fewer than two, or several in one breath.
+    """
+    unaware = item["answer" if item["scenario"] == "inaccessible" else "wrong_answer"]
+    needed = 2 if item["tom_order"].startswith("second") else 1
+    people = []
+    for match in _NAMED.finditer(_with_codes(unaware, names)):
+        code = match[0].partition("_")[0] + "_"
+        if code in people:
+            continue
+        if match["joint"]:
+            return None, None
+        people.append(code)
+        if len(people) == needed:
+            x = people[0] if needed == 2 else None
+            return x, people[-1]
+    return None, None
+
+
+def _with_codes(text: str, names: Sequence[str]) -> str:
+    """`text` with codes in place of names, as whole words; of two that overlap, the longer one."""
+    if not names:
+        return text
+    codes = {name: _CODE.format(number) for number, name in enumerate(names)}
+    longest_first = sorted(names, key=len, reverse=True)
+    any_name = "|".join(re.escape(name) for name in longest_first)
+    return re.sub(rf"(?<![\w-])(?:{any_name})(?![\w-])", lambda match: codes[match[0]], text)
+
+
+def _codes(text: str) -> list[str]:
+    return re.findall(r"\bSpeaker\d+_", text)
 
 
 # What stands anywhere in an answer, and what opens it.

@@ -3,8 +3,7 @@ families of stories that are nearly the same (`items.compose.families`).
 """
 
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,17 +12,12 @@ from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
-from tomlab.scoring.stats import COUNT, exact_sums
+from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
 # Of belief orders: the paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
 MATCH_COUNTS = ("0", "1", "2", "3+")
-# Scores of a label, from how often it is gold, rightly given, and given.
-BALANCED = {
-    "macro_f1": lambda gold, right, said: 2 * right / (gold + said),
-    "balanced_accuracy": lambda gold, right, said: right / gold,
-}
 _STORY = ["family", "group_id", "sample"]  # one output for one story
 
 
@@ -68,9 +62,9 @@ def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Found]:
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Found]:
     """A score by story: its mean over stories, over categories, and in each category."""
     if len(rows):
-        yield Series(metric, f"all{suffix}", rows[column], rows["family"])
-        sums = partial(_by_category, column)
-        yield Statistic(metric, f"categories{suffix}", rows, sums, _mean_of_means)
+        mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
+        yield mean
+        yield mean._replace(condition=f"categories{suffix}", kinds=rows["category"])
         yield from _each(metric, rows, column, "category", after=suffix)
 
 
@@ -79,19 +73,6 @@ def _each(
 ) -> Iterator[Found]:
     for level, cell in rows.groupby(by):
         yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
-
-
-def _by_category(column: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """By family the sums of each category, then their sizes."""
-    cells = rows.groupby(["family", "category"])
-    sums = {"sum": exact_sums(rows[column].to_numpy(float), cells.ngroup()), "size": cells.size()}
-    return pd.DataFrame(sums).unstack("category", fill_value=0)
-
-
-def _mean_of_means(counts: np.ndarray) -> np.ndarray:
-    half = counts.shape[-1] // 2
-    with np.errstate(invalid="ignore"):
-        return (counts[..., :half] / counts[..., half:]).mean(axis=-1)
 
 
 def _linked(part: pd.DataFrame) -> Iterator[Found]:
@@ -207,11 +188,13 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
-    """Of one dimension: `BALANCED`, and what the commonest gold label would score."""
+    """Of one dimension: the means over gold labels of F1 and of the share right, and what the
+    commonest gold label would score.
+    """
     labelled = by_unit(own, "group_id", "sample", "belief")
-    for metric, score in BALANCED.items():
-        over_labels = partial(_over_labels, score)
-        yield Statistic(metric, dimension, labelled, _confusions, over_labels, _golden)
+    yield Statistic("macro_f1", dimension, labelled, _confusions, macro_f1, _golden)
+    recalls = Series("balanced_accuracy", dimension, labelled["right"], labelled["family"])
+    yield recalls._replace(kinds=labelled["gold"])
     # The first by name of those that are as common.
     commonest = own["gold"].value_counts().sort_index().idxmax()
     shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
@@ -236,10 +219,12 @@ def _golden(counts: np.ndarray) -> np.ndarray:
     return counts.reshape(*counts.shape[:-1], size, size + 1).sum(axis=-1)
 
 
-def _over_labels(score: Callable, counts: np.ndarray) -> np.ndarray:
-    """The mean score of labels, nan where one of them does not occur in gold."""
+def macro_f1(counts: np.ndarray) -> np.ndarray:
+    """The mean F1 of labels, nan where one of them does not occur in gold. counts: of
+    `_confusions`, of shape (..., labels * (labels + 1)).
+    """
     gold = _golden(counts)
     table = counts.reshape(*gold.shape, -1)
     right, said = np.diagonal(table, axis1=-2, axis2=-1), table[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(gold > 0, score(gold, right, said), np.nan).mean(axis=-1)
+        return np.where(gold > 0, 2 * right / (gold + said), np.nan).mean(axis=-1)

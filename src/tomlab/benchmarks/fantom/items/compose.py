@@ -229,7 +229,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]
         guess = ", ".join(name for name in everyone if draw.random() < 0.5)
-        said = right, ", ".join(everyone), guess or "Nobody"
+        said = (right or "Nobody", ", ".join(everyone) or "Nobody", guess or "Nobody")
     elif is_yn(kind):
         said = right, "yes", draw.choice(["yes", "no"])
     else:
