@@ -96,7 +96,7 @@ def _visible(part: Any) -> str | None:
         return None
     text = part if isinstance(part, str) else _field(part, "text")
     if not isinstance(text, str):
-        raise ValueError(f"expected a text, found {str(text)[:80]!r}")
+        raise ValueError(f"expected a text, found {str(text)[:80]!r}")  # noqa: TRY004 - a field's fault
     return text
 
 
