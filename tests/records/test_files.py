@@ -86,7 +86,7 @@ def test_misspelt_column_is_told_with_those_there_are(form):
     assert "row 1: missing columns aspect; found 'unit, who, who_kind, aspekt, mark'" in found
 
 
-@pytest.mark.parametrize("cell", ['"open', '"shut"x', f'"{"x" * 200_000}"'])
+@pytest.mark.parametrize("cell", ['"open', '"shut"x'])
 def test_row_that_is_no_csv_is_named_where_it_begins(form, cell):
     found = complaint(form("u1,ann,human,taste,good", f"u2,{cell},human,taste,good", "u2,b"))
     assert "form.csv: row 3: cannot be read as CSV" in found

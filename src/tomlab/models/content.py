@@ -23,6 +23,8 @@ _REASONS = {
 _REASON_OF = {word: reason for reason, words in _REASONS.items() for word in words.split()}
 # The fields of a record that number its repeats, and the number of the first repeat.
 _REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
+# What stands in the place of an error where there is none.
+_NO_ERROR = {"", "none", "null", "nan", "nat", "n/a", "na", "<na>", "false"}
 _TEXT = {"text", "output_text", "input_text"}
 _DEEPEST = 20  # parts within parts
 
@@ -66,28 +68,39 @@ def finish_of(reason: Any) -> str | None:
     return _REASON_OF.get(reason.strip().lower()) if isinstance(reason, str) else None
 
 
+def has_error(error: Any) -> bool:
+    """Whether something stands in the field or cell of an error: a missing value is none."""
+    return str(error).strip().lower() not in _NO_ERROR
+
+
 def repeat_of(record: Mapping[str, Any]) -> int | None:
     """Which repeat of a question a record is, from 0 on; None where it does not say so.
 
-    The number stands in the record or in its `metadata`. Errors: `ValueError` for what is no count.
+    The number stands in the record or in its `metadata`, which may have other things by such a
+    name. Errors: `ValueError` for what is no count in the record.
     """
+    for name, first in _REPEATS.items():
+        value = record.get(name)
+        if value is not None and value != "":
+            return _repeat(name, value, first)
     metadata = record.get("metadata")
-    for fields in (record, metadata if isinstance(metadata, Mapping) else {}):
-        for name, first in _REPEATS.items():
-            value = fields.get(name)
-            if value is not None and value != "":
-                return _repeat(name, value, first)
+    if isinstance(metadata, Mapping):
+        for name in ("repeat", "trial", "epoch"):
+            try:
+                return _repeat(name, metadata.get(name), _REPEATS[name])
+            except ValueError:
+                continue
     return None
 
 
 def _repeat(name: str, value: Any, first: int) -> int:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
-    if is_digits:
-        return max(int(value) - first, 0)
-    if is_number and 0 <= value < 10**9 and value == int(value):
-        return max(int(value) - first, 0)
-    raise ValueError(f"{name}: found {str(value)[:40]!r}, expected a number from {first} on")
+    is_count = is_number and 0 <= value < 10**9 and value == int(value)
+    is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
+    if (is_count or is_text) and int(value) >= first:
+        return int(value) - first
+    found = f"found {str(value)[:40]!r}, expected a number from {first} on"
+    raise ValueError(f"field {name}: {found}")
 
 
 def _visible(part: Any) -> str | None:
