@@ -58,12 +58,14 @@ def regular(path: Path | str) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason})") from None
     if stat.S_ISDIR(status.st_mode):
-        raise InputError(f"{path}: found a folder, expected a file")
+        raise InputError(f"{path}: cannot be read: found a folder, expected a file")
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{path}: found a pipe or a device, expected a file")
+        found = "found a pipe or a device"
+        raise InputError(f"{path}: cannot be read: {found}, expected a file")
     if status.st_size > LARGEST:
         found = f"found {status.st_size:,} bytes"
-        raise InputError(f"{path}: {found}, expected a file of at most {LARGEST:,}")
+        expected = f"expected a file of at most {LARGEST:,}"
+        raise InputError(f"{path}: cannot be read: {found}, {expected}")
     return path
 
 

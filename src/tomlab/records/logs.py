@@ -93,18 +93,18 @@ class Entry(BaseModel, coerce_numbers_to_str=True):
     item_id: str = ""
     story: str = ""
     question: str = ""
-    prompt: Annotated[list[dict[str, str]], BeforeValidator(_chat)] = []
-    options: Annotated[list[str], BeforeValidator(_options)] = []
+    prompt: Annotated[list[dict[str, str]], BeforeValidator(_chat)] = Field(default_factory=list)
+    options: Annotated[list[str], BeforeValidator(_options)] = Field(default_factory=list)
     model: str = ""
     method: str = ""
     sample: int = Field(0, ge=0)
-    answer: Annotated[list[str], BeforeValidator(_answers)] = []
+    answer: Annotated[list[str], BeforeValidator(_answers)] = Field(default_factory=list)
     verdict: bool | None = None
     finish_reason: str | None = None
     prompt_tokens: int = Field(0, ge=0)
     completion_tokens: int = Field(0, ge=0)
     error: str | None = None
-    how: dict[str, Any] = {}
+    how: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("answer")
     @classmethod
@@ -211,6 +211,8 @@ def _entry(row: Row, known: dict, fields: dict[str, list]) -> Entry | LeftOut:
         value = _first(row.content, places)
         if value is not None:
             told[name] = value
+    if not isinstance(told.get("how"), dict):  # of log-likelihoods, the option that was weighed
+        told.pop("how", None)
     try:
         _read_content(told)
         told["sample"] = repeat_of(row.content) or 0
@@ -361,11 +363,13 @@ def _samples(path: Path, names: list[str]) -> Iterator[Row | LeftOut]:
     left = files.LARGEST
     with ZipFile(path) as archive:
         for name in names:
-            content, left = _unpacked(archive, name, left, path)
             try:
+                content, left = _unpacked(archive, name, left, path)
                 yield Row(name, files.parsed(content.decode(), nan=True))
-            except (ValueError, RecursionError) as error:
-                yield LeftOut(name, f"not JSON ({error})")
+            except InputError:
+                raise
+            except _CUT as error:
+                yield LeftOut(name, f"cannot be unpacked, or is no JSON ({error})")
 
 
 def _unpacked(archive: ZipFile, name: str, left: int, path: Path) -> tuple[bytes, int]:
