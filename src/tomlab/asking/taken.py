@@ -142,6 +142,9 @@ class _Candidates:
         that the benchmark does not have.
         """
         if method not in self.by_prompt:
+            if not method:
+                expected = f"expected --method with one of {', '.join(self.benchmark.METHODS)}"
+                raise InputError(f"{self.path}: found no word on the method, {expected}")
             refuse(strange_methods(self.benchmark, {"--method": [method]}), str(self.path))
             self.by_prompt[method] = defaultdict(list)
             if self._is_one_call(method):

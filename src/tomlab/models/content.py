@@ -1,7 +1,7 @@
 """What a message says, why it ended and which repeat it is: for clients and logs alike.
 
 Vendors and harnesses write one and the same message in many forms: a text, a list of parts, items
-of a response. These three functions are the only place that knows the forms.
+of a response. These functions are the only place that knows the forms.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,6 +66,16 @@ def finish_of(reason: Any) -> str | None:
     reason is given, or one that is not known.
     """
     return _REASON_OF.get(reason.strip().lower()) if isinstance(reason, str) else None
+
+
+def logged_finish_of(reason: Any) -> str | None:
+    """The same for an answer that stands in a file: what a filter took away was refused, and a
+    reason that is not known is another one. None where the file gives none.
+    """
+    if reason is None or reason == "":
+        return None
+    finish = finish_of(reason) or "other"
+    return "refusal" if finish == FILTERED else finish
 
 
 def has_error(error: Any) -> bool:

@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from tomlab.errors import InputError, refuse
+from tomlab.models.content import logged_finish_of
 from tomlab.params import complaint
 
 # A check of a table yields row, field and what was expected there.
@@ -35,6 +36,7 @@ _BEGINNINGS = {
     b"PAR1": "a Parquet table",
     b"%PDF": "a PDF",
 }
+_COUNTS = ("sample", "prompt_tokens", "completion_tokens")
 _DELIMITERS = {";": "a semicolon", "\t": "a tab", "|": "a vertical bar", ",": "a comma"}
 # The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
 _FORMULA = "('*[=+\\-−@#])"
@@ -207,6 +209,37 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
             faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
+
+
+def read_answers(path: Path | str) -> pd.DataFrame:
+    """A CSV of answers as a benchmark's `score` takes it, with columns item_id, model, method,
+    response and perhaps sample, finish_reason, error. Every answer is the text that stands there,
+    also "None", "N/A" and nothing. Errors: `InputError` by row and field.
+    """
+    rows = csv_lines(path)
+    _, header = next(rows, (1, []))
+    demand_columns(path, header, ["item_id", "model", "method", "response"])
+    cells_by_row = {}
+    problems = []
+    for number, cells in rows:
+        if len(cells) != len(header):
+            problems.append(f"row {number}: found {len(cells)} fields, expected {len(header)}")
+        else:
+            cells_by_row[number] = cells
+    table = pd.DataFrame.from_dict(cells_by_row, orient="index", columns=header, dtype=str)
+    counts = [name for name in _COUNTS if name in table]
+    for name in counts:
+        is_count = table[name].str.fullmatch(r"[0-9]{1,9}")
+        for row, cell in table.loc[~is_count, name].items():
+            found = f"found {shown(cell)}, expected a whole number"
+            problems.append(f"row {row}, field {name}: {found}")
+    refuse(problems, str(path))
+    table = table.astype(dict.fromkeys(counts, int))
+    if "finish_reason" in table:
+        table["finish_reason"] = [
+            logged_finish_of(cell) or "stop" for cell in table["finish_reason"]
+        ]
+    return table.rename_axis(index="row")
 
 
 def demand_columns(path: Path | str, header: list[str], required: Iterable[str]) -> None:

@@ -12,8 +12,7 @@ import pyarrow
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
 from tomlab.errors import InputError, refuse
-from tomlab.models.content import finish_of, has_error, repeat_of, text_of
-from tomlab.models.specs import FILTERED
+from tomlab.models.content import has_error, logged_finish_of, repeat_of, text_of
 from tomlab.params import complaint
 from tomlab.records import files
 
@@ -236,8 +235,7 @@ def _read_content(told: dict) -> None:
         except ValueError as error:
             raise ValueError(f"field answer: {error}") from None
     if "finish_reason" in told:
-        reason = finish_of(told["finish_reason"]) or "other"
-        told["finish_reason"] = "refusal" if reason == FILTERED else reason
+        told["finish_reason"] = logged_finish_of(told["finish_reason"])
     refusal = told.pop("refusal", None)
     if isinstance(refusal, str) and refusal:
         told["finish_reason"] = "refusal"
