@@ -26,7 +26,7 @@ from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.providers import provider
 from tomlab.pipeline import answers
-from tomlab.records import logs, tidy
+from tomlab.records import files, logs, tidy
 from tomlab.reporting.readings import readings
 from tomlab.scoring.variants import variants
 
@@ -56,6 +56,10 @@ def told(benchmark):
     """By item what the model said, read off the lines of lm-evaluation-harness."""
     lines = (LOGS / f"samples_tom_{benchmark.NAME}.jsonl").read_text("utf-8").splitlines()
     return {(row := json.loads(line))["doc"]["item_id"]: row["resps"][0][0] for line in lines}
+
+
+def entries(path):
+    return [*logs.read(path).entries]
 
 
 def lines_of(path, rows):
@@ -191,13 +195,17 @@ def test_options_in_an_order_of_the_logs_own_decide_what_letters_mean(tmp_path):
     assert scores["chosen"].tolist() == [i["answer"] for i in items]
 
 
-def test_what_the_prompt_lists_comes_before_what_the_log_lists():
+def test_what_the_prompt_lists_comes_before_what_the_log_lists(tmp_path):
     """A solver of Inspect may shuffle the options of a sample in the prompt alone."""
     [item] = ITEMS["bigtom"].head(1).to_dict("records")
     own = [*item["choices"]]
-    assert taken._order(f"a) {own[1]}\nb) {own[0]}", own, own) == own[::-1]
-    assert taken._order("no options", own[::-1], own) == own[::-1]
-    assert taken._order("no options", ["others", "than ours"], own) == []
+    prompts = [f"{item['story']}\na) {own[1]}\nb) {own[0]}", item["story"], item["story"]]
+    listed = [own, own[::-1], ["others", "than ours"]]
+    table = pd.DataFrame({"prompt": prompts, "options": map(json.dumps, listed), "answer": "a)"})
+    table.assign(item_id=item["item_id"]).to_csv(tmp_path / "x.csv", index=False)
+    table, lost = read(bigtom, tmp_path / "x.csv", model="m", method="0-shot")
+    assert table["options_shown"].tolist() == [json.dumps(own[::-1])] * 2
+    assert len(lost) == 1 and "row 6" in lost[0] and "other options" in lost[0]
 
 
 def test_letters_without_options_are_refused(tmp_path):
@@ -394,16 +402,10 @@ def faulty(tmp_path, kind):
         path = path.with_suffix(".eval")
         path.write_bytes((LOGS / "inspect_bigtom.eval").read_bytes()[:9000])
         return path, [str(path)]
-    if kind == "spoilt part":
-        path = path.with_suffix(".eval")
-        content = bytearray((LOGS / "inspect_bigtom.eval").read_bytes())
-        content[300:340] = b"\0" * 40
-        path.write_bytes(content)
-        return path, [str(path)]
     if kind == "cut line":
         path = path.with_suffix(".jsonl")
-        path.write_text((LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8")[:5000], "utf-8")
-        return path, [str(path), "line 3"]
+        path.write_text((LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8")[:500], "utf-8")
+        return path, [str(path), "line 1"]
     if kind == "cut json":
         path = path.with_suffix(".json")
         path.write_text((LOGS / "inspect_bigtom.json").read_text("utf-8")[:5000], "utf-8")
@@ -414,12 +416,11 @@ def faulty(tmp_path, kind):
         rows = (LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8").splitlines()
         row = json.loads(rows[1])
         row["resps"] = [{"text": 5}]
-        path = lines_of(path.with_suffix(".jsonl"), [json.loads(rows[0]), row])
-        return path, [str(path), "line 2", "answer"]
+        return lines_of(path.with_suffix(".jsonl"), [row]), ["line 1", "answer"]
     if kind == "other table":
         path = path.with_suffix(".csv")
         path.write_text("name,age\nAnn,5\n", "utf-8")
-        return path, [str(path), "row 2", "answer"]
+        return path, [str(path), "row 1", "answer"]
     if kind == "bad options":
         path = path.with_suffix(".csv")
         path.write_text('item_id,answer,options\na,b,"[Yes, No]"\n', "utf-8")
@@ -435,7 +436,7 @@ def faulty(tmp_path, kind):
     return path, [str(path), "line 2"]
 
 
-KINDS = ["cut archive", "spoilt part", "cut line", "cut json", "other fields", "wrong type"]
+KINDS = ["cut archive", "cut line", "cut json", "other fields", "wrong type"]
 KINDS += ["other table", "bad options", "picture", "missing", "no UTF-8"]
 
 
@@ -443,23 +444,31 @@ KINDS += ["other table", "bad options", "picture", "missing", "no UTF-8"]
 def test_what_is_no_whole_log_has_one_error_that_names_the_place(tmp_path, kind):
     path, named = faulty(tmp_path, kind)
     with pytest.raises(InputError) as raised:
-        logs.read(path)
+        taken.matched(bigtom, ITEMS["bigtom"], path, "m", "0-shot")
     assert all(name in str(raised.value) for name in named), raised.value
 
 
+def test_a_spoilt_part_of_an_archive_costs_its_answer(tmp_path):
+    content = bytearray((LOGS / "inspect_bigtom.eval").read_bytes())
+    content[300:340] = b"\0" * 40
+    (tmp_path / "log.eval").write_bytes(content)
+    table, lost = read(bigtom, tmp_path / "log.eval")
+    assert len(table) == 19 and len(lost) == 1 and "samples/" in lost[0]
+
+
 def test_what_unpacks_to_more_than_any_log_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(files, "LARGEST", 100_000)
     path = tmp_path / "bomb.eval"
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", "{}")
+        archive.writestr("header.json", '{"eval": {"model": "m"}}')
         archive.writestr("samples/../../x_epoch_1.json", " " * 10_000_000)
     with pytest.raises(InputError, match=r"(?s)bomb\.eval.*100,000"):
-        logs.read(path)
+        entries(path)
     # The same where the parts are packed as Inspect packs them.
-    monkeypatch.setattr(logs, "MOST_BYTES", 27_000)
+    monkeypatch.setattr(files, "LARGEST", 27_000)
     shutil.copy(LOGS / "inspect_bigtom.eval", tmp_path / "large.eval")
     with pytest.raises(InputError, match=r"(?s)large\.eval.*27,000"):
-        logs.read(tmp_path / "large.eval")
+        entries(tmp_path / "large.eval")
 
 
 # What a spreadsheet would take for a formula or spoilt is told apart in `records.files`.
@@ -471,9 +480,9 @@ def test_a_csv_gives_back_every_answer(tmp_path_factory, cells):
     path = tmp_path_factory.mktemp("csv") / "any.csv"
     rows = pd.DataFrame({"item_id": map(str, range(len(cells))), "answer": cells})
     rows.to_csv(path, index=False, lineterminator="\n")
-    _, entries = logs.read(path)
-    assert [entry.answer for entry in entries] == [[cell.strip()] for cell in cells]
-    assert [entry.item_id for entry in entries] == [*rows["item_id"]]
+    read_back = entries(path)
+    assert [entry.answer for entry in read_back] == [[cell.strip()] for cell in cells]
+    assert [entry.item_id for entry in read_back] == [*rows["item_id"]]
 
 
 JSON = st.recursive(
@@ -491,7 +500,7 @@ SAMPLE = json.loads((LOGS / "inspect_bigtom.json").read_text("utf-8"))
 def test_whatever_a_line_holds_it_is_read_or_refused(tmp_path_factory, name, value):
     path = lines_of(tmp_path_factory.mktemp("lines") / "x.jsonl", [LINE, LINE | {name: value}])
     try:
-        logs.read(path)
+        entries(path)
     except InputError as error:
         assert str(path) in str(error)
 
@@ -504,7 +513,7 @@ def test_whatever_a_log_of_inspect_holds_it_is_read_or_refused(tmp_path_factory,
     path = tmp_path_factory.mktemp("logs") / "x.json"
     path.write_text(json.dumps(log), "utf-8")
     try:
-        logs.read(path)
+        entries(path)
     except InputError as error:
         assert str(path) in str(error)
 

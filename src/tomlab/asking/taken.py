@@ -3,73 +3,226 @@
 import json
 import re
 from collections import Counter, defaultdict
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
+from tqdm import tqdm
 
 from tomlab.asking.likelihood import is_weighed
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
+from tomlab.models.content import has_error
 from tomlab.models.specs import TakenModel
 from tomlab.paths import user_path
 from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, REVERSED, check, read
 
-_json = partial(json.dumps, ensure_ascii=False)
-_TOLD = {"story", "full_story"}  # of which a prompt has one
+# What tells one answer of a log from another.
+ANSWER = ["item_id", "model", "method", "log_sample", "options_shown"]
+_SLOW = 2.0  # seconds after which a bar tells how far a log is read
 _OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
-_SAME = {"finish_reason", "error", "prompt_tokens", "completion_tokens", "place"}
+_json = partial(json.dumps, ensure_ascii=False)
+
+
+class Unreadable(str):
+    """A line about a row of a log without an answer, where other lines are about items."""
+
+    __slots__ = ()
+
+
+class Response(NamedTuple):
+    """A row of the table of responses, with the columns of docs/logs.md."""
+
+    item_id: str
+    model: str
+    method: str
+    sample: int
+    response: str | None
+    verdict: bool | None
+    finish_reason: str | None
+    error: str | None
+    prompt_tokens: int
+    completion_tokens: int
+    messages: str
+    options_shown: str
+    how: str
+    log_model: str
+    log_sample: int
+    place: str
+    request_key: str
 
 
 def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
     """The answers that were taken for a model. Errors: `InputError` where there are none."""
-    there = read("responses", user_path(f"{model.folder}/{benchmark}.parquet"))
-    return there.assign(model=model.name)
+    responses = read("responses", user_path(f"{model.folder}/{benchmark}.parquet"))
+    return responses.assign(model=model.name)
 
 
 def matched(
     benchmark: Benchmark, items: pd.DataFrame, path: Path, model: str, method: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The answers of a log as responses with the columns of docs/logs.md, and why others are none.
+    """The answers of a log as responses with the columns of docs/logs.md, and a line for each row
+    that is left out: `Unreadable` where it has no answer, else why it fits no item.
+
     model: which of several, or its name where the log has none; method: where the log has none.
+    Errors: `InputError` for what is no log, several models and methods that the benchmark lacks.
     """
-    harness, entries = logs.read(path)
-    entries = [each for each in entries if not each.model or model in ("", each.model)] or entries
-    if len(names := {each.model or model for each in entries}) > 1 or "" in names:
-        raise InputError(f"{path}: found the models {sorted(names)}, expected --model to name one")
-    methods = {each.method or method for each in entries}
-    refuse(strange_methods(benchmark, {"--method": methods}), str(path))
-    known, rows, lost, times = _index(benchmark, items, methods), [], [], Counter()
-    for entry in entries:
-        way, place = entry.method or method, f"{entry.place}: {entry.item_id or entry.question!r}"
-        sent = entry.prompt[-1]["content"] if entry.prompt else ""
-        keys = (entry.item_id, _plain(entry.story, entry.question), (way, *_parts(sent)))
-        found = next((known[key] for key in keys if key in known), [])
-        # An id may be of another version of the item, with another story.
-        told, *_ = _plain(entry.story or " ".join(message["content"] for message in entry.prompt))
-        found = [i for i in found if not told or any(_plain(i[n])[0] in told for n in _TOLD & {*i})]
-        if len({(*sorted(item["choices"]), str(item["answer"])) for item in found}) != 1:
-            why = "several items have" if found else "no item has its id,"
-            lost.append(f"{place}: {why} its story and question, or its prompt")
+    log = logs.read(path)
+    candidates = _Candidates(benchmark, items, path)
+    counts = Counter()  # how often the items of one question were answered
+    responses = []
+    left_out = []
+    for entry in tqdm(log.entries, path.name, log.rows, unit=" answers", delay=_SLOW):
+        if isinstance(entry, logs.LeftOut):
+            left_out.append(Unreadable(f"{entry.place}: {entry.reason}"))
+            continue
+        entry_method = entry.method or method
+        matches = candidates.of(entry, entry_method)
+        place = f"{entry.place}: {entry.item_id or entry.question!r}"
+        if not matches:
+            left_out.append(f"{place}: no item has its id, its story and question, or its prompt")
+            continue
+        if not _have_one_answer(matches):
+            left_out.append(f"{place}: several items match, and their right answers differ")
             continue
         # BigToM's backward controls are one question twice: its answers are theirs in turn.
-        item = found[times[found[0]["item_id"], way, entry.sample, entry.epoch] % len(found)]
-        times[found[0]["item_id"], way, entry.sample, entry.epoch] += 1
-        shown = _order(sent, entry.options, own := [*item["choices"]])
-        if own and entry.answer and not shown:
-            why = "other options" if entry.options else "no options, and letters mean nothing"
-            lost.append(f"{place}: the log has {why}")
+        question = (matches[0]["item_id"], entry.model, entry_method, entry.sample)
+        item = matches[counts[question] % len(matches)]
+        counts[question] += 1
+        options = _options_shown(entry, item)
+        if options is None:
+            reason = "other options" if entry.options else "no options, and letters mean nothing"
+            left_out.append(f"{place}: the log has {reason}")
             continue
-        row = {"item_id": item["item_id"], "model": entry.model or model, "method": way}
-        row |= entry.model_dump(include=_SAME) | {"log_model": entry.model, "how": _json(entry.how)}
-        row["options_shown"] = _json(shown) if shown and shown != own else ""
-        row |= {"messages": _json(entry.prompt), "request_key": f"{path.name}/{entry.place}"}
-        row["verdict"] = None if entry.answer else entry.verdict  # on an answer, ours counts
-        for n, text in enumerate(entry.answer or [None], start=entry.sample + entry.epoch - 1):
-            rows.append(row | {"sample": n, "log_sample": n, "response": text})
-    own = {"harness": harness, "log": path.name, "asked_as": AS_ASKED, "prompt_hash": ""}
-    return pd.DataFrame(rows).assign(**own), lost
+        responses += _responses(entry, item, options, model, entry_method, path)
+    if left_out and not responses and all(isinstance(line, Unreadable) for line in left_out):
+        refuse(left_out, str(path), 5)
+    table = pd.DataFrame(responses, columns=Response._fields)
+    table = _of_one_model(table, path, model)
+    return table.assign(
+        harness=log.harness, log=path.name, asked_as=AS_ASKED, prompt_hash=""
+    ), left_out
+
+
+class _Candidates:
+    """The items that an answer may belong to, by what a log can know them by."""
+
+    def __init__(self, benchmark: Benchmark, items: pd.DataFrame, path: Path):
+        self.benchmark = benchmark
+        self.items = items
+        self.path = path
+        self.by_id = defaultdict(list)
+        self.by_question = defaultdict(list)
+        for item in items.to_dict("records"):
+            self.by_id[item["item_id"]].append(item)
+            self.by_question[_plain(item["story"]), _plain(item["question"])].append(item)
+        self.by_prompt = {}
+
+    def of(self, entry: logs.Entry, method: str) -> list[dict]:
+        """The items with the id, else the story and question, else the prompt of an answer. An id
+        may be that of another version of an item: none counts where the log has another story.
+        """
+        prompts = self._prompts(method)
+        matches = self.by_id.get(entry.item_id)
+        if not matches and entry.question:
+            matches = self.by_question.get((_plain(entry.story), _plain(entry.question)))
+        if not matches and entry.prompt:
+            matches = prompts.get(_without_options(_last(entry)))
+        if not matches:
+            return []
+        text = entry.story or " ".join(message["content"] for message in entry.prompt)
+        if not text:
+            return matches
+        return [item for item in matches if _tells_story(text, item)]
+
+    def _prompts(self, method: str) -> dict:
+        """The items by what a method that makes one call sends. Errors: `InputError` for a method
+        that the benchmark does not have.
+        """
+        if method not in self.by_prompt:
+            if not method:
+                expected = f"expected --method with one of {', '.join(self.benchmark.METHODS)}"
+                raise InputError(f"{self.path}: found no word on the method, {expected}")
+            refuse(strange_methods(self.benchmark, {"--method": [method]}), str(self.path))
+            self.by_prompt[method] = defaultdict(list)
+            if self._is_one_call(method):
+                for item in self.benchmark.asked(self.items, method).to_dict("records"):
+                    prompt = self.benchmark.messages(item, method)[-1]["content"]
+                    self.by_prompt[method][_without_options(prompt)].append(item)
+        return self.by_prompt[method]
+
+    def _is_one_call(self, method: str) -> bool:
+        how = self.benchmark.METHODS[method]
+        has_two_calls = getattr(how, "first", None) or getattr(how, "reminder", False)
+        # A prompt by which options are weighed shows none of them to know an item by.
+        return not has_two_calls and not is_weighed(method)
+
+
+def _have_one_answer(items: list[dict]) -> bool:
+    if len(items) == 1:
+        return True
+    return len({(*sorted(item["choices"]), str(item["answer"])) for item in items}) == 1
+
+
+def _tells_story(text: str, item: dict) -> bool:
+    """Whether a text of a log has an item's story; a prompt has one of the two."""
+    plain = _plain(text)
+    return any(name in item and _plain(item[name]) in plain for name in ("story", "full_story"))
+
+
+def _responses(
+    entry: logs.Entry, item: dict, options: list[str], model: str, method: str, path: Path
+) -> list[Response]:
+    """An answer and its repeats; a failed request and a verdict alone have no text."""
+    is_other_order = bool(options) and options != [*item["choices"]]
+    texts = entry.answer or [None]
+    rows = []
+    for sample, text in enumerate(texts, start=entry.sample):
+        row = Response(
+            item_id=item["item_id"],
+            model=entry.model or model,
+            method=method,
+            sample=sample,
+            response=text,
+            verdict=None if entry.answer else entry.verdict,  # on an answer, ours counts
+            finish_reason=entry.finish_reason,
+            error=entry.error,
+            prompt_tokens=entry.prompt_tokens,
+            completion_tokens=entry.completion_tokens,
+            messages=_json(entry.prompt) if entry.prompt else "[]",
+            options_shown=_json(options) if is_other_order else "",
+            how=_json(entry.how) if entry.how else "{}",
+            log_model=entry.model,
+            log_sample=sample,
+            place=entry.place,
+            request_key=f"{path.name}/{entry.place}",
+        )
+        rows.append(row)
+    return rows
+
+
+def _of_one_model(responses: pd.DataFrame, path: Path, model: str) -> pd.DataFrame:
+    """The responses of the model that was named, where a log has several."""
+    is_named = responses["log_model"].isin(["", model]) if model else responses["log_model"].notna()
+    if is_named.any():
+        responses = responses[is_named]
+    names = sorted(responses["model"].unique())
+    if len(names) > 1 or "" in names:
+        raise InputError(f"{path}: found the models {names}, expected --model to name one")
+    return responses.reset_index(drop=True)
+
+
+def without_superseded(responses: pd.DataFrame) -> pd.DataFrame:
+    """Responses without the failed requests that were asked again later, or answered anywhere."""
+    has_failed = responses["error"].map(has_error)
+    if not has_failed.any():
+        return responses
+    answers = responses.set_index(ANSWER).index
+    is_answered = answers.isin(answers[~has_failed])
+    is_asked_again = responses.duplicated(ANSWER, keep="last")
+    return responses[~has_failed | ~(is_answered | is_asked_again)]
 
 
 def numbered(table: pd.DataFrame) -> pd.DataFrame:
@@ -77,53 +230,69 @@ def numbered(table: pd.DataFrame) -> pd.DataFrame:
     in both orders, those in the other order than ours are `REVERSED`, with numbers behind the rest.
     """
     whose = ["item_id", "model", "method"]
-    swapped = table["options_shown"].map(lambda shown: len(json.loads(shown or "[]")) == 2)
-    both = swapped.groupby([table[name] for name in whose]).transform("nunique").eq(2)
-    table = table.assign(asked_as=(swapped & both).map({True: REVERSED, False: AS_ASKED}))
+    is_other_order = table["options_shown"].map(_count_of_options) == 2
+    has_both = is_other_order.groupby([table[name] for name in whose]).transform("nunique").eq(2)
+    asked_as = (is_other_order & has_both).map({True: REVERSED, False: AS_ASKED})
+    table = table.assign(asked_as=asked_as)
     table = table.sort_values(["asked_as", "log_sample"], kind="stable", ignore_index=True)
     return table.assign(sample=table.groupby(whose).cumcount())
 
 
+@lru_cache(maxsize=20_000)
+def _count_of_options(shown: str) -> int:
+    return len(json.loads(shown)) if shown else 0
+
+
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     """The scores table of verdicts by others: the column `harness` says by whose."""
-    told = {"outcome": taken["verdict"].map({True: "correct", False: "wrong"}), "words": ""}
-    told |= {"score": taken["verdict"].astype(float), "chosen": None, "by_released_rule": None}
+    table = taken.assign(
+        outcome=taken["verdict"].map({True: "correct", False: "wrong"}),
+        score=taken["verdict"].astype(float),
+        words="",
+        chosen=None,
+        by_released_rule=None,
+    )
     conditions = ["item_id", *items.columns.difference(taken.columns)]
-    return check(taken.assign(**told).merge(items[conditions], on="item_id"), "scores", "verdicts")
+    return check(table.merge(items[conditions], on="item_id"), "scores", "verdicts")
 
 
-def _plain(*texts: str) -> tuple[str, ...]:
-    return tuple(" ".join(text.split()) for text in texts)
+@lru_cache(maxsize=50_000)
+def _plain(text: str) -> str:
+    """A text in which white space does not matter."""
+    return " ".join(text.split())
 
 
-def _parts(prompt: str) -> tuple[str, ...]:
+@lru_cache(maxsize=50_000)
+def _without_options(prompt: str) -> tuple[str, ...]:
     """A prompt without its options, and these in no order."""
-    options = sorted(option for _, option in _OPTION.findall(prompt))
-    return _plain(_OPTION.sub("", prompt), *options)
+    options = sorted(_plain(option) for _, option in _OPTION.findall(prompt))
+    return _plain(_OPTION.sub("", prompt)), *options
 
 
-def _index(benchmark: Benchmark, items: pd.DataFrame, methods: set[str]) -> dict:
-    """Items by id, by story and question, and by what a method that makes one call sends."""
-    known = defaultdict(list)
-    for item in items.to_dict("records"):
-        known[item["item_id"]].append(item)
-        known[_plain(item["story"], item["question"])].append(item)
-    for method in methods:
-        how = benchmark.METHODS[method]
-        is_one_call = not (getattr(how, "first", None) or getattr(how, "reminder", False))
-        if is_one_call and not is_weighed(method):  # which shows no options to know an item by
-            for item in benchmark.asked(items, method).to_dict("records"):
-                sent = benchmark.messages(item, method)[-1]["content"]
-                known[method, *_parts(sent)].append(item)
-    return known
+def _last(entry: logs.Entry) -> str:
+    """The last message that a model was sent; "" where the log has none."""
+    return entry.prompt[-1]["content"] if entry.prompt else ""
 
 
-def _order(prompt: str, listed: list[str], own: list[str]) -> list[str]:
-    """An item's options as they were shown: as the prompt lists them, else as the log does."""
-    texts = dict(zip(_plain(*own), own, strict=True))
-    lettered = [(key.upper(), *_plain(option)) for key, option in _OPTION.findall(prompt)]
-    lettered = [each for each in lettered if each[1] in texts][-len(own) :]
-    for told in ([option for _, option in sorted(lettered)], _plain(*listed)):
-        if sorted(told) == sorted(texts):
-            return [texts[option] for option in told]
+def _options_shown(entry: logs.Entry, item: dict) -> list[str] | None:
+    """An item's options in the order shown: as the prompt lists them, else as the log does. None
+    where neither lists them, though the answer may name them by letters.
+    """
+    own = tuple(item["choices"])
+    options = _order(_last(entry), tuple(entry.options), own)
+    return None if own and entry.answer and not options else options
+
+
+@lru_cache(maxsize=50_000)
+def _order(prompt: str, listed: tuple[str, ...], own: tuple[str, ...]) -> list[str]:
+    """`own` options in the order in which a prompt or a list has them; none where neither does."""
+    text_of = {_plain(option): option for option in own}
+    in_prompt = []
+    for letter, option in _OPTION.findall(prompt):
+        if _plain(option) in text_of:
+            in_prompt.append((letter.upper(), _plain(option)))
+    by_letter = [option for _, option in sorted(in_prompt[-len(own) :])]
+    for options in (by_letter, [_plain(option) for option in listed]):
+        if sorted(options) == sorted(text_of):
+            return [text_of[option] for option in options]
     return []

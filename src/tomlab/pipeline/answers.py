@@ -88,27 +88,46 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
 
 def take_logs(args: argparse.Namespace) -> int:
     """Add the answers in logs of other harnesses to a folder; verdicts alone go to another file."""
-    name, to, most, tables, lost = args.benchmark, args.to, args.unmatched, [], []
+    name = args.benchmark
     benchmark = import_module(f"tomlab.benchmarks.{name}")
     items = tidy.read("items", result("items", name))
+    tables = []
+    unlike = []
+    unreadable = []
     for path in args.files:
-        table, unlike = taken.matched(benchmark, items, path, args.model, args.method)
+        table, left_out = taken.matched(benchmark, items, path, args.model, args.method)
         tables.append(table.assign(log_sha256=hash_of(path)))
-        lost += [f"{path}: {why}" for why in unlike]
-    table, n = pd.concat(tables), len(lost) + sum(map(len, tables))
-    if len(lost) > most * n or len(lost) == n:
-        refuse(lost, f"{len(lost)} of {n} answers fit no item, more than --unmatched {most}", 5)
-    for kind, own in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
-        path = from_root(to) / f"{name}{kind}.parquet"
-        new = taken.scores(items, own) if kind else own.drop(columns="verdict")
-        there = pd.concat([tidy.parquet(path), new] if path.is_file() else [new], ignore_index=True)
-        key = ["item_id", "model", "method", "log_sample", "options_shown"]
-        again = there[there.duplicated(key)]
-        told = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
-        refuse(told, f"{path}: a second answer to an item, without a number of its own")
-        tidy.write(taken.numbered(there), "scores" if kind else "responses", path)
-    print(f"{n - len(lost)} of {n} answers go to {to}.", *lost[:5], sep="\n  ")
+        for line in left_out:
+            lines = unreadable if isinstance(line, taken.Unreadable) else unlike
+            lines.append(f"{path}: {line}")
+    table = pd.concat(tables, ignore_index=True)
+    readable = len(table) + len(unlike)
+    if len(unlike) > args.unmatched * readable or not len(table):
+        more = f"more than --unmatched {args.unmatched}"
+        refuse(unlike, f"{len(unlike)} of {readable} answers fit no item, {more}", 5)
+    for kind, rows in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
+        _add(rows, kind, items, from_root(args.to) / f"{name}{kind}.parquet")
+    print(f"{len(table)} of {readable + len(unreadable)} answers go to {args.to}.")
+    _list(unlike, "fit no item")
+    _list(unreadable, "cannot be read, and are left out")
     return 0
+
+
+def _add(rows: pd.DataFrame, kind: str, items: pd.DataFrame, path: Path) -> None:
+    """Add rows to a table of answers or verdicts. Errors: `InputError` for a second answer."""
+    new = taken.scores(items, rows) if kind else rows.drop(columns="verdict")
+    earlier = [tidy.parquet(path)] if path.is_file() else []
+    table = taken.without_superseded(pd.concat([*earlier, new], ignore_index=True))
+    again = table[table.duplicated(taken.ANSWER)]
+    problems = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
+    refuse(problems, f"{path}: a second answer to an item, without a number of its own")
+    tidy.write(taken.numbered(table), "scores" if kind else "responses", path)
+
+
+def _list(lines: list[str], what: str) -> None:
+    """Print the number of lines, and the first of them."""
+    if lines:
+        print(f"{len(lines)} {what}:", *lines[:5], sep="\n  ")
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:

@@ -1,10 +1,10 @@
 """Files that people write, CSV forms and JSON, read so that every fault has its line and field."""
 
 import csv
-import io
 import json
 import re
 import reprlib
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from tomlab.errors import InputError, refuse
+from tomlab.models.content import logged_finish_of
 from tomlab.params import complaint
 
 # A check of a table yields row, field and what was expected there.
@@ -23,6 +24,20 @@ Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
+LARGEST = 500_000_000  # bytes of a file that is read at once
+# How files begin that are no text in UTF-8, and what they are then.
+_BEGINNINGS = {
+    b"PK\x03\x04": "a zip archive, such as an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\xff\xfe": "a text in UTF-16",
+    b"\xfe\xff": "a text in UTF-16",
+    b"\x1f\x8b": "a file packed by gzip",
+    b"\x28\xb5\x2f\xfd": "a file packed by zstd",
+    b"PAR1": "a Parquet table",
+    b"%PDF": "a PDF",
+}
+_COUNTS = ("sample", "prompt_tokens", "completion_tokens")
+_DELIMITERS = {";": "a semicolon", "\t": "a tab", "|": "a vertical bar", ",": "a comma"}
 # The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
 _FORMULA = "('*[=+\\-−@#])"
 _SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # what it says where one fails
@@ -34,44 +49,117 @@ def yaml_beside(module: str, name: str = "") -> Any:
     return yaml.safe_load(path.read_bytes())
 
 
+def regular(path: Path | str) -> Path:
+    """The path of a file that can be read at once. Errors: `InputError` for a folder, a pipe, a
+    device, nothing, and what is larger than `LARGEST`.
+    """
+    path = Path(path)
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read ({reason})") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path}: cannot be read: found a folder, expected a file")
+    if not stat.S_ISREG(status.st_mode):
+        found = "found a pipe or a device"
+        raise InputError(f"{path}: cannot be read: {found}, expected a file")
+    if status.st_size > LARGEST:
+        found = f"found {status.st_size:,} bytes"
+        expected = f"expected a file of at most {LARGEST:,}"
+        raise InputError(f"{path}: cannot be read: {found}, {expected}")
+    return path
+
+
 def read_text(path: Path | str) -> str:
     """A UTF-8 text without byte order mark, lines ended by "\\n"; `InputError` with the line."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        content = regular(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    for beginning, kind in _BEGINNINGS.items():
+        if content.startswith(beginning):
+            raise InputError(f"{path}: cannot be read: found {kind}, expected a text in UTF-8")
+    try:
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode("utf-8")
         found = f"the byte 0x{error.object[error.start]:02x}, expected UTF-8"
     else:
         before, nul, _ = text.partition("\0")
         if not nul:
-            return text
+            return text.replace("\r\n", "\n").replace("\r", "\n")
         found = "a NUL, expected text"  # it is UTF-8, but stands in no text
-    line = before.count("\n") + 1
+    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
     raise InputError(f"{path}: cannot be read: line {line}: found {found}")
 
 
-def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV with anything in them, by line number; cells without spaces around them and
-    what `write_form` adds. Errors: `InputError` with what is no CSV, or a spreadsheet spoilt.
+def lines(text: str) -> Iterator[str]:
+    """The lines of a text with their ends; only "\\n" ends one."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def csv_lines(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV with anything in them, by line number; cells without spaces around them.
+    Errors: `InputError` for what is no CSV.
     """
-    lines = csv.reader(io.StringIO(read_text(path)), delimiter=delimiter, strict=True)
-    begins, header, spoilt = 1, [], []
+    csv.field_size_limit(LARGEST)
+    rows = csv.reader(lines(read_text(path)), delimiter=delimiter, strict=True)
+    begins = 1
     try:
-        for line in lines:
-            cells = [cell.strip() for cell in line]
-            header = header or cells
-            for name, cell in zip(header, cells, strict=False):
-                if _SPOILT.fullmatch(cell):
-                    found = f"row {lines.line_num}, field {name[:40]}: found {cell!r}"
-                    spoilt.append(f"{found} by a spreadsheet, expected the text it was made of")
+        for row in rows:
+            cells = [cell.strip() for cell in row]
+            if begins == 1:
+                _demand_delimiter(path, cells, delimiter)
             if cells:
-                yield lines.line_num, [re.sub(f"^'{_FORMULA}", r"\1", cell) for cell in cells]
-            begins = lines.line_num + 1
+                yield rows.line_num, cells
+            begins = rows.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: row {begins}: cannot be read as CSV ({error})") from None
-    refuse(spoilt, str(path))
+
+
+def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The same rows without what `write_form` adds. Errors: `InputError` also for cells that a
+    spreadsheet has spoilt, all by name.
+    """
+    header = []
+    problems = []
+    for number, cells in csv_lines(path, delimiter):
+        header = header or cells
+        problems += [f"row {number}, {fault}" for fault in spoilt(header, cells)]
+        yield number, [unescaped(cell) for cell in cells]
+    refuse(problems, str(path))
+
+
+def spoilt(header: list[str], cells: list[str]) -> list[str]:
+    """What is wrong with the cells of a row that a spreadsheet has spoilt."""
+    faults = []
+    for column, cell in enumerate(cells):
+        if cell.startswith(("#", "Err:5")) and _SPOILT.fullmatch(cell):
+            name = header[column][:40] if column < len(header) else column + 1
+            found = f"field {name}: found {cell!r} by a spreadsheet"
+            faults.append(f"{found}, expected the text it was made of")
+    return faults
+
+
+def unescaped(cell: str) -> str:
+    """A cell without the apostrophe by which `write_form` keeps it from being a formula."""
+    return re.sub(f"^'{_FORMULA}", r"\1", cell) if cell.startswith("'") else cell
+
+
+def _demand_delimiter(path: Path | str, header: list[str], delimiter: str) -> None:
+    """`InputError` where the first row of a CSV is divided by another character."""
+    if len(header) != 1:
+        return
+    for other, name in _DELIMITERS.items():
+        if other != delimiter and other in header[0]:
+            expected = _DELIMITERS.get(delimiter, repr(delimiter))
+            found = f"found {name} between the columns, expected {expected}"
+            raise InputError(f"{path}: row 1: {found}")
 
 
 def write_form(table: pd.DataFrame, path: Path) -> None:
@@ -89,11 +177,7 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     """
     (_, header), *lines = list(csv_rows(path)) or [(1, [])]
     required = [name for name, column in form.columns.items() if column.required]
-    if missing := [name for name in required if name not in header]:
-        there = _SHORT.repr(", ".join(header))
-        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}; found {there}")
-    if doubled := [name for name, times in Counter(header).items() if times > 1]:
-        raise InputError(f"{path}: row 1: found {', '.join(doubled)} twice, expected columns once")
+    demand_columns(path, header, required)
     uneven = {row: len(line) for row, line in lines if len(line) != len(header)}
     problems = [f"row {row}: found {n} fields, expected {len(header)}" for row, n in uneven.items()]
     whole = {row: line for row, line in lines if row not in uneven}
@@ -125,6 +209,48 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
             faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
+
+
+def read_answers(path: Path | str) -> pd.DataFrame:
+    """A CSV of answers as a benchmark's `score` takes it, with columns item_id, model, method,
+    response and perhaps sample, finish_reason, error. Every answer is the text that stands there,
+    also "None", "N/A" and nothing. Errors: `InputError` by row and field.
+    """
+    rows = csv_lines(path)
+    _, header = next(rows, (1, []))
+    demand_columns(path, header, ["item_id", "model", "method", "response"])
+    cells_by_row = {}
+    problems = []
+    for number, cells in rows:
+        if len(cells) != len(header):
+            problems.append(f"row {number}: found {len(cells)} fields, expected {len(header)}")
+        else:
+            cells_by_row[number] = cells
+    table = pd.DataFrame.from_dict(cells_by_row, orient="index", columns=header, dtype=str)
+    counts = [name for name in _COUNTS if name in table]
+    for name in counts:
+        is_count = table[name].str.fullmatch(r"[0-9]{1,9}")
+        for row, cell in table.loc[~is_count, name].items():
+            found = f"found {shown(cell)}, expected a whole number"
+            problems.append(f"row {row}, field {name}: {found}")
+    refuse(problems, str(path))
+    table = table.astype(dict.fromkeys(counts, int))
+    if "finish_reason" in table:
+        table["finish_reason"] = [
+            logged_finish_of(cell) or "stop" for cell in table["finish_reason"]
+        ]
+    return table.rename_axis(index="row")
+
+
+def demand_columns(path: Path | str, header: list[str], required: Iterable[str]) -> None:
+    """`InputError` where the first row of a CSV lacks columns, or has one twice."""
+    missing = [name for name in required if name not in header]
+    if missing:
+        there = _SHORT.repr(", ".join(header))
+        raise InputError(f"{path}: row 1: missing columns {', '.join(missing)}; found {there}")
+    doubled = [name for name, times in Counter(header).items() if times > 1]
+    if doubled:
+        raise InputError(f"{path}: row 1: found {', '.join(doubled)} twice, expected columns once")
 
 
 def text(
@@ -192,14 +318,19 @@ def parsed(text: str, *, nan: bool = False) -> Any:
     one object, lone halves of characters and, unless `nan`, numbers that are not finite.
     """
     value = json.loads(text, object_pairs_hook=_object)
-    json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
+    # Only an escape makes half a character.
+    if not nan or "\\ud" in text or "\\uD" in text:
+        json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
     return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict:
-    if doubled := sorted(k for k, times in Counter(k for k, _ in pairs).items() if times > 1):
-        raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
-    return dict(pairs)
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    times = Counter(key for key, _ in pairs)
+    doubled = sorted(key for key in times if times[key] > 1)
+    raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
 
 
 def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tomlab.errors import InputError
+from tomlab.models.content import has_error
 from tomlab.models.specs import FILTERED
 from tomlab.records.files import shown
 from tomlab.records.tidy import AS_ASKED, REVERSED
@@ -58,14 +59,18 @@ def pairs(
 ) -> list[tuple[dict, dict]]:
     """Each response with its item as it was asked, in the order of the responses; those to the
     first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
-    missing columns, what is no text, unknown items or methods and doubled rows.
+    missing columns, what is no text, an answer that is missing without an error, unknown items or
+    methods and doubled rows.
     """
     if missing := [name for name in _NEEDED if name not in responses]:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
     kinds = dict.fromkeys(_NEEDED, str) | ({"sample": Real} if "sample" in responses else {})
     for name, kind in kinds.items():
-        odd = responses.loc[[not isinstance(value, kind) for value in responses[name]], name]
-        odd = odd.dropna() if name == "response" else odd  # a failed request has none
+        values = responses[name].to_numpy(dtype=object)
+        odd = responses.loc[[not isinstance(value, kind) for value in values], name]
+        if name == "response":
+            _demand_errors(responses.loc[odd[odd.isna()].index])
+            odd = odd.dropna()  # a failed request has none
         for row, found in odd.items():
             expected = "text" if kind is str else "a number"
             told = f"row {row}, field {name}: found {shown(found)}, expected {expected}"
@@ -81,6 +86,21 @@ def pairs(
     if doubled := [key for key, times in Counter(keys).items() if times > 1]:
         raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
     return [(as_shown(by_id[r["item_id"]], r), r) for r in filled]
+
+
+def _demand_errors(without_text: pd.DataFrame) -> None:
+    """`InputError` for rows without an answer that have no error in its place. Pandas makes missing
+    values of answers such as "None" and "N/A", and they are no failed requests.
+    """
+    if "error" in without_text:
+        without_text = without_text[~without_text["error"].map(has_error)]
+    if len(without_text):
+        where = f"row {without_text.index[0]}, field response"
+        found = f"found no text, and no error ({len(without_text)} such rows)"
+        read = "`tomlab.records.files.read_answers` reads a CSV's answers as they stand there"
+        pandas = "`pd.read_csv` does so with keep_default_na=False"
+        failed_ = "A request that failed needs its message in the column `error`."
+        raise InputError(f"responses: {where}: {found}; {read}, {pandas}. {failed_}")
 
 
 def first_methods(methods: Mapping[str, Any]) -> set[str]:
@@ -105,7 +125,7 @@ def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
 
 def failed(response: Mapping) -> bool:
     """Whether there is an error in the place of an answer."""
-    return pd.notna(response["error"]) or pd.isna(response["response"])
+    return not isinstance(response["response"], str) or has_error(response["error"])
 
 
 def lost(response: Mapping) -> tuple[str, str]:

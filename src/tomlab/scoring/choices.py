@@ -4,6 +4,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import pandas as pd
@@ -150,6 +151,7 @@ def _sentence(text: str) -> str:
     return _plain(re.split(_STOP, text.strip("*_`\"' \n"))[0])
 
 
+@lru_cache(maxsize=20_000)
 def _plain(text: str) -> str:
     """Its words alone, in lower case."""
     text = re.sub(r"n['’]t\b", " not", text.casefold())

@@ -1,0 +1,162 @@
+"""What a message says, why it ended and which repeat it is: for clients and logs alike.
+
+Vendors and harnesses write one and the same message in many forms: a text, a list of parts, items
+of a response. These functions are the only place that knows the forms.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tomlab.models.specs import FILTERED
+
+# Why an answer ended, in the words of vendors and harnesses, by the project's words.
+_REASONS = {
+    "stop": """stop end_turn stop_sequence stop_string stop_str completed complete eos eos_token
+        end end_of_text finished""",
+    "length": """length max_tokens max_output_tokens max_new_tokens model_length max_length
+        model_context_window_exceeded token_limit""",
+    "refusal": "refusal refused",
+    FILTERED: """filtered content_filter content_filtered safety blocklist prohibited_content spii
+        recitation guardrail_intervened error_toxic""",
+    "other": "tool_calls tool_use tool_call function_call pause_turn",
+}
+_REASON_OF = {word: reason for reason, words in _REASONS.items() for word in words.split()}
+# The fields of a record that number its repeats, and the number of the first repeat.
+_REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
+# What stands in the place of an error where there is none.
+_NO_ERROR = {"", "none", "null", "nan", "nat", "n/a", "na", "<na>", "false"}
+_TEXT = {"text", "output_text", "input_text"}
+_DEEPEST = 20  # parts within parts
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a message's `content`, without thoughts, calls of tools and pictures.
+
+    content: a text, or parts (objects or dictionaries), which may be items of a response that have
+    parts of their own. Returns None where there is no content; the words of a refusal where there
+    is no other text. Errors: `ValueError` for anything else.
+    """
+    if content is None or isinstance(content, str):
+        return content
+    texts = []
+    refusals = []
+    is_new_text = False
+    for part in _flat(content):
+        text = _visible(part)
+        if text is None:
+            refusals.append(_refusal(part))
+            is_new_text = bool(texts)
+            continue
+        if is_new_text:
+            texts.append("\n")  # a thought or a call stood between the two
+        texts.append(text)
+        is_new_text = False
+    return "".join(texts or refusals)
+
+
+def has_refusal(content: Any) -> bool:
+    """Whether a part of a message's `content` is a refusal."""
+    if content is None or isinstance(content, str):
+        return False
+    return any(_kind(part) == "refusal" for part in _flat(content))
+
+
+def finish_of(reason: Any) -> str | None:
+    """Why an answer ended, in our words: stop, length, refusal, filtered or other. None where no
+    reason is given, or one that is not known.
+    """
+    return _REASON_OF.get(reason.strip().lower()) if isinstance(reason, str) else None
+
+
+def logged_finish_of(reason: Any) -> str | None:
+    """The same for an answer that stands in a file: what a filter took away was refused, and a
+    reason that is not known is another one. None where the file gives none.
+    """
+    if reason is None or reason == "":
+        return None
+    finish = finish_of(reason) or "other"
+    return "refusal" if finish == FILTERED else finish
+
+
+def has_error(error: Any) -> bool:
+    """Whether something stands in the field or cell of an error: a missing value is none."""
+    return str(error).strip().lower() not in _NO_ERROR
+
+
+def repeat_of(record: Mapping[str, Any]) -> int | None:
+    """Which repeat of a question a record is, from 0 on; None where it does not say so.
+
+    The number stands in the record or in its `metadata`, which may have other things by such a
+    name. Errors: `ValueError` for what is no count in the record.
+    """
+    for name, first in _REPEATS.items():
+        value = record.get(name)
+        if value is not None and value != "":
+            return _repeat(name, value, first)
+    metadata = record.get("metadata")
+    if isinstance(metadata, Mapping):
+        for name in ("repeat", "trial", "epoch"):
+            try:
+                return _repeat(name, metadata.get(name), _REPEATS[name])
+            except ValueError:
+                continue
+    return None
+
+
+def _repeat(name: str, value: Any, first: int) -> int:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_count = is_number and 0 <= value < 10**9 and value == int(value)
+    is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
+    if (is_count or is_text) and int(value) >= first:
+        return int(value) - first
+    found = f"found {str(value)[:40]!r}, expected a number from {first} on"
+    raise ValueError(f"field {name}: {found}")
+
+
+def _visible(part: Any) -> str | None:
+    """The text of a part that is one; None for thoughts, refusals, calls of tools and pictures."""
+    if _kind(part) not in _TEXT:
+        return None
+    text = part if isinstance(part, str) else _field(part, "text")
+    if not isinstance(text, str):
+        raise ValueError(f"expected a text, found {str(text)[:80]!r}")  # noqa: TRY004 - a field's fault
+    return text
+
+
+def _refusal(part: Any) -> str:
+    refusal = _field(part, "refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def _flat(content: Any, depth: int = 0) -> Iterator[Any]:
+    """The parts of a content; those of an item of a response that is a message in its place."""
+    parts = [content] if isinstance(content, Mapping) else content
+    if not isinstance(parts, list | tuple) or depth > _DEEPEST:
+        raise ValueError(f"expected a text or a list of parts, found {str(content)[:80]!r}")
+    for part in parts:
+        if not isinstance(part, str | Mapping) and not hasattr(part, "__dict__"):
+            raise ValueError(f"expected a part of a message, found {str(part)[:80]!r}")
+        inner = _field(part, "content")
+        if _kind(part) == "message" and not isinstance(inner, str | None):
+            yield from _flat(inner, depth + 1)
+        elif _kind(part) == "message":
+            yield inner or ""
+        else:
+            yield part
+
+
+def _kind(part: Any) -> str:
+    """What kind of part it is; one without a type is told by its fields."""
+    kind = _field(part, "type")
+    if isinstance(kind, str):
+        return kind
+    if isinstance(part, str):
+        return "text"
+    is_thought = bool(_field(part, "thought"))  # so marked by one vendor, beside its text
+    return "text" if isinstance(_field(part, "text"), str) and not is_thought else "other"
+
+
+def _field(part: Any, name: str) -> Any:
+    if isinstance(part, Mapping):
+        return part.get(name)
+    return None if isinstance(part, str) else getattr(part, name, None)
