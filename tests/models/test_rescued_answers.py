@@ -141,8 +141,6 @@ def test_store_that_goes_away_stops_the_run_and_costs_no_answer(go, faulty_serve
     if go is not _clear:
         assert asked < 80  # it stopped soon
     faulty_server.on_asked = None
-    if go is _empty:
-        _remove(store)
     again = answers(questions(120), spec, store)
     assert len(texts(again)) == 120
     assert len(faulty_server.asked) == 120

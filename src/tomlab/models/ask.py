@@ -77,7 +77,8 @@ async def ask(
             except BaseException as error:
                 lost = run.rescue_lost(asked)
                 if lost and isinstance(error, InputError):
-                    raise InputError(f"{error}. {lost}") from None
+                    cause = "" if kept.fault() else f"{error}. "
+                    raise InputError(f"{cause}{lost}") from None
                 if lost:
                     print(lost, file=sys.__stderr__ or sys.stderr)
                 raise
@@ -157,8 +158,9 @@ class _Run:
         if not rows:
             return ""
         cause = self.store.fault() or "somebody took answers out while a run asked"
-        told = f"{self.store.path}: {cause}; {len(rows)} of {self.total} answers are not there"
-        return f"{told}; {self.store.rescue(rows)}"
+        missing = f"{len(rows)} of {self.total} answers are not there any more"
+        told = f"models.{self.model.name}: {self.store.path}: {cause}; {missing}"
+        return f"{told}; {self.store.rescue(rows)}; running again asks only for the rest"
 
     def _lost(self, asked: Mapping[str, Request]) -> list[dict]:
         """The answers that this run has and the store has not, as its rows."""

@@ -144,6 +144,7 @@ class Store:
                     self.all("INSERT INTO spent VALUES (1, 0)")
                     self.all(f"PRAGMA user_version = {VERSION}")
                 self._file = self._identity()
+                self._is_emptied = False
                 self._sign_in()
                 self._take_in_rescued()
 
@@ -155,6 +156,10 @@ class Store:
             self.all("DELETE FROM owners WHERE owner = ?", self._owner)
             self._end_without_owner()
         self._db.close()
+        if self._is_emptied:
+            # What the database has written since is a part of a store, which nobody can read.
+            with suppress(OSError):
+                os.truncate(self.path, 0)
         self._life.release()
         with suppress(OSError):
             Path(self._life.lock_file).unlink(missing_ok=True)
@@ -187,6 +192,7 @@ class Store:
         """What became of the file since it was opened; "" where it is still there."""
         identity = self._identity()
         if identity is None:
+            self._is_emptied = self.path.is_file()
             return "it was removed or emptied while a run asked"
         if identity != self._file:
             return "another file took its place while a run asked"
