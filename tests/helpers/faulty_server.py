@@ -6,11 +6,12 @@ wait before an answer) it prints its URL and serves until its standard input end
 """
 
 import asyncio
+import gzip
 import json
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -78,6 +79,8 @@ class FaultyServer:
     headers: of everything that came in, questions or not; names in lower case.
     listing: what is done in place of the list of models. moved: the URL of another server, to which
     everything is redirected. drips_after: what follows this in a reply comes a byte at a time.
+    endless: sent again and again behind the head of a reply, without an end; sent: so many bytes.
+    on_asked: called with the number of questions so far, before each is answered.
     """
 
     def __init__(self, default: Act = GOOD):
@@ -88,6 +91,8 @@ class FaultyServer:
         self.listing: Act | None = None
         self.moved = ""
         self.drips_after: bytes | None = None
+        self.endless, self.sent = b"", 0
+        self.on_asked: Callable[[int], object] | None = None
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
@@ -121,6 +126,13 @@ class FaultyServer:
                 reply = await self._answer(*await _read(reader))
                 if reply is None:
                     break
+                if self.endless:
+                    head, _, _ = reply.partition(b"Content-Length")
+                    writer.write(head + b"Connection: close\r\n\r\n")
+                    while True:
+                        writer.write(self.endless)
+                        self.sent += len(self.endless)
+                        await writer.drain()
                 if self.drips_after:
                     head, mark, reply = reply.partition(self.drips_after)
                     writer.write(head + mark)
@@ -149,6 +161,8 @@ class FaultyServer:
             return _http(404, _error(f"Nothing at {path}"))
         asked = Asked(path, json.loads(body), time.monotonic())
         self.asked.append(asked)
+        if self.on_asked:
+            self.on_asked(len(self.asked))
         act = self.script.pop(0) if self.script else self.default
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
@@ -236,9 +250,12 @@ def _error(message: str) -> str:
 
 
 def _http(status: int, body: str, headers: Mapping[str, str] | None = None) -> bytes:
+    """A reply of HTTP; packed if its headers say so."""
     payload = body.encode()
     lines = [f"HTTP/1.1 {status} scripted", "Content-Type: application/json"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    if (headers or {}).get("Content-Encoding") == "gzip":
+        payload = gzip.compress(payload)
     lines += [f"Content-Length: {len(payload)}", "", ""]
     return "\r\n".join(lines).encode() + payload
 

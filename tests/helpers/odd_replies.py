@@ -16,7 +16,7 @@ COUNTS = {
 }
 TEXTS = {
     "lone surrogate": "The \ud800 attic.",
-    "list": ["in the attic"],
+    "list": [7],
     "object": {"text": "in the attic"},
     "number": 7,
     "true": True,

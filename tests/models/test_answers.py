@@ -3,12 +3,16 @@
 import asyncio
 import math
 import random
+import re
 from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from faulty_server import FaultyServer
 from kept_answers import change, rows
@@ -19,6 +23,7 @@ from tomlab.models.specs import Limits, Reply, Request, model_spec
 from tomlab.models.store import Store, canonical, request_key, row
 from tomlab.pipeline import answers as pipeline
 from tomlab.pipeline.answers import keep, take
+from tomlab.reporting.markup import markdown
 
 
 def answer(n: int, text: str = "In the attic.", model: str = "toy") -> dict:
@@ -192,6 +197,47 @@ def test_list_tells_of_each_file(store, tmp_path):
     assert f"| MIT | 0.00 | `{pipeline.hash_of(path)}` |" in listed
     assert "| simpletom | toy | 2 | toy 1.0 | 20" in listed
     assert pipeline.changed(answers.files([folder])) == []
+
+
+EVIL = "<script>alert(1)</script>|[x](javascript:a) ![i](http://e) `c` **b**\n# h\n| 1 | 2 |"
+
+
+def test_what_servers_and_licences_say_is_no_markup_in_a_list(tmp_path):
+    folder = tmp_path / "kept"
+    request = {"model": "toy", "messages": []}
+    reply = Reply("b", "stop", 7, 3, {"model": EVIL, "fingerprint": EVIL * 100})
+    given_answer = row(request_key(request), "toy", request, reply, 0.001, 0.5) | {"uses": ""}
+    answers.write([given_answer], folder / "bigtom/toy.parquet")
+    pipeline.describe(folder, {"toy": EVIL})
+    text = (folder / "answers.md").read_text()
+    assert len(text.splitlines()) == len(pipeline.LIST.splitlines()) + 1
+    page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    assert not re.search(r"<(script|a|img|strong|em|h1)\b", page.partition("</thead>")[2])
+    assert page.count("<code>") == 3  # two commands above, and the SHA-256
+    cells = page.rpartition("<tr>")[2].count("<td")
+    assert cells == 10
+    assert pipeline.changed(answers.files([folder])) == []
+
+
+@given(st.text(max_size=40))
+def test_no_text_is_markup_in_markdown(text):
+    page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(f"x{markdown(text)}")
+    assert re.fullmatch(r"<p>[^<>]*</p>\n", page)
+
+
+def test_answers_of_a_run_that_the_cost_limit_stopped_are_those_of_its_stage(
+    server, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TOMLAB_STAGE", "notebooks/3_evaluation/bigtom.ipynb")
+    entry = {"provider": "openai", "model": "toy", "base_url": server.url + "/v1"}
+    price = {"input": 0, "output": 1_000_000}
+    spec = model_spec("toy", {"toy": {**entry, "price": price, "max_concurrency": 1}})
+    store = tmp_path / "store.sqlite"
+    stopped = ask(REQUESTS, spec, store=store, limits=Limits(max_cost_usd=23), progress=False)
+    with pytest.raises(InputError, match="3 of 6 answers are kept"):
+        asyncio.run(stopped)
+    kept = keep(store, tmp_path / "kept", ["bigtom"])
+    assert kept["new"].tolist() == [3]
 
 
 def test_a_changed_file_is_not_listed_anew(store, tmp_path, monkeypatch, capsys):

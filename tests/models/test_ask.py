@@ -433,18 +433,15 @@ def test_declared_rate_is_kept_from_the_first_request_on(rate, faulty_server, st
 
 SIDE_BY_SIDE = """
 import json, sys
-from tomlab.models import ask, store as stores
 from toy_models import answers, question, toy
-url, path, name, count, held, options = sys.argv[1:]
-ask.HELD = stores.HELD = float(held)
+url, path, name, count, options = sys.argv[1:]
 asked = [question(f"{name} {n}?") for n in range(int(count))]
 answers(asked, toy("openai", url, **json.loads(options)), path)
 """
 
 
-def side_by_side(server: FaultyServer, store: Path, name: str, count: int, held=30.0, **options):
-    """held: after how many seconds the places of a process that says nothing are free."""
-    told = server.url, store, name, count, held, json.dumps(options)
+def side_by_side(server: FaultyServer, store: Path, name: str, count: int, **options):
+    told = server.url, store, name, count, json.dumps(options)
     return run_in_a_process(SIDE_BY_SIDE, *told)
 
 
@@ -461,11 +458,11 @@ def test_processes_share_the_declared_concurrency(faulty_server, store):
 
 def test_process_that_dies_gives_its_places_back(faulty_server, store):
     faulty_server.script = [Act(wait=60)] * 3
-    dying = side_by_side(faulty_server, store, "a", 9, held=2.0, max_concurrency=3)
+    dying = side_by_side(faulty_server, store, "a", 9, max_concurrency=3)
     while len(faulty_server.asked) < 3:
         assert dying.poll() is None
         time.sleep(0.02)
-    other = side_by_side(faulty_server, store, "b", 9, held=2.0, max_concurrency=3)
+    other = side_by_side(faulty_server, store, "b", 9, max_concurrency=3)
     with Store(store) as kept:
         while kept.all("SELECT COUNT(*) FROM claims") != [(18,)]:
             time.sleep(0.02)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from batch_server import FAULTS, BatchServer
-from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, good_answer
+from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, Act, good_answer
 from tomlab.errors import InputError
+from tomlab.models import batch_vendors
 from tomlab.models.ask import ask
 from tomlab.models.batch_vendors import OpenAIBatches, parts
 from tomlab.models.batches import Ledger
@@ -177,6 +178,52 @@ def test_no_more_batches_are_under_way_than_declared(server, store):
     assert texts(answers(questions(6), spec, store)) == GOOD
     ends = [batch.made + batch.seconds for batch in server.batches.values()]
     assert all(b.made >= end for b, end in zip([*server.batches.values()][1:], ends, strict=False))
+
+
+def test_fewer_batches_at_once_than_are_under_way_make_no_more(server, store):
+    server.seconds = 0.6
+    asyncio.run(_stopped(questions(6)[:4], batched("openai", server, requests=2), store, server))
+    assert sizes(server) == [2, 2]
+    spec = batched("openai", server, requests=2, at_once=1)
+    assert texts(answers(questions(6), spec, store)) == GOOD
+    third = [*server.batches.values()][2]
+    assert all(third.made >= batch.made + 0.6 for batch in [*server.batches.values()][:2])
+
+
+@CLIENTS
+@pytest.mark.parametrize(
+    "junk", [b"x" * 1000, b"\n" * 1000, b"{}\n" * 300], ids=["", "blank", "{}"]
+)
+def test_results_without_an_end_stop_the_run_and_are_not_read_on(
+    client, junk, server, store, monkeypatch
+):
+    monkeypatch.setattr(batch_vendors, "MOST_REPLY", 100_000)
+    monkeypatch.setattr(batch_vendors, "MOST_RESULT", 100_000)
+    server.on_create = lambda batch: setattr(
+        batch, "results", [*batch.results[:4], junk * 2000, *batch.results[4:]]
+    )
+    with pytest.raises(InputError, match=r"longer than 700,000 bytes.*4 of 6 answers are kept"):
+        answers(questions(6), batched(client, server), store)
+
+
+@CLIENTS
+def test_one_line_that_is_too_long_costs_that_line(client, server, store, monkeypatch):
+    monkeypatch.setattr(batch_vendors, "MOST_REPLY", 100_000)
+    long = [b'{"custom_id": "' + b"x" * 400_000 + b'"}\n']
+    server.on_create = lambda batch: setattr(batch, "results", long + batch.results)
+    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
+
+
+def test_reply_in_a_batch_that_is_no_answer_is_asked_again(server, store, monkeypatch):
+    monkeypatch.setattr("batch_server.GOOD", Act(text="", finish="error"))
+    spec = batched("openai", server)
+    responses = answers(questions(2), spec, store)
+    assert all("'error'" in response.error for response in responses)
+    assert sizes(server) == [2, 2, 2]
+    with Store(store) as opened:  # each was paid for
+        assert opened.spending().answers == pytest.approx(6 * COST)
+    monkeypatch.setattr("batch_server.GOOD", Act())
+    assert texts(answers(questions(2), spec, store)) == GOOD[:2]
 
 
 # Calls that fail

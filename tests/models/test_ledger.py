@@ -1,7 +1,7 @@
 """What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
 
 import asyncio
-import os
+import signal
 import time
 from contextlib import suppress
 
@@ -11,7 +11,6 @@ from faulty_server import GOOD, Act
 from full_disk import files_up_to
 from tomlab.errors import InputError
 from tomlab.models import ask as asking
-from tomlab.models import store as stores
 from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, Price, Reply
 from tomlab.models.store import Store, StoreError, request_key, row
@@ -21,9 +20,7 @@ from toy_models import answers, question, questions, run_in_a_process, toy
 DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
 ASKER = """
 import sys
-from tomlab.models import ask, store as stores
 from toy_models import answers, question, toy
-ask.HELD = stores.HELD = 1.0
 url, path, name, limit = sys.argv[1:]
 spec = toy("openai", url, max_concurrency=2, price={"input": 0, "output": 1_000_000})
 answers([question(f"{name} {n}?") for n in range(40)], spec, path, max_cost_usd=float(limit))
@@ -88,18 +85,16 @@ def test_what_nobody_waits_for_any_more_is_lost_and_counts(tmp_path):
         assert not store.reserve([1.5], limit=3)
 
 
-def test_reservation_is_held_or_lost_and_a_batch_outlives_its_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(stores, "HELD", 0.05)
-    with Store(tmp_path / "store.sqlite") as one:
-        one.reserve([2.0], limit=None)
-        one.reserve([4.0], limit=None, by="batch-1")
-        time.sleep(0.1)
-        assert one.spending() == (0, 2, 4)
-        monkeypatch.setattr(stores, "HELD", 30)
-        one.hold()
-        assert one.spending() == (0, 0, 6)
-    with Store(tmp_path / "store.sqlite") as other:
+def test_reservation_of_a_dead_process_is_lost_and_a_batch_outlives_its_own(tmp_path):
+    path = tmp_path / "store.sqlite"
+    one = Store(path)
+    one.reserve([2.0], limit=None)
+    one.reserve([4.0], limit=None, by="batch-1")
+    with Store(path) as other:
+        assert other.spending() == (0, 0, 6)
+        del one  # as a killed process, it says nothing of it
         assert other.spending() == (0, 2, 4)
+    assert [name.name for name in tmp_path.glob("*.alive")] == []
 
 
 def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(tmp_path):
@@ -114,38 +109,71 @@ def test_rescued_answer_is_booked_when_it_is_taken_in_and_its_reservation_ends(t
 # Who is waited for
 
 
-def test_what_a_wrong_clock_dated_far_ahead_blocks_nobody(faulty_server, store):
-    spec = toy("openai", faulty_server.url, requests_per_minute=600, **DOLLAR_A_TOKEN)
-    keys = [request_key(provider(spec).payload(asked)) for asked in questions(2)]
+CLOCK = """
+import sys, time
+seconds = float(sys.argv[3])
+right = time.time
+time.time = lambda: right() + seconds
+from toy_models import answers, questions, toy
+price = {"input": 0, "output": 1_000_000}
+spec = toy("openai", sys.argv[1], max_concurrency=4, requests_per_minute=6000, price=price)
+answers(questions(40), spec, sys.argv[2], max_cost_usd=1000)
+"""
+
+
+@pytest.mark.parametrize("ahead", [2, 1e6, -1e6])
+def test_processes_whose_clocks_differ_pay_each_question_once(ahead, faulty_server, store):
+    faulty_server.default = Act(wait=0.05)
+    both = [run_in_a_process(CLOCK, faulty_server.url, store, s) for s in (0, ahead)]
+    said = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert len(faulty_server.asked) == 40
+    with Store(store) as kept:
+        assert kept.spending() == (280, 0, 0)
+
+
+def test_process_that_says_nothing_for_long_keeps_what_is_its_own(faulty_server, store):
+    faulty_server.script = [Act(wait=1.0)]
+    process = run_in_a_process(ASKER, faulty_server.url, store, "a", 1000)
+    while not faulty_server.asked:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGSTOP)  # as a machine that was put to sleep
     with Store(store) as other:
-        assert other.claim(keys) == {*keys}
-        other.reserve([25.0], limit=None)
-        other.share("toy", 8, 8, 8)
-        other.turn("toy requests", 0.1)
-        for table in ("claims", "reserved", "places"):
-            other.all(f"UPDATE {table} SET until = until + 1e6")
-        other.all("UPDATE turns SET at = at + 1e6")
-        start = time.monotonic()
-        answers(questions(2), spec, store, max_cost_usd=100)
-        assert time.monotonic() - start < 10  # not so long as an honest claim holds
-        assert other.spending() == (14, 25, 0)  # what it reserved may have been paid
+        assert other.claim(["key"]) == {"key"}
+        [[key]] = other.all("SELECT key FROM claims WHERE key <> 'key' LIMIT 1")
+        assert other.claim([key]) == {"key"}
+        process.kill()
+        process.communicate()
+        assert other.claim([key]) == {"key", key}
+
+
+HOLDER = """
+import sys, time
+from tomlab.models.store import Store
+path, held, key = sys.argv[1:]
+with Store(path) as store:
+    if held == "claims":
+        store.claim([key])
+    elif held == "reserved":
+        store.reserve([25.0], limit=None)
+    else:
+        store.share("toy", 8, 8, 8)
+    print("holds", flush=True)
+    time.sleep(1.5)
+"""
 
 
 @pytest.mark.parametrize("held", ["claims", "reserved", "places"])
 def test_long_wait_says_for_whom(held, faulty_server, store, monkeypatch, capfd):
     monkeypatch.setattr(asking, "QUIET", 0.2)
-    monkeypatch.setattr(stores, "HELD", 2.0)
     spec = toy("openai", faulty_server.url, **DOLLAR_A_TOKEN)
-    with Store(store) as other:
-        if held == "claims":
-            other.claim([request_key(provider(spec).payload(asked)) for asked in questions(1)])
-        elif held == "reserved":
-            other.reserve([25.0], limit=None)
-        else:
-            other.share("toy", 8, 8, 8)
-        with suppress(InputError):  # what is reserved counts as spent in the end
-            asyncio.run(asking.ask(questions(1), spec, store=store, limits=Limits(max_cost_usd=30)))
-    assert f"process {os.getpid()} on" in capfd.readouterr().err
+    key = request_key(provider(spec).payload(question("Question 0?")))
+    other = run_in_a_process(HOLDER, store, held, key)
+    assert other.stdout.readline() == "holds\n"
+    with suppress(InputError):  # what is reserved counts as spent in the end
+        asyncio.run(asking.ask(questions(1), spec, store=store, limits=Limits(max_cost_usd=30)))
+    assert f"process {other.pid} on" in capfd.readouterr().err
+    other.communicate()
 
 
 # The limit

@@ -119,6 +119,46 @@ def test_what_a_server_answered_is_not_asked_again(faulty_server, store):
     assert len(faulty_server.asked) == 1
 
 
+PIECES = ["�", "bytes:\\xe2\\x80", ""]
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=["mark", "bytes", "nothing"])
+def test_character_of_a_prompt_that_comes_in_pieces_does_not_hide_the_continuation(
+    piece, faulty_server, store
+):
+    prompt = f"Noor’s jug 🫙. {PROMPT}"
+    tokens = ["Noor", piece, piece, "s jug ", piece, f". {PROMPT}", " oat", " milk"]
+    told = {"index": 0, **repeated(tokens, [0, -1, -1, -1, -1, -1, -0.5, -0.25])}
+    faulty_server.script = [Act(body=json.dumps({"choices": [told], "usage": {}}))]
+    [found] = weigh(remote(faulty_server.url), store, request(" oat milk", prompt=prompt))
+    assert found == [[[-0.75, 2]]]
+
+
+def test_one_odd_item_costs_that_item(faulty_server, store):
+    odd = " crème brûlée"
+    good = {"index": 0, **repeated([PROMPT, " oat milk"], [0, -1])}
+    pieces = {"index": 0, **repeated([PROMPT, " cr�", "�me br", "�l�e"], [0, -1, -1, -1])}
+    nan = {"index": 0, **repeated([f"0 {PROMPT}", " oat milk"], [0, math.nan])}
+    bodies = [{"choices": [told], "usage": {}} for told in (good, pieces, nan)]
+    bodies.append({"choices": [{"index": 0, "logprobs": None}]})
+    bodies.append({"error": {"message": "out of memory"}})
+    faulty_server.script = [Act(body=json.dumps(body)) for body in bodies]
+    asked = [
+        request(" oat milk"),
+        request(odd),
+        *(request(" oat milk", prompt=f"{n} {PROMPT}") for n in range(3)),
+    ]
+    faulty_server.script.append(Act(body=json.dumps(bodies[0])))
+    spec = remote(faulty_server.url, max_concurrency=1)
+    found = weigh(spec, store, *asked)
+    assert found[0] == [[[-1, 1]]]
+    assert "do not show where ' crème brûlée' begins" in found[1]
+    assert "nan" in found[2]
+    assert "do not show where" in found[3]
+    assert "out of memory" in found[4]
+    assert "llama" not in str(found)
+
+
 @given(st.data(), st.text("ab ", min_size=1, max_size=8), st.text("ab ", min_size=1, max_size=8))
 def test_however_a_text_is_cut_into_tokens_the_continuation_is_found(data, prompt, option):
     def cut(text):

@@ -15,8 +15,6 @@ import pytest
 from faulty_server import Act, good_answer
 from full_disk import files_up_to
 from tomlab.errors import InputError
-from tomlab.models import ask as asking
-from tomlab.models import store as stores
 from tomlab.models.batches import Ledger
 from tomlab.models.specs import Reply
 from tomlab.models.store import Store, StoreError, row
@@ -52,8 +50,6 @@ def as_nobody():
 def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, store, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
-    # The first run can't give up its claims on a full disk, and the next one waits until they end.
-    monkeypatch.setattr(stores, "HELD", 2.0)
     spec = toy("openai", faulty_server.url, max_concurrency=4)
     faulty_server.default = Act(text="In the attic. " * 500)
     with Store(store):
@@ -129,10 +125,8 @@ def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
                 job.result()
 
 
-def test_claim_is_prolonged_while_the_answer_takes_its_time(faulty_server, store, monkeypatch):
-    for module in (asking, stores):
-        monkeypatch.setattr(module, "HELD", 0.6)
-    faulty_server.default = Act(wait=2)
+def test_question_is_asked_once_while_its_answer_takes_its_time(faulty_server, store):
+    faulty_server.default = Act(wait=1)
     spec = toy("openai", faulty_server.url)
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(answers, [question("Who?")], spec, store) for _ in range(2)]

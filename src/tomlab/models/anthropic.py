@@ -4,25 +4,19 @@ from typing import Any
 
 import anthropic
 
+from tomlab.models.content import text_of
 from tomlab.models.remote import Payload, Remote, demand_limit
-from tomlab.models.replies import count, form_of, reply
+from tomlab.models.replies import form_of, refuse_error, reply
 from tomlab.models.specs import Reply, Request
+from tomlab.models.usage import usage_of
 
 CACHED_CHARACTERS = 4000  # the vendor caches prefixes of 1,024 tokens or more
-_FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "refusal",
-}
-_USAGE = "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
 
 
 class Anthropic(Remote):
     """Any server that speaks the Anthropic messages protocol."""
 
-    sdk, client_class = anthropic, anthropic.AsyncAnthropic
+    sdk, client_class, sdk_error = anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError
     url, key_env, path = "https://api.anthropic.com", "ANTHROPIC_API_KEY", "/v1/messages"
 
     def body(self, request: Request) -> Payload:
@@ -42,12 +36,13 @@ class Anthropic(Remote):
 
     def read(self, answer: Any) -> Reply:
         with form_of(answer):
+            usage = usage_of(answer.usage, cache_beside=True)
+            refuse_error(answer, usage=usage)
             if not all(isinstance(block.type, str) for block in answer.content):
                 raise TypeError
-            text = "".join(block.text for block in answer.content if block.type == "text")
-        fresh, said, *cache = (count(getattr(answer.usage, name, 0)) for name in _USAGE)
-        counts = (fresh + sum(cache), said, *cache)
-        return reply(text, answer.stop_reason, _FINISH, counts, {"model": answer.model})
+            text = text_of(answer.content)
+            thinking = "".join(str(block.thinking or "") for block in answer.content)
+        return reply(text, answer.stop_reason, usage, thinking=thinking, model=answer.model)
 
 
 def _cached_prefix(request: Request) -> list[dict]:

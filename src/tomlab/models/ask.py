@@ -14,11 +14,12 @@ from typing import Any
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers, batches, specs
+from tomlab.models import answers, batches, server_errors, specs
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
 from tomlab.models.specs import UNLIMITED, Limits, ModelSpec, Reply, Request, Response
-from tomlab.models.store import HELD, Store, StoreError, request_key, row
+from tomlab.models.store import Store, StoreError, request_key, row
+from tomlab.models.usage import believed
 from tomlab.paths import RESPONSE_STORE, stage
 
 LOOK = 0.5  # seconds between looks at what other requests under way have brought
@@ -52,10 +53,12 @@ async def ask(
     asked = dict(zip(keys, requests, strict=True))
     with Store(store) as kept:
         found = kept.replies(keys)
-        found |= answers.look_up(limits.answers, asked.keys() - found.keys())
+        given = answers.look_up(limits.answers, asked.keys() - found.keys())
+        found |= given
         done = {key: Response(key, reply, cached=True) for key, reply in found.items()}
-        run = _Run(model, limits, adapter, kept, len(asked), done)
-        if missing := {key: request for key, request in asked.items() if key not in done}:
+        run = _Run(model, limits, adapter, kept, len(asked), done, given.keys())
+        missing = {key: request for key, request in asked.items() if key not in done}
+        if missing:
             _check(run, missing.values())
             if progress:
                 tokens = sum(request.prompt_tokens for request in missing.values())
@@ -66,8 +69,21 @@ async def ask(
                 )
                 told = told.lstrip() + (usd if model.price else "no price declared")
                 print(told, file=sys.__stderr__ or sys.stderr)
-            await run.ask(missing, progress)
+        # Before anything is asked: what came before a run stopped was asked by this stage too.
         kept.used((key, stage(), r.purpose) for key, r in zip(keys, requests, strict=True))
+        if missing:
+            try:
+                await run.ask(missing, progress)
+            except BaseException as error:
+                lost = run.rescue_lost(asked)
+                if lost and isinstance(error, InputError):
+                    cause = "" if kept.fault() else f"{error}. "
+                    raise InputError(f"{cause}{lost}") from None
+                if lost:
+                    print(lost, file=sys.__stderr__ or sys.stderr)
+                raise
+            if lost := run.rescue_lost(asked):
+                raise StoreError(lost)
     return [done[key] for key in keys]
 
 
@@ -93,6 +109,7 @@ class _Run:
     store: Store
     total: int
     done: dict[str, Response]  # by key, so far
+    given: Collection[str] = ()  # keys that files of kept answers answer
     spent: float = 0.0
     tokens: int = 0
     failed: int = 0
@@ -133,8 +150,41 @@ class _Run:
         told = f"models.{self.model.name}: {self.stopped}. {kept} of {self.total} answers are kept"
         return InputError(f"{told} ({self.spent_so_far()}); running again asks only for the rest")
 
+    def rescue_lost(self, asked: Mapping[str, Request]) -> str:
+        """Put the answers aside that the store has lost since this run began; a sentence on them,
+        "" if there are none.
+        """
+        rows = self._lost(asked)
+        if not rows:
+            return ""
+        cause = self.store.fault() or "somebody took answers out while a run asked"
+        missing = f"{len(rows)} of {self.total} answers are not there any more"
+        told = f"models.{self.model.name}: {self.store.path}: {cause}; {missing}"
+        return f"{told}; {self.store.rescue(rows)}; running again asks only for the rest"
+
+    def _lost(self, asked: Mapping[str, Request]) -> list[dict]:
+        """The answers that this run has and the store has not, as its rows."""
+        answered = [key for key, response in self.done.items() if response.reply is not None]
+        there = {}
+        if not self.store.fault():
+            with suppress(StoreError):
+                there = self.store.replies(answered)
+        rows = []
+        for key in answered:
+            if key in there or key in self.given:
+                continue
+            request = asked[key]
+            reply = self.done[key].reply
+            cost = None
+            if not self.done[key].cached:
+                cost = self.model.cost_of(reply, self.model.worst_case(request))
+            rows.append(row(key, self.model.name, self.adapter.payload(request), reply, cost, 0.0))
+        return rows
+
     def share(self) -> None:
         """Look how many places are ours; each process has engines of its own."""
+        if fault := self.store.fault():
+            self.stopped = self.stopped or f"{self.store.path}: {fault}: see what does so"
         self.places, most = self.workers, self.model.max_concurrency
         if self.model.provider != "embedded":
             self.places = self.store.share(self.model.name, self.busy, self.workers, most)
@@ -160,21 +210,35 @@ class _Run:
 
     def keep(self, key: str, sent: Mapping, reply: Reply, seconds: float, worst: float) -> Response:
         """Store and book one answer. worst: the most that it might cost. Errors: `StoreError`."""
+        reply = believed(reply, sent)
+        self.failures_in_a_row = 0
         answer = row(key, self.model.name, sent, reply, self._book(reply, worst), seconds)
         return Response(key, self.store.put(answer, worst))
 
-    def fail(self, key: str, error: Exception, worst: float) -> Response:
-        """Note that a request brought no answer, which is paid for if the vendor filtered it."""
+    def fail(self, key: str, error: Exception, sent: Mapping, worst: float) -> Response:
+        """Note that a request brought no answer."""
         filtered = isinstance(error, FilteredError)
-        paid = self._book(error.reply, worst) if filtered else None
-        self.store.settle(worst, paid or 0.0)
+        if filtered:  # which is no fault of the server's
+            self.failures_in_a_row = 0
+        self.store.settle(worst, self.paid_for(error, sent, worst))
         self.failed += 1
         return Response(key, None, self.describe(error), filtered=filtered)
+
+    def paid_for(self, error: Exception, sent: Mapping, worst: float) -> float:
+        """What a request without an answer cost: something if the vendor filtered it, or if its
+        reply has a text or counts tokens.
+        """
+        reply = getattr(error, "reply", None)
+        if reply is None:
+            return 0.0
+        is_written = reply.text or reply.prompt_tokens or reply.completion_tokens
+        if not is_written and not isinstance(error, FilteredError):
+            return 0.0
+        return self._book(believed(reply, sent), worst) or 0.0
 
     def _book(self, reply: Reply, worst: float) -> float | None:
         """What one answer cost, which counts as spent; None without a price."""
         cost = self.model.cost_of(reply, worst)
-        self.failures_in_a_row = 0
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
         return cost
@@ -182,7 +246,8 @@ class _Run:
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
         # What can't be written as UTF-8 would fail whoever writes the table of responses.
-        text = f"{type(error).__name__}: {error}"[:5000].encode(errors="replace").decode()
+        text = f"{type(error).__name__}: {server_errors.described(error)}"
+        text = text[:5000].encode(errors="replace").decode()
         text, key = " ".join(text.split()), self.adapter.secret
         return redacted(text.replace(key, "…") if key else text, key)[:300]
 
@@ -195,8 +260,7 @@ class _Run:
 async def _one_by_one(run: _Run, missing: Mapping[str, Request]) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
     model, store = run.model, run.store
-    tasks = _every(HELD / 3, store.hold), _every(LOOK, run.share)
-    running = [asyncio.create_task(task) for task in tasks]
+    sharing = asyncio.create_task(_every(LOOK, run.share))
     try:
         while missing and not run.stopped:
             ours = store.claim(missing)
@@ -220,8 +284,7 @@ async def _one_by_one(run: _Run, missing: Mapping[str, Request]) -> None:
                 store.let_go()  # what failed here may be asked by others
                 await run.wait()
     finally:
-        for task in running:
-            task.cancel()
+        sharing.cancel()
 
 
 async def _every(seconds: float, do: Callable[[], None]) -> None:
@@ -275,7 +338,8 @@ async def _one(run: _Run, key: str, request: Request, worst: float) -> None:
     try:
         reply = await run.adapter.send(request)
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
-        run.done[key] = failed = run.fail(key, error, worst)
+        failed = run.fail(key, error, run.adapter.payload(request), worst)
+        run.done[key] = failed
         run.failures_in_a_row += not failed.filtered  # which is no fault of the server's
         if isinstance(error, InputError):  # which all others would meet as well
             run.stopped = str(error)

@@ -1,16 +1,21 @@
 """OpenAI's Batch API and Anthropic's Message Batches; a request's key is their `custom_id`."""
 
 import json
+import time
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+from tomlab.errors import InputError
+from tomlab.models import server_errors
 from tomlab.models.providers import by_prefix
-from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, MalformedReplyError, Told, form_of, from_json
+from tomlab.models.remote import MOST_REPLY, SLOWEST, Payload, Remote
+from tomlab.models.replies import FilteredError, MalformedReplyError, Told, body_of, form_of
 from tomlab.models.specs import Reply, Request
 
+# Bytes of a file of results: so many for each request of the batch, above those of one reply.
+MOST_RESULT = 1_000_000
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 CANCELLED = "was cancelled at the vendor"
 
@@ -36,24 +41,22 @@ class Batches:
     def batches(self) -> Any:
         return self.of(self.adapter.client)
 
-    async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
-        """Of a batch that is over, each key with the reply or the error in its place."""
-        # By bytes: the clients' own readers end at the first broken line.
+    async def results(self, batch: Any, count: int) -> AsyncIterator[tuple[str, Reply | Exception]]:
+        """Of a batch that is over, each key with the reply or the error in its place. count: of its
+        requests. Errors: `InputError` for a file that is too long, or comes too slowly, for them.
+        """
+        most = MOST_REPLY + count * MOST_RESULT
         for file in self.files(batch):
             async with file as content:
-                rest = b""
-                async for chunk in content.iter_bytes():
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in filter(bytes.strip, lines):
-                        yield self.read(line)
-                if rest.strip():
-                    yield self.read(rest)
+                chunks = _bounded(content.iter_bytes(), most, self.adapter.spec.timeout)
+                async for line in _lines(chunks):
+                    yield self.read(line)
 
     def read(self, line: bytes) -> tuple[str, Reply | Exception]:
         """One line of results; a broken one has the key ""."""
         key = ""
         try:
-            told = from_json(line)
+            told = body_of(line)
             with form_of(told):
                 if not (key := str(told.custom_id or "")):
                     raise MalformedReplyError("custom_id: found nothing, expected a request's key")
@@ -77,7 +80,7 @@ class Batches:
             if self.ended(found) is None:
                 told = ""
                 continue
-            async for key, _ in self.results(found):
+            async for key, _ in self.results(found, len(keys)):
                 if key in keys:
                     return found.id
                 if key:
@@ -115,11 +118,7 @@ class OpenAIBatches(Batches):
         response = told.response or Told()
         if (status := response.status_code) == 200 and not told.error:
             return response.body
-        said = _said(told.error or response.body)
-        if said.startswith("content_filter"):  # the error's code
-            raise FilteredError(said)
-        fault = PassingError if passes(status) else LineError
-        raise fault(f"{status}: {said}" if status else said)
+        raise _fault(told.error or response.body, status, server_errors.passes(status))
 
 
 class AnthropicBatches(Batches):
@@ -146,9 +145,8 @@ class AnthropicBatches(Batches):
         result = told.result
         if result.type == "succeeded":
             return result.message
-        error = (result.error or Told()).error or Told()
-        fault = LineError if error.type == "invalid_request_error" else PassingError
-        raise fault(_said(error) or result.type)
+        error = (result.error or Told()).error or Told(type=result.type)
+        raise _fault(error, None, error.type != "invalid_request_error")
 
 
 def parts(
@@ -168,18 +166,46 @@ def parts(
         yield part
 
 
-def passes(status: int | None) -> bool:
-    """Whether a failure with this HTTP status, or without one, may be gone the next time."""
-    return not status or status in (408, 409, 429) or status >= 500
-
-
 def jsonl(entries: Iterable[Mapping]) -> bytes:
     """JSON Lines."""
     return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
 
 
-def _said(error: Any) -> str:
-    """A vendor's error in words."""
-    inner = getattr(error, "error", None) or error
-    told = [getattr(inner, name, None) for name in ("code", "type", "message")]
-    return ": ".join(str(part) for part in told if part) or str(inner or "")
+async def _bounded(chunks: AsyncIterator[bytes], most: int, timeout: float) -> AsyncIterator[bytes]:
+    """The chunks of a file. Errors: `InputError` after `most` bytes, or where they come slowly."""
+    start = time.monotonic()
+    read = 0
+    async for chunk in chunks:
+        read += len(chunk)
+        if read > most:
+            raise InputError(f"a file of results is longer than {most:,} bytes; it was not read on")
+        if time.monotonic() - start > timeout + read / SLOWEST:
+            raise InputError(f"only {read:,} bytes of a file of results came in {timeout:g} s")
+        yield chunk
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a file that are not blank. The clients' own readers end at the first broken one.
+    One that is longer than a reply may be is cut, and so broken.
+    """
+    rest = bytearray()
+    async for chunk in chunks:
+        *ends, beginning = chunk.split(b"\n")
+        for end in ends:
+            line = bytes(rest + end)[:MOST_REPLY]
+            rest.clear()
+            if line.strip():
+                yield line
+        if len(rest) < MOST_REPLY:
+            rest += beginning
+    if rest.strip():
+        yield bytes(rest)
+
+
+def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
+    """What stands in place of an answer: a `FilteredError`, `PassingError` or `LineError`."""
+    message = server_errors.said(error)
+    if server_errors.is_filtered(error, status):
+        return FilteredError(f"in place of an answer: {message}")
+    kind = PassingError if is_passing else LineError
+    return kind(f"{status}: {message}" if status else message)

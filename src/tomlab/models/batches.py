@@ -24,6 +24,7 @@ from filelock import AsyncFileLock
 
 from tomlab.errors import InputError, refuse
 from tomlab.models import batch_vendors as vendors
+from tomlab.models import server_errors
 from tomlab.models.replies import FilteredError, MalformedReplyError
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.models.store import Store, canonical
@@ -109,7 +110,7 @@ async def ask(run: Any, missing: Mapping[str, Request]) -> None:
             except Exception as error:  # noqa: BLE001 - what is under way must not be lost
                 faults += 1
                 said = run.describe(error) + asking.left()
-                if not vendors.passes(getattr(error, "status_code", None)):
+                if not server_errors.passes(getattr(error, "status_code", None)):
                     run.stopped = f"the vendor refused with {said}"
                 elif faults >= run.limits.give_up_after:
                     run.stopped = f"{faults} calls failed in a row, the last with {said}"
@@ -164,7 +165,10 @@ class _Asking:
         under_way = {key for batch in self.open for key in batch.keys}
         free = {key: request for key, request in self.waiting.items() if key not in under_way}
         for part in vendors.parts(self.vendor, free, self.options.requests):
-            if len(self.open) == self.options.at_once or not await self._make(part):
+            at_once = self.options.at_once
+            if at_once is not None and len(self.open) >= at_once:
+                return
+            if not await self._make(part):
                 return
 
     async def _make(self, part: Mapping[str, Mapping]) -> bool:
@@ -210,10 +214,12 @@ class _Asking:
             self.answered[batch.local] = getattr(found.request_counts, "completed", 0) or 0
             return False
         left = batch.keys - self.run.store.replies(batch.keys).keys()
-        async for key, said in vendor.results(found):
+        async for key, said in vendor.results(found, len(batch.keys)):
             if key in left:
                 self._take(batch, key, said)
                 left.remove(key)
+            if not left:
+                break
         for key in left:
             self._take(batch, key, vendors.PassingError("no result came back"))
         if ended:
@@ -223,14 +229,17 @@ class _Asking:
     def _take(self, batch: Batch, key: str, said: Reply | Exception) -> None:
         """Store one answer; a request without one waits again, or has an error in its place."""
         run, worst = self.run, batch.usd / len(batch.keys)
+        [[request]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
+        sent = json.loads(request)
         if isinstance(said, Reply):
-            [[sent]] = run.store.all("SELECT request FROM requests WHERE key = ?", key)
-            self._over(run.keep(key, json.loads(sent), said, time.time() - batch.sent, worst))
+            self._over(run.keep(key, sent, said, time.time() - batch.sent, worst))
             return
         self.failed[key] += 1
         again = isinstance(said, MalformedReplyError | vendors.PassingError)
         if key in self.waiting and not (again and self.failed[key] < ROUNDS):
-            self._over(run.fail(key, said, worst))
+            self._over(run.fail(key, said, sent, worst))
+        else:
+            run.store.settle(0.0, run.paid_for(said, sent, worst))
 
 
 def ask_by_files(run: Any, missing: Mapping[str, Request]) -> None:

@@ -12,12 +12,13 @@ from tomlab.models.specs import FILTERED
 # Why an answer ended, in the words of vendors and harnesses, by the project's words.
 _REASONS = {
     "stop": """stop end_turn stop_sequence stop_string stop_str completed complete eos eos_token
-        end end_of_text finished""",
+        eos_found end end_of_text endoftext finished done""",
     "length": """length max_tokens max_output_tokens max_new_tokens model_length max_length
-        model_context_window_exceeded token_limit""",
+        model_context_window_exceeded context_length context_length_exceeded token_limit""",
     "refusal": "refusal refused",
     FILTERED: """filtered content_filter content_filtered safety blocklist prohibited_content spii
-        recitation guardrail_intervened error_toxic""",
+        recitation guardrail_intervened error_toxic sensitive moderation model_armor
+        image_safety language_safety""",
     "other": "tool_calls tool_use tool_call function_call pause_turn",
 }
 _REASON_OF = {word: reason for reason, words in _REASONS.items() for word in words.split()}
@@ -65,7 +66,10 @@ def finish_of(reason: Any) -> str | None:
     """Why an answer ended, in our words: stop, length, refusal, filtered or other. None where no
     reason is given, or one that is not known.
     """
-    return _REASON_OF.get(reason.strip().lower()) if isinstance(reason, str) else None
+    if not isinstance(reason, str):
+        return None
+    word, _, _ = reason.lower().partition(":")  # behind which some say more
+    return _REASON_OF.get(word.strip())
 
 
 def logged_finish_of(reason: Any) -> str | None:

@@ -6,6 +6,8 @@ continuation, and it tells how likely the model alone finds each token.
 """
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from functools import partial
 from itertools import accumulate
@@ -14,19 +16,36 @@ from typing import Any
 import openai
 
 from tomlab.errors import InputError
-from tomlab.models.replies import MalformedReplyError, form_of, from_json
+from tomlab.models.replies import (
+    MalformedReplyError,
+    NoAnswerError,
+    body_of,
+    form_of,
+    refuse_error,
+)
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
+from tomlab.models.usage import usage_of
 
 Weight = list[float | int]  # the log-likelihood of a continuation (nats), and its tokens
 
 
 async def _post(client: openai.AsyncOpenAI, path: str, **body: Any) -> Any:
-    return from_json(await client.post(path, body=body, cast_to=str))
+    answer = body_of(await client.post(path, body=body, cast_to=str))
+    refuse_error(answer)
+    return answer
 
 
-def _reply(told: list[list[Weight]], read: int) -> Reply:
-    """The log-likelihoods as JSON, by prompt and continuation."""
-    return Reply(json.dumps(told), LIKELIHOOD, read, sum(n for row in told for _, n in row))
+def _reply(weights: list[list[Weight]], read: int, *, is_counted: bool = True) -> Reply:
+    """The log-likelihoods as JSON, by prompt and continuation. Errors: `NoAnswerError` for what is
+    no likelihood.
+    """
+    tokens = 0
+    for row in weights:
+        for likelihood, n in row:
+            if not math.isfinite(likelihood):
+                raise NoAnswerError(f"found {likelihood} as the logarithm of a likelihood")
+            tokens += n
+    return Reply(json.dumps(weights), LIKELIHOOD, read, tokens, is_counted=is_counted)
 
 
 async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
@@ -52,15 +71,25 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
                     )
                 row.append([sum(token.logprob for token in said), len(said)])
         told.append(row)
-        read += getattr(first.usage, "prompt_tokens", None) or 0
+        read += usage_of(first.usage).prompt or 0
     return _reply(told, read)
 
 
 async def by_echo(
-    client: openai.AsyncOpenAI, model: str, request: Request, extra: Mapping[str, Any]
+    client: openai.AsyncOpenAI,
+    model: str,
+    request: Request,
+    extra: Mapping[str, Any],
+    *,
+    is_known: bool = False,
 ) -> Reply:
-    """Of a server that repeats prompts. Errors: `InputError` for one that gives no likelihoods."""
-    told, read = [], 0
+    """Of a server that repeats prompts. is_known: whether it has done so. Errors: `InputError` for
+    one that has not and gives no likelihoods; `NoAnswerError` where those of this request can't be
+    found in what it repeats.
+    """
+    weights = []
+    read = 0
+    is_counted = True
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
         # One token is the least that can be asked for; it is thrown away.
@@ -68,19 +97,47 @@ async def by_echo(
         answer = await _post(client, "/completions", **body)
         with form_of(answer):
             choices = sorted(answer.choices, key=lambda choice: choice.index)
+            refuse_error(*choices)
+            if not is_known and not any(_tokens_of(choice) for choice in choices):
+                raise InputError(
+                    "the server gave no log-probabilities of the prompt, expected them with "
+                    "`echo`; a server that does not repeat prompts may take `likelihood: grammar`"
+                )
             pairs = zip(choices, options, strict=True)
-            told.append([_behind(choice.logprobs, prompt, option) for choice, option in pairs])
-            read += getattr(answer.usage, "prompt_tokens", None) or 0
-    return _reply(told, read)
+            weights.append([_behind(choice.logprobs, prompt, option) for choice, option in pairs])
+        prompt_tokens = usage_of(answer.usage).prompt
+        if prompt_tokens is None:
+            is_counted = False
+        read += prompt_tokens or 0
+    return _reply(weights, read, is_counted=is_counted)
+
+
+def _tokens_of(choice: Any) -> list[str]:
+    return getattr(choice.logprobs, "tokens", None) or []
 
 
 def _behind(given: Any, prompt: str, option: str) -> Weight:
-    """The log-likelihood of a continuation in what a server gives of all tokens."""
+    """The log-likelihood of a continuation in what a server gives of all tokens. Errors:
+    `NoAnswerError` where the continuation can't be told from what stands before it.
+    """
     tokens = getattr(given, "tokens", None) or []
+    # A character of several tokens comes back in pieces that are no text: then what stands behind
+    # the prompt's last such character tells where the prompt ends, if only one place fits.
+    tail = re.split(r"[^\x00-\x7f]", prompt)[-1]
+    begins = []
     for at in range(1, len(tokens)):
+        before = "".join(tokens[:at])
         ends = [*accumulate(tokens[at:])]
-        if "".join(tokens[:at]).endswith(prompt) and option in ends:
-            n = ends.index(option) + 1
-            return [sum(given.token_logprobs[at : at + n]), n]
-    lacks = f"found no log-probabilities of {option!r}, expected them with `echo`"
-    raise InputError(f"{lacks}; `likelihood: grammar` is for servers of llama.cpp")
+        if option not in ends:
+            continue
+        if before.endswith(prompt):
+            begins = [at]
+            break
+        if tail and tail != prompt and before.endswith(tail):
+            begins.append(at)
+    if len(begins) != 1:
+        message = f"the tokens that came back do not show where {option[:40]!r} begins"
+        raise NoAnswerError(f"{message}: perhaps a character came in pieces")
+    at = begins[0]
+    n = [*accumulate(tokens[at:])].index(option) + 1
+    return [sum(given.token_logprobs[at : at + n]), n]

@@ -1,22 +1,21 @@
 """Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import openai
 
 from tomlab.models import likelihood
+from tomlab.models.content import has_refusal, text_of
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit
-from tomlab.models.replies import MalformedReplyError, form_of, from_json, reply
-from tomlab.models.specs import FILTERED, PROTOCOL, EmbeddedModel, Reply, Request
+from tomlab.models.replies import body_of, form_of, refuse_error, reply
+from tomlab.models.specs import PROTOCOL, EmbeddedModel, Reply, Request
+from tomlab.models.usage import usage_of
 
 URL = "https://api.openai.com/v1"
-_FINISH = {"stop": "stop", "length": "length", "content_filter": FILTERED, "refusal": "refusal"}
-# The status of a response or, of an incomplete one, its reason.
-_FINISH |= {"completed": "stop", "max_output_tokens": "length"}
+_THOUGHTS = ("reasoning_content", "reasoning")  # fields of a message in which servers show thinking
 
 
 class Embedded:
@@ -84,7 +83,7 @@ class _Engine:
     async def _ask(self, arguments: Payload, cached: bool) -> Reply:
         body = {"model": "embedded", "cache_prompt": cached, **arguments}
         text = await self.client.post("/chat/completions", body=body, cast_to=str)
-        return replace(_completion(from_json(text)), origin=origin())
+        return replace(_completion(body_of(text)), origin=origin())
 
 
 def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
@@ -99,25 +98,33 @@ def _arguments(request: Request, spec: EmbeddedModel) -> Payload:
 
 def _completion(completion: Any) -> Reply:
     with form_of(completion):
-        choice, usage = completion.choices[0], completion.usage
-        content, refused = choice.message.content, choice.message.refusal
-        finish = "refusal" if refused else choice.finish_reason
-    text = refused if refused and not content else "" if content is None else content
-    told = {"model": completion.model, "fingerprint": completion.system_fingerprint}
-    return reply(text, finish, _FINISH, _counts(usage, "prompt", "completion"), told)
+        usage = usage_of(completion.usage)
+        refuse_error(completion, usage=usage)
+        choice = completion.choices[0]
+        message = choice.message
+        refuse_error(choice, message, usage=usage)
+        text = text_of(message.content)
+        finish = choice.finish_reason
+        if message.refusal or has_refusal(message.content):
+            finish = "refusal"
+            text = text or message.refusal
+        thoughts = [getattr(message, name) for name in _THOUGHTS]
+        thinking = next(filter(None, [*thoughts, _thoughts_in(message.content)]), None)
+    names = {"model": completion.model, "fingerprint": completion.system_fingerprint}
+    return reply(text, finish, usage, thinking=thinking, **names)
 
 
-def _counts(usage: Any, prompt: str, answer: str) -> Iterator[Any]:
-    """What `reply` takes as counts of tokens."""
-    details = getattr(usage, f"{prompt}_tokens_details", None)
-    yield from (getattr(usage, f"{what}_tokens", 0) for what in (prompt, answer))
-    yield from (getattr(details, f"{what}_tokens", 0) for what in ("cached", "cache_write"))
+def _thoughts_in(content: Any) -> str:
+    """The thinking among the parts of a message, to tell how long it is."""
+    parts = content if isinstance(content, list) else []
+    kinds = ("thinking", "reasoning", "redacted_thinking")
+    return "".join(str(part) for part in parts if getattr(part, "type", None) in kinds)
 
 
 class OpenAI(Remote):
     """Any server that speaks OpenAI's chat protocol."""
 
-    sdk, client_class = openai, openai.AsyncOpenAI
+    sdk, client_class, sdk_error = openai, openai.AsyncOpenAI, openai.OpenAIError
     url, key_env, path = URL, "OPENAI_API_KEY", "/chat/completions"
     read = staticmethod(_completion)
 
@@ -127,7 +134,11 @@ class OpenAI(Remote):
         spec = self.spec
         if spec.likelihood == "grammar":
             return await likelihood.by_grammar(self.client, spec.model, request)
-        return await likelihood.by_echo(self.client, spec.model, request, spec.extra_body)
+        weights = await likelihood.by_echo(
+            self.client, spec.model, request, spec.extra_body, is_known=self.answered
+        )
+        self.answered = True
+        return weights
 
     def body(self, request: Request) -> Payload:
         spec = self.spec
@@ -167,19 +178,17 @@ class Responses(OpenAI):
 
     def read(self, answer: Any) -> Reply:
         with form_of(answer):
+            usage = usage_of(answer.usage)
+            refuse_error(answer, usage=usage)
             finish = answer.status
-            if finish == "failed":
-                raise MalformedReplyError(f"the response failed: {answer.error!r}")
             if finish == "incomplete":
                 finish = answer.incomplete_details.reason
-            messages = [item.content for item in answer.output if item.type == "message"]
-            parts = [*chain.from_iterable(messages)]
-            texts = [part.text for part in parts if part.type == "output_text"]
-            refused = [part.refusal for part in parts if part.type == "refusal"]
-            said = "".join(texts) or "".join(refused)
-        finish = "refusal" if refused else finish
-        counts = _counts(answer.usage, "input", "output")
-        return reply(said, finish, _FINISH, counts, {"model": answer.model})
+            refuse_error(*answer.output, usage=usage)
+            text = text_of(answer.output)
+            if has_refusal(answer.output):
+                finish = "refusal"
+            thinking = _thoughts_in(answer.output)
+        return reply(text, finish, usage, thinking=thinking, model=answer.model)
 
 
 def _with_system(messages: Sequence[Mapping[str, str]], role: str) -> list[Mapping[str, str]]:

@@ -7,11 +7,22 @@ from typing import Any
 import httpx2
 
 from tomlab.errors import InputError
-from tomlab.models.replies import FilteredError, from_json, redacted, without_key
+from tomlab.models import server_errors
+from tomlab.models.replies import (
+    FilteredError,
+    MalformedReplyError,
+    NoAnswerError,
+    body_of,
+    redacted,
+    without_key,
+)
 from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel, Reply, Request
 
 Payload = dict[str, Any]
-_FILTERED = "blocked by content filtering policy"  # Anthropic's words, in an error without a code
+# Bytes of one reply, unpacked, after which no more of it is read: the longest answers that models
+# give, and the likelihoods of the longest prompts, have a tenth of it.
+MOST_REPLY = 8_000_000
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds before a reply without an answer is asked again
 SLOWEST = 20_000  # bytes a second at which a request, such as a batch of 200 MB, may go out
 # What of an entry cures a refusal of all that we send, by the words that servers use.
 _CURES = {
@@ -56,24 +67,51 @@ def demand_limit(spec: ModelSpec, request: Request) -> None:
         raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
 
 
-def bounded(http: type, timeout: float) -> type:
-    """A kind of HTTP client whose time-out is for a whole request, not for a pause in its reply."""
+def bounded(http: type, timeout: float, too_long: type[Exception]) -> type:
+    """A kind of HTTP client whose time-out is for a whole request, not for a pause in its reply,
+    and that reads no more than `MOST_REPLY` of it. too_long: the error then; the client must be
+    one that does not ask again for it. What is streamed has bounds of its own.
+    """
 
     class Bounded(http):
-        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        async def send(
+            self, request: httpx2.Request, *, stream: bool = False, **options: Any
+        ) -> httpx2.Response:
             most = timeout + int(request.headers.get("content-length", 0)) / SLOWEST
             try:
                 async with asyncio.timeout(most):
-                    return await super().send(request, **options)
+                    response = await super().send(request, stream=True, **options)
+                    return response if stream else await _read(response, too_long)
             except TimeoutError:  # of this kind the client asks again
                 raise httpx2.ReadTimeout(f"Timeout: no whole reply in {most:.3g} s") from None
 
     return Bounded
 
 
+async def _read(response: httpx2.Response, too_long: type[Exception]) -> httpx2.Response:
+    """A response with its content. Errors: `too_long`."""
+    content = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():  # a megabyte at most, also of what is packed
+            content += chunk
+            if len(content) > MOST_REPLY:
+                raise too_long(f"the reply is longer than {MOST_REPLY:,} bytes; it was not read on")
+    finally:
+        await response.aclose()
+    packing = {"content-encoding", "content-length", "transfer-encoding"}
+    headers = [(name, value) for name, value in response.headers.multi_items()]
+    return httpx2.Response(
+        response.status_code,
+        headers=[(name, value) for name, value in headers if name.lower() not in packing],
+        content=bytes(content),
+        request=response.request,
+    )
+
+
 class Remote:
-    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`,
-    `body` (None: not sent), `read` of `from_json`. Stored answers need neither key nor client.
+    """Each adapter adds its client (`sdk`, `client_class`, `sdk_error`), `url`, `key_env` and
+    protocol: `path`, `body` (None: not sent), `read` of `body_of`. Stored answers need neither key
+    nor client.
     """
 
     secret: str | None = None
@@ -102,31 +140,56 @@ class Remote:
         """
         sdk = self.sdk
         try:
-            return await self.answer(request)
-        except sdk.BadRequestError as error:
-            if getattr(error, "code", None) == "content_filter" or _FILTERED in str(error):
-                raise FilteredError(f"in place of an answer: {error}") from None
-            said = str(error).replace("`", "'").replace('"', "'")
+            return await self._answer_or_retry(request)
+        except sdk.APIStatusError as error:
+            said = server_errors.said(error.response.text)
+            if server_errors.is_filtered(error.response.text, error.status_code):
+                raise FilteredError(f"in place of an answer: {said}") from None
+            said = said.replace("`", "'").replace('"', "'")
             cure = next((_CURES[words] for words in _CURES if words in said), None)
-            if self.answered or cure is None:
+            if self.answered or cure is None or error.status_code != 400:
                 raise
-            said = f"try `{cure}` ({redacted(said[:300], self.secret)})"
+            said = f"try `{cure}` ({redacted(said, self.secret)[:300]})"
             raise InputError(f"the server refuses an option; {said}") from None
         except sdk.APITimeoutError as error:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.
             said = f"Connection lost: {error.__cause__ or error}"
             raise sdk.APIConnectionError(message=said, request=error.request) from None
 
+    async def _answer_or_retry(self, request: Request) -> Reply:
+        """The reply to one request. Where a reply has an error in it that names a passing status of
+        HTTP, it is asked again as often and after such pauses as the client asks after the status.
+        """
+        pause = FIRST_PAUSE
+        for left in reversed(range(self.spec.max_retries + 1)):
+            try:
+                return await self.answer(request)
+            except NoAnswerError as error:
+                is_passing = error.status is not None and server_errors.passes(error.status)
+                if not left or not is_passing:
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        raise AssertionError("the last try returns or raises")
+
     async def answer(self, request: Request) -> Reply:
         """The reply to one request. Errors: those of `read` and of the client."""
         # The client's typed methods would take as long again to check all types.
         text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
+        reply = self.reply(body_of(text))
         self.answered = True
-        return self.reply(from_json(text))
+        return reply
 
     def reply(self, told: Any) -> Reply:
         """The reply in what came, without the key. Errors: those of `read`."""
-        return without_key(self.read(told), self.secret)
+        try:
+            return without_key(self.read(told), self.secret)
+        except MalformedReplyError as error:
+            answer = getattr(error, "reply", None)
+            if (answer is None or not answer.text) and server_errors.is_filtered(told):
+                message = f"in place of an answer: {server_errors.said(told)}"
+                raise FilteredError(message, answer) from None
+            raise
 
     def limit(self, request: Request) -> int | None:
         """The limit to send, with room for thinking."""
@@ -145,7 +208,7 @@ class Remote:
         spec, sdk = self.spec, self.sdk
         self.secret = api_key(spec, self.key_env)
         # Faster than the default HTTP client.
-        http = bounded(sdk.DefaultAioHttpClient, spec.timeout)
+        http = bounded(sdk.DefaultAioHttpClient, spec.timeout, self.sdk_error)
         self.client = client(self.client_class, http, spec, self.secret, self.url)
         if not spec.listed:
             return

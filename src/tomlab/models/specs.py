@@ -80,6 +80,9 @@ class Reply:
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     cached_tokens: int = field(default=0, compare=False)  # of the prompt's, from the vendor's cache
     written_tokens: int = field(default=0, compare=False)  # and those written there
+    # Of the answer's, those that its limit may not bind: thinking that was counted or shown.
+    thought_tokens: int = field(default=0, compare=False)
+    is_counted: bool = field(default=True, compare=False)  # whether the server counted both halves
 
 
 @dataclass(frozen=True)
@@ -151,12 +154,17 @@ class _Spec(params.Section):
         return max(self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
-        """US dollars that an answer cost, None without a price; `worst` without counted tokens."""
+        """US dollars that an answer cost, None without a price. Where the server did not count its
+        tokens, or only half of them, it is at least `worst`, which was reserved for it.
+        """
+        if self.price is None:
+            return None
         used = reply.prompt_tokens, reply.completion_tokens
-        if self.price is None or not any(used):
-            return worst if self.price else None
         cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
-        return self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
+        counted = self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
+        if any(used) and reply.is_counted:
+            return counted
+        return max(counted, worst)
 
 
 class EmbeddedModel(_Spec):

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sqlite3
+import sys
 import tempfile
 import time
 from bisect import bisect
@@ -16,20 +17,21 @@ from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 from socket import gethostname
-from typing import Any, NamedTuple, Self
+from stat import S_ISREG
+from typing import Annotated, Any, NamedTuple, Self
 from uuid import uuid4
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
 from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 from tomlab.paths import stage
 
 VERSION = 3  # of the schema
-HELD = 30.0  # seconds for which claims, reservations and places are ours unless we `hold` them
 _PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
-# What ends later than we could hold it, but not never, was dated by a clock that was wrong.
-_HELD = "(until BETWEEN ?1 AND ?2 OR until = 9e999)"
+# `until` of what a process has reserved, and of what counts as spent as nobody waits for it.
+_HELD, _OVER = 1.0, 0.0
 _ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 _COLUMNS = (
     "key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, "
@@ -39,26 +41,53 @@ _COLUMNS = (
 )
 _NAMES = tuple(column.split()[0] for column in _COLUMNS.split(", "))
 REPLY = ("text", "finish_reason", "prompt_tokens", "completion_tokens")
-_HELDS = "claims", "reserved", "places"
 _TABLES = {
     "responses": _COLUMNS,
+    # Who has this store open. An owner lives as long as it holds the lock of its own file, which
+    # the system takes from it when it dies: no clock tells.
+    "owners": "owner TEXT PRIMARY KEY",
+    # `until` is for earlier versions, which told by their clocks: for ever.
     "claims": "key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL",
     # By which stages, and what for, an answer was asked.
     "uses": "key TEXT, stage TEXT, purpose TEXT, PRIMARY KEY (key, stage, purpose)",
     # In one row, US dollars that the answers asked for here cost.
     "spent": "one INTEGER PRIMARY KEY, usd REAL NOT NULL",
-    # What requests under way may cost, by who asks; lost when its time is over.
+    # What requests under way may cost, by who asks or by batch; lost when `until` is 0.
     "reserved": "owner TEXT PRIMARY KEY, usd REAL NOT NULL, until REAL NOT NULL",
     # How many requests each run has or may have under way to a model, and would have.
     "places": "owner TEXT PRIMARY KEY, model TEXT NOT NULL, held INTEGER NOT NULL, "
     "wanted INTEGER NOT NULL, until REAL NOT NULL",
-    # When the last request went out that a rate limits, and for how many seconds no other may.
+    # When the last request went out that a rate limits, in seconds since this machine was started,
+    # and for how many seconds no other may.
     "turns": "rate TEXT PRIMARY KEY, at REAL NOT NULL, seconds REAL NOT NULL",
 }
 
 
 class StoreError(InputError):
     """The store can't be read or written; the message names it, the cause and what to do."""
+
+
+class _Rescued(BaseModel, strict=True):
+    """An answer in a file beside the store, as `row`, with what was reserved for it by whom."""
+
+    key: str
+    model: str
+    request: str
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    seconds: float
+    created: float
+    origin: str
+    reserved: float = 0.0
+    owner: str = ""
+
+
+# A file has one answer or several.
+_as_list = BeforeValidator(lambda found: [found] if isinstance(found, dict) else found)
+_RESCUED = TypeAdapter(Annotated[list[_Rescued], _as_list, Field(min_length=1)])
 
 
 class Spending(NamedTuple):
@@ -97,6 +126,7 @@ class Store:
         """
         self.path, process = Path(path), f"process {os.getpid()} on {gethostname()}"
         self._owner = f"{stage() or 'a run'} in {process}, {uuid4().hex}"
+        self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
@@ -113,21 +143,26 @@ class Store:
                 if not self.all("SELECT usd FROM spent"):
                     self.all("INSERT INTO spent VALUES (1, 0)")
                     self.all(f"PRAGMA user_version = {VERSION}")
-        self._rescued = f"tomlab-{key_of(str(self.path.resolve()))[:12]}"
-        for file in Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.json"):
-            if file.stat().st_uid == os.getuid():  # the folder is everybody's
-                self._insert([json.loads(file.read_text())])
-                file.unlink()
+                self._file = self._identity()
+                self._is_emptied = False
+                self._sign_in()
+                self._take_in_rescued()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
         with suppress(StoreError):
-            self.let_go()
-            for table in ("reserved", "places"):  # nobody waits for what is under way now
-                self.all(f"UPDATE {table} SET until = 0 WHERE owner = ?", self._owner)
+            self.all("DELETE FROM owners WHERE owner = ?", self._owner)
+            self._end_without_owner()
         self._db.close()
+        if self._is_emptied:
+            # What the database has written since is a part of a store, which nobody can read.
+            with suppress(OSError):
+                os.truncate(self.path, 0)
+        self._life.release()
+        with suppress(OSError):
+            Path(self._life.lock_file).unlink(missing_ok=True)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -153,6 +188,96 @@ class Store:
         with self._told():
             return self._db.execute(command, values).fetchall()
 
+    def fault(self) -> str:
+        """What became of the file since it was opened; "" where it is still there."""
+        identity = self._identity()
+        if identity is None:
+            self._is_emptied = self.path.is_file()
+            return "it was removed or emptied while a run asked"
+        if identity != self._file:
+            return "another file took its place while a run asked"
+        return ""
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file the store is; None for none, or an empty one."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return (status.st_dev, status.st_ino) if status.st_size else None
+
+    # Who asks here
+
+    def _lock_of(self, owner: str) -> FileLock:
+        """The lock that an owner holds while it lives."""
+        name = owner.rpartition(", ")[2]
+        return FileLock(f"{self.path}.{name}.alive", thread_local=False)
+
+    def _sign_in(self) -> None:
+        """Let others see that we have the store open, and end what the dead have left."""
+        self._life = self._lock_of(self._owner)
+        self._life.acquire(timeout=0)
+        with self.changing() as db:
+            db.execute("INSERT INTO owners VALUES (?)", [self._owner])
+            self._end_dead()
+            self._end_without_owner()
+
+    def _end_dead(self) -> None:
+        """Take from owners that died what they held."""
+        for (owner,) in self.all("SELECT owner FROM owners WHERE owner <> ?", self._owner):
+            lock = self._lock_of(owner)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                continue
+            lock.release()
+            Path(lock.lock_file).unlink(missing_ok=True)
+            self.all("DELETE FROM owners WHERE owner = ?", owner)
+            self._end_without_owner()
+
+    def _end_without_owner(self) -> None:
+        """Nobody waits for what nobody owns: claims and places are free, reservations are lost.
+        Those of batches outlive their process.
+        """
+        is_nobodys = "owner NOT IN (SELECT owner FROM owners)"
+        with self.changing() as db:
+            db.execute(f"DELETE FROM claims WHERE {is_nobodys}")
+            db.execute(f"DELETE FROM places WHERE {is_nobodys}")
+            db.execute(
+                f"UPDATE reserved SET until = {_OVER} WHERE until < 9e999 AND {is_nobodys}",
+            )
+
+    # Answers
+
+    def _take_in_rescued(self) -> None:
+        """Store the answers that an earlier run could not, each once; a file that has none stays,
+        under another name.
+        """
+        for file in sorted(Path(tempfile.gettempdir()).glob(f"{self._rescued}-*.json")):
+            with suppress(FileNotFoundError):  # folders of this kind are cleared now and then
+                status = file.stat()
+                # The folder is everybody's.
+                if status.st_uid == os.getuid() and S_ISREG(status.st_mode):
+                    answers = _answers_in(file)
+                    with self.changing():
+                        self._insert([answer for answer in answers if not self._has(answer)])
+                    file.unlink(missing_ok=True)
+
+    def _has(self, answer: Mapping[str, Any]) -> bool:
+        """Whether the store has an answer that came at the same moment, and so is booked."""
+        command = "SELECT 1 FROM responses WHERE key = ? AND created = ?"
+        return bool(self.all(command, answer["key"], answer["created"]))
+
+    def rescue(self, answers: Sequence[Mapping[str, Any]]) -> str:
+        """Put answers into a file for the next run; what became of them, in words."""
+        path = Path(tempfile.gettempdir()) / f"{self._rescued}-{uuid4().hex}.json"
+        try:
+            path.with_suffix(".partial").write_text(json.dumps(answers))
+            path.with_suffix(".partial").replace(path)
+        except OSError as error:
+            return f"an answer that came back is lost: {error}"
+        return f"what came back is in {path.parent}, for the next run"
+
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies that are there, by key."""
         query = f"SELECT key, {', '.join(REPLY)} FROM responses"
@@ -166,16 +291,12 @@ class Store:
         answer = {**row, "reserved": reserved, "owner": self._owner}
         try:
             self._insert([answer])
+            if fault := self.fault():
+                raise StoreError(f"{self.path}: {fault}: see what does so")
         except StoreError as error:
-            path = Path(tempfile.gettempdir()) / f"{self._rescued}-{uuid4().hex}.json"
-            told = f"what came back is in {path.parent}, for the next run"
-            try:
-                path.with_suffix(".partial").write_text(json.dumps(answer))
-                path.with_suffix(".partial").replace(path)
-            except OSError as lost:
-                told = f"an answer that came back is lost: {lost}"
-            raise StoreError(f"{error}; {told}") from None
-        return self.replies([row["key"]])[row["key"]]
+            raise StoreError(f"{error}; {self.rescue([answer])}") from None
+        # Somebody may have emptied its tables; that is found at the end.
+        return self.replies([row["key"]]).get(row["key"], reply_of(row))
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Store rows as of `kept`, at no cost; the keys of those with another answer here."""
@@ -213,46 +334,39 @@ class Store:
     def claim(self, keys: Collection[str]) -> set[str]:
         """Those that are ours to ask now. Look for replies after this, not before."""
         with self.changing() as db:
-            now, until = _span()  # others may have written while this waited
+            self._end_dead()
             db.executemany(
-                "INSERT INTO claims VALUES (?3, ?4, ?2) ON CONFLICT (key) DO UPDATE"
-                f" SET owner = ?4, until = ?2 WHERE NOT {_HELD}",
-                [(now, until, key, self._owner) for key in keys],
+                "INSERT OR IGNORE INTO claims VALUES (?, ?, 9e999)",
+                [(key, self._owner) for key in keys],
             )
             ours = db.execute("SELECT key FROM claims WHERE owner = ?", [self._owner])
             return {key for (key,) in ours}
 
     def others(self) -> str:
         """Who else asks here, for whoever waits for them."""
-        tables = [f"SELECT owner FROM {table} WHERE {_HELD}" for table in _HELDS]
-        owners = {owner for (owner,) in self.all(" UNION ".join(tables), *_span())}
+        tables = ["SELECT owner FROM claims", "SELECT owner FROM places"]
+        tables.append(f"SELECT owner FROM reserved WHERE until > {_OVER}")
+        owners = {owner for (owner,) in self.all(" UNION ".join(tables))}
         return "; ".join(sorted(owner.partition(", ")[0] for owner in owners - {self._owner}))
 
     def let_go(self) -> None:
         """Give up all our claims."""
         self.all("DELETE FROM claims WHERE owner = ?", self._owner)
 
-    def hold(self) -> None:
-        """Keep all our claims, our reservation and our places."""
-        for table in _HELDS:
-            self.all(f"UPDATE {table} SET until = ? WHERE owner = ?", _span()[1], self._owner)
-
     def share(self, model: str, busy: int, wanted: int, most: int) -> int:
         """How many requests we may have under way to a model, of `most` for all who ask it here:
         an even share, and what others leave of theirs. Those that are `busy` count until they end.
         """
         with self.changing() as db:
-            now, until = _span()
-            # Who died, or whose clock was wrong, gives its places back.
-            db.execute(f"DELETE FROM places WHERE NOT {_HELD}", [now, until])
+            self._end_dead()
             query = "SELECT held, wanted FROM places WHERE model = ? AND owner <> ?"
             others = db.execute(query, [model, self._owner]).fetchall()
             even = max(1, most // (1 + len(others)))
             left = sum(max(0, even - wants) for _, wants in others)
             free = most - sum(held for held, _ in others)
             ours = max(0, min(wanted, even + left, free))
-            row = [self._owner, model, max(busy, ours), wanted, until]
-            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
+            row = [self._owner, model, max(busy, ours), wanted]
+            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, 9e999)", row)
         return ours
 
     def turn(self, rate: str, seconds: float) -> float:
@@ -260,9 +374,9 @@ class Store:
         goes now, and the next one `seconds` later.
         """
         with self.changing() as db:
-            now = time.time()
+            now = time.monotonic()  # one clock for all processes, which nobody sets
             for at, gap in db.execute("SELECT at, seconds FROM turns WHERE rate = ?", [rate]):
-                if at <= now < at + gap:  # a time to come is that of a wrong clock
+                if at <= now < at + gap:  # a time to come is from before the last start
                     return at + gap - now
             db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", [rate, now, seconds])
         return 0.0
@@ -270,7 +384,7 @@ class Store:
     def reserve(self, costs: Sequence[float], limit: float | None, by: str = "") -> int:
         """How many of these requests, the first ones, may be asked: the most that they may cost,
         with all that was spent and is reserved here, stays within `limit`. by: who asks, such as a
-        batch that outlives its process; "": this process, which has to `hold`.
+        batch that outlives its process; "": this process.
         """
         with self.changing() as db:
             count = len(costs)
@@ -280,7 +394,7 @@ class Store:
                 db.execute(
                     "INSERT INTO reserved VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE"
                     " SET usd = usd + excluded.usd, until = excluded.until",
-                    [by or self._owner, usd, math.inf if by else _span()[1]],
+                    [by or self._owner, usd, math.inf if by else _HELD],
                 )
         return count
 
@@ -296,18 +410,36 @@ class Store:
 
     def spending(self) -> Spending:
         """What was spent here and may be under way."""
-        [found] = self.all(
-            f"SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE NOT {_HELD}),"
-            f" TOTAL(usd) FILTER (WHERE {_HELD}) FROM reserved",
-            *_span(),
-        )
+        with self.changing():
+            self._end_dead()
+            [found] = self.all(
+                f"SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE until = {_OVER}),"
+                f" TOTAL(usd) FILTER (WHERE until > {_OVER}) FROM reserved",
+            )
         return Spending(*found)
 
+    def correct(self, usd: float) -> None:
+        """Set what was spent here, such as to what the vendor's bill says, killed runs included."""
+        with self.changing() as db:
+            db.execute("UPDATE spent SET usd = ?", [usd])
+            db.execute(f"DELETE FROM reserved WHERE until = {_OVER}")
 
-def _span() -> tuple[float, float]:
-    """Now, and until when what we hold is ours."""
-    now = time.time()
-    return now, now + HELD
+
+def _answers_in(file: Path) -> list[dict[str, Any]]:
+    """The answers that a run put into a file. One without any is kept under another name."""
+    content = file.read_bytes()
+    try:
+        return [dict(answer) for answer in _RESCUED.validate_json(content)]
+    except ValueError as error:
+        aside = file.with_suffix(".unreadable")
+        file.replace(aside)
+        cause = str(error).splitlines()[-1].strip() if content else "it is empty"
+        print(
+            f"{file}: expected answers that a run could not store, found none ({cause}). "
+            f"The file is now {aside.name}; the run goes on without it.",
+            file=sys.__stderr__ or sys.stderr,
+        )
+        return []
 
 
 def row(

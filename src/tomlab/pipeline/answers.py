@@ -4,17 +4,19 @@
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
     python -m tomlab.pipeline.answers take LOG … --benchmark NAME --to FOLDER     # docs/logs.md
     python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
+    python -m tomlab.pipeline.answers account [--spent USD]     # docs/cost.md
 
 FOLDER is the first of `run.answers` unless it is named; a list beside its files, with their hashes,
 is docs/answers/README.md for the project's own and answers.md elsewhere. `verify` asks embedded
 models alone, as no vendor promises the same answer twice. It fails where a file is not the one that
 is listed, and where a model answers otherwise on the same kind of processor; on another kind that
-is a warning.
+is a warning. `account` shows what was spent at the response store, and corrects it.
 """
 
 import argparse
 import asyncio
 import json
+import math
 import random
 import sys
 import tempfile
@@ -37,6 +39,7 @@ from tomlab.models.store import Store, reply_of, request_key
 from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path, writable
 from tomlab.pipeline.settings import FRESH, hash_of
 from tomlab.records import tidy
+from tomlab.reporting import markup
 from tomlab.scoring import embeddings
 
 LIST = """# Kept answers
@@ -48,6 +51,9 @@ this list.
 | benchmark | model | answers | given by | days (UTC) | tokens | US$ | licence | MB | SHA-256 |
 |---|---|---:|---|---|---:|---:|---|---:|---|
 """
+
+
+ORIGINS = 10  # so many engines or models are named beside a file, those with most answers
 
 
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
@@ -136,19 +142,37 @@ def describe(folder: Path, licences: Mapping[str, str]) -> None:
     for path in answers.files([folder]):
         table = pd.DataFrame([row for part in answers.read(path) for row in part])
         days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date.unique()
-        # An engine, or a model by its vendor's word.
-        by = [
-            ", ".join(said for name, said in json.loads(origin).items() if name != "thinking")
-            for origin in table["origin"]
-        ]
-        counts = Counter(each or "an unknown engine" for each in by).most_common()
-        who = "; ".join(f"{name} ({n:,})" if len(counts) > 1 else name for name, n in counts)
         tokens = table["prompt_tokens"].sum() + table["completion_tokens"].sum()
-        text += f"| {path.parent.name} | {path.stem} | {len(table):,} | {who} "
-        text += f"| {' to '.join(map(str, days))} | {tokens:,} | {table['cost'].sum():.2f} "
-        text += f"| {licences.get(path.stem) or 'not told'} | {path.stat().st_size / 1e6:.2f} "
-        text += f"| `{hash_of(path)}` |\n"
+        licence = licences.get(path.stem) or "not told"
+        cells = [
+            markup.markdown(path.parent.name),
+            markup.markdown(path.stem),
+            f"{len(table):,}",
+            _given_by(table["origin"]),
+            " to ".join(map(str, days)),
+            f"{tokens:,}",
+            f"{table['cost'].sum():.2f}",
+            markup.markdown(licence),
+            f"{path.stat().st_size / 1e6:.2f}",
+            f"`{hash_of(path)}`",
+        ]
+        text += f"| {' | '.join(cells)} |\n"
     writable(list_of(folder)).write_text(text, encoding="utf-8")
+
+
+def _given_by(origins: pd.Series) -> str:
+    """Which engines, or models by their vendors' words, gave answers, and how many each."""
+    names = []
+    for origin in origins:
+        parts = [part for name, part in json.loads(origin).items() if name != "thinking"]
+        names.append(", ".join(parts) or "an unknown engine")
+    counts = Counter(names).most_common()
+    if len(counts) == 1:
+        return markup.markdown(counts[0][0])
+    shown = [f"{markup.markdown(name)} ({n:,})" for name, n in counts[:ORIGINS]]
+    if len(counts) > ORIGINS:
+        shown.append(f"{len(counts) - ORIGINS:,} others")
+    return "; ".join(shown)
 
 
 def list_of(folder: Path) -> Path:
@@ -163,7 +187,8 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
     for path in files:
         kept = list_of(path.parents[1])
         text = kept.read_text(encoding="utf-8") if kept.is_file() else ""
-        named = f"| {path.parent.name} | {path.stem} |" in text
+        cells = f"| {markup.markdown(path.parent.name)} | {markup.markdown(path.stem)} |"
+        named = cells in text
         if (named or not new) and f"`{hash_of(path)}`" not in text:
             said.append(f"{path}: its SHA-256 is {hash_of(path)}, which {kept} does not name")
     return said
@@ -240,6 +265,35 @@ def verify(n: int, seed: int) -> int:
     return int(bool(problems) or found["against"].any())
 
 
+def account(store: Path, spent: float | None) -> int:
+    """Show what counts as spent at a store, by model. spent: US dollars that are to count, with
+    killed runs included, such as on a vendor's bill. The exit code.
+    """
+    if not store.is_file():
+        raise InputError(f"{store}: found no response store")
+    if spent is not None and not 0 <= spent < math.inf:
+        raise InputError(f"--spent: found {spent}, expected US dollars, 0 or more")
+    with Store(store) as kept:
+        query = "SELECT model, COUNT(*), TOTAL(cost) FROM responses GROUP BY model ORDER BY model"
+        by_model = pd.DataFrame(kept.all(query), columns=["model", "answers", "US$"])
+        before = kept.spending()
+        if spent is not None:
+            kept.correct(spent)
+        now = kept.spending()
+    if len(by_model):
+        print(f"Answers in {store}, by what was booked for them:\n")
+        print(by_model.to_string(index=False, float_format="{:,.4f}".format))
+    if spent is not None:
+        print(f"\nBefore, ${sum(before[:2]):,.4f} counted as spent.")
+    print(
+        f"\n${now.answers:,.4f} count as spent, ${now.lost:,.4f} may have been paid for requests "
+        f"of killed runs, and ${now.under_way:,.4f} are reserved for requests under way.\n"
+        "limits.max_cost_usd holds for the sum. `account --spent USD` sets the first to what your "
+        "vendor's bill says, and the second to 0."
+    )
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
@@ -254,8 +308,12 @@ def main(arguments: list[str] | None = None) -> int:
     verifying = commands.add_parser("verify")
     verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
     verifying.add_argument("--seed", type=int, default=0, help="which ones")
+    accounting = commands.add_parser("account")
+    accounting.add_argument("--spent", type=float, help="US dollars that are to count as spent")
     args = parser.parse_args(arguments)
     try:
+        if args.command == "account":
+            return account(Path(RESPONSE_STORE), args.spent)
         content = params.load()
         if args.command == "verify":
             return verify(args.answers, args.seed)
