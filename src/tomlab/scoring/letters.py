@@ -13,13 +13,13 @@ _ENCLOSED = {
     for first in (0x24B6, 0x24D0, 0x1F130, 0x1F150, 0x1F170)
     for number, letter in enumerate("ABCD")
 }
-_TYPOGRAPHY = str.maketrans("“”„«»「」『』‘’【】〔〕", "\"\"\"\"\"\"\"\"\"''[][]")
+_TYPOGRAPHY = str.maketrans("“”„«»「」『』‘’【】〔〕", '"""""""""\'\'[][]')
 
 
-def in_brackets(text: str, colon: bool = True) -> str:
+def in_brackets(text: str, has_colon: bool = True) -> str:
     """`text` with each letter of an option as "(A)", "(B)", …, without emphasis.
 
-    colon: whether "A: …" at the beginning of a line is a letter; it may be short for "answer", too.
+    has_colon: whether "A: …" at the beginning of a line is a letter; it may stand for "answer:".
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_ENCLOSED)).translate(_TYPOGRAPHY)
@@ -29,16 +29,18 @@ def in_brackets(text: str, colon: bool = True) -> str:
         text = _TAGS.sub(_without_tags, text)
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
-    text = _CLOSED.sub(_bracketed, text)
-    text = _CLOSED_TWICE.sub(r"\1", text)
-    text = _UNCLOSED.sub(_bracketed, text)
-    if _EMPHASIS.search(text):
+    if "(" in text or "[" in text or "{" in text or "<" in text:
+        text = _CLOSED.sub(_bracketed, text)
+        text = _CLOSED_TWICE.sub(r"\1", text)
+        text = _UNCLOSED.sub(_bracketed, text)
+    if "*" in text or "_" in text or "`" in text:
         text = _EMPHASIZED.sub(_bracketed, _EMPHASIZED_FIRST.sub(_bracketed, text))
         text = _EMPHASIS.sub("", text)
     if '"' in text or "'" in text:
         text = _QUOTED.sub(_bracketed, text)
-    text = _HALF_CLOSED.sub(_of_half_bracket, text)
-    text = (_LEADS_LINE if colon else _LEADS_LINE_WITHOUT_COLON).sub(_bracketed, text)
+    if ")" in text:
+        text = _HALF_CLOSED.sub(_of_half_bracket, text)
+    text = (_LEADS_LINE if has_colon else _LEADS_LINE_WITHOUT_COLON).sub(_bracketed, text)
     if _BARE.search(text):
         for pattern in (_BEHIND_WORDS, _SUBJECT, _BESIDE, _BEFORE):
             text = pattern.sub(_bracketed, text)
@@ -78,8 +80,10 @@ def _of_half_bracket(match: re.Match) -> str:
 
 # "B. pay", "B, pay", "B - pay", "B because", "B" alone on its line
 _LINE = r"(?m)^(?P<keep>[\s\"'>#•-]*)(?P<key>[A-Da-d])"
-_BEHIND = r"\.(?=\s|\Z)|[,;](?=\s|\Z)|(?=[^\S\n]*(?:\n|\Z))|(?=\s+[-–—]\s)|(?=\s+(?:because|since)\s)"
-_LEADS_LINE = re.compile(rf"{_LINE}(?:{_BEHIND}|:(?!\w))")
+_BEHIND = (
+    r"\.(?=\s|\Z)|[,;](?=\s|\Z)|(?=[^\S\n]*(?:\n|\Z))|(?=\s+[-–—]\s)|(?=\s+(?:because|since)\s)"
+)
+_LEADS_LINE = re.compile(rf"{_LINE}(?:{_BEHIND}|:(?!\w|\s*\([A-Da-d]\)))")
 _LEADS_LINE_WITHOUT_COLON = re.compile(rf"{_LINE}(?:{_BEHIND})")
 
 # A letter by itself. A small "a" may be an article, and must end a line.
@@ -119,11 +123,13 @@ _BESIDE = re.compile(
     r"(?P<keep>\([A-D]\)\s*(?:[,/&;]|,?\s*\b(?:or|and|nor|vs\.?|versus|not|but)\b)\s*"
     rf"(?:(?:maybe|perhaps|possibly|not|even|option)\s+)*){_LETTER}{_ENDS}"
 )
-_BEFORE = re.compile(rf"(?<![\w'(-]){_LETTER}(?=\s*(?:[/&]|,?\s*\b(?:or|and|nor|vs)\b)\s*\([A-D]\))")
+_BEFORE = re.compile(
+    rf"(?<![\w'(-]){_LETTER}(?=\s*(?:[/&]|,?\s*\b(?:or|and|nor|vs)\b)\s*\([A-D]\))"
+)
 
 _STRUCK = re.compile(r"~~[^~\n]*~~")
 _TAGS = re.compile(r"<(?P<name>\w{1,20})(?:\s[^<>]{0,80})?>(?P<content>[^<>]*)</(?P=name)\s*>")
-_CHOICES = frozenset("option choice letter selection pick verdict label key".split())
+_CHOICES = frozenset(["option", "choice", "letter", "selection", "pick", "verdict", "label", "key"])
 
 
 def _without_tags(match: re.Match) -> str:
@@ -135,7 +141,9 @@ def _without_tags(match: re.Match) -> str:
     return match["content"]
 
 
-_STYLED = re.compile(r"\\(?:text\w*|math\w+|operatorname|bf|rm|it|mbox|emph|large|Large)\s*\{([^{}]*)\}")
+_STYLED = re.compile(
+    r"\\(?:text\w*|math\w+|operatorname|bf|rm|it|mbox|emph|large|Large)\s*\{([^{}]*)\}"
+)
 _BOXED = re.compile(r"(?P<not>\bnot\s+)?\\(?:boxed|fbox|framebox)\s*\{?\s*(?P<content>[^{}\n]*)\}?")
 
 

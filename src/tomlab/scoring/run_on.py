@@ -30,7 +30,9 @@ class _Start(NamedTuple):
     is_turn: bool  # somebody else's, which no answer holds
 
 
-def before_next_question(text: str, is_read: Callable[[str], bool], cot: bool = False) -> str | None:
+def before_next_question(
+    text: str, is_read: Callable[[str], bool], cot: bool = False
+) -> str | None:
     """`text` up to where the model goes on with another question, story or turn; None if it does so
     before it has answered.
 
@@ -56,13 +58,15 @@ def before_next_question(text: str, is_read: Callable[[str], bool], cot: bool = 
 
 def _starts(text: str) -> Iterator[_Start]:
     """The starts of questions, stories and turns in a text, in order."""
-    labels = [_of_label(match) for match in _LABEL.finditer(text)] if _MAY_HAVE.search(text) else []
+    folded = text.lower()
+    may_have_label = any(word in folded for word in _WORDS)
+    labels = [_of_label(match) for match in _LABEL.finditer(text)] if may_have_label else []
     questions = list(_with_options(text)) if "?" in text else []
     found = [start for start in labels if start is not None] + questions
     return iter(sorted(found))
 
 
-_MAY_HAVE = re.compile(rf"(?i)\b(?:{_TASKS}|{_TURNS})s?\b")
+_WORDS = [word for word in f"{_TASKS}|{_TURNS}".split("|") if word != "q"] + ["q:", "q1", "q2"]
 
 
 def _of_label(match: re.Match) -> _Start | None:

@@ -9,28 +9,34 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # A mark with one of these words stands around what is no answer.
-THOUGHTS = frozenset(
+THOUGHTS = _set(
     "think thinking thought thoughts reason reasoning reasons reflection reflect scratchpad"
     " analysis analyze rationale monologue deliberation cot inner internal plan planning draft"
     " critique commentary details tool tools function functions call calls invoke action"
-    " observation search information".split()
+    " observation search information"
 )
 # One with these, and none of the above, stands around the answer.
-ANSWERS = frozenset("answer answers final solution response output result conclusion".split())
+ANSWERS = _set("answer answers final solution response output result conclusion")
 # One with these ends the answer: a turn of the chat is over, or somebody else's begins.
-TURNS = frozenset(
+TURNS = _set(
     "s eos bos eot eom eod endoftext return turn end user human system assistant inst sys im"
-    " sentence text header".split()
+    " sentence text header"
 )
 # Words that say which end of a block a mark is.
-BEGINS = frozenset("begin start prefix".split())
-ENDS = frozenset("end suffix".split())
+BEGINS = _set("begin start prefix")
+ENDS = _set("end suffix")
 # A turn with one of these is not the model's.
-OTHERS = frozenset("user human system inst sys".split())
+OTHERS = _set("user human system inst sys")
 
 # A text without one of these has no mark.
-_HINT = re.compile(r"[<\[◁]|```|~~~|assistant(?:final|ana|comm)|\A\s*analysis|(?i:my (?:resp|thought))")
+_HINTS = ("<", "[", "◁", "```", "~~~", "assistant", "analysis", "response", "Response", "RESPONSE")
+_HINTS += ("process", "Process", "PROCESS")
 _MARK = re.compile(
     r"""
       (?:<\|channel\|>|\A)\s*(?P<channel>analysis|commentary|final)\b(?:[^<]|<\|constrain\|>)*<\|message\|>
@@ -41,7 +47,8 @@ _MARK = re.compile(
     | <(?P<close_channel>channel)\|>
     | <\|(?:im_start|start|start_header_id)\|>[^\S\n]*(?P<role>\w*)(?:<\|end_header_id\|>)?
     | \[unused1(?P<unused>[67])\]
-    | <(?P<pipe>[|｜]?)\s*(?P<slash>/?)\s*(?P<angle>[A-Za-z][\w:.▁-]{0,40}(?:\ \w+){0,3})(?:\s+\w+=[^<>]{0,80})?\s*[|｜]?>
+    | <(?P<pipe>[|｜]?)\s*(?P<slash>/?)\s*(?P<angle>[A-Za-z][\w:.▁-]{0,40}(?:\ \w+){0,3})
+      (?:\s+\w+=[^<>]{0,80})?\s*[|｜]?>
     | \[(?P<square_slash>/?)(?P<square>[A-Za-z]\w*(?:\ \w+){0,3})\]
     | ◁(?P<triangle_slash>/?)(?P<triangle>\w+)▷
     | (?P<fence>```|~~~)[^\S\n]*(?P<language>\w*)
@@ -66,7 +73,7 @@ def visible(text: str) -> tuple[str, bool]:
     before a closing mark that none opened, is never an answer. Where a section is marked as the
     answer, it alone is.
     """
-    if not _HINT.search(text):
+    if not any(hint in text for hint in _HINTS):
         return text.strip(), False
     scan = _Scan()
     position = 0
