@@ -65,7 +65,7 @@ _EMPHASIZED = re.compile(
     r"[.:,)]?[*_`]+(?!\w)"
 )
 _EMPHASIZED_FIRST = re.compile(r"\A\s*[*_`]+(?P<key>[Aa])[*_`]+(?!\w)")
-_QUOTED = re.compile(r"(?<!\w)[\"'](?P<key>[A-Db-d])[.,]?[\"'](?!\w)")
+_QUOTED = re.compile(r"(?<!\w)[\"'](?P<key>[A-Db-d]|(?<=: .)a)[.,]?[\"'](?!\w)")
 
 # "b)", with no bracket open before it
 _HALF_CLOSED = re.compile(r"(?<![\w(])(?P<key>[A-Da-d])\s?\)")
@@ -78,29 +78,33 @@ def _of_half_bracket(match: re.Match) -> str:
     return _bracketed(match)
 
 
-# "B. pay", "B, pay", "B - pay", "B because", "B" alone on its line
-_LINE = r"(?m)^(?P<keep>[\s\"'>#•-]*)(?P<key>[A-Da-d])"
+# "B. pay", "B, pay", "B - pay", "B because", "B" alone on its line; but not "B. B. King"
+_LINE = r"(?m)^(?P<keep>[\s\"'>#•-]*)(?P<key>[A-Da-d])(?!\.\s?[A-Z]\.)"
 _BEHIND = (
-    r"\.(?=\s|\Z)|[,;](?=\s|\Z)|(?=[^\S\n]*(?:\n|\Z))|(?=\s+[-–—]\s)|(?=\s+(?:because|since)\s)"
+    r"\s?[.,;](?:\s|\Z)|[^\S\n]*(?:\n|\Z)|\s+[-–—]\s"
+    r"|\s+(?:because|since|rather\sthan|instead\sof)\s"
 )
-_LEADS_LINE = re.compile(rf"{_LINE}(?:{_BEHIND}|:(?!\w|\s*\([A-Da-d]\)))")
-_LEADS_LINE_WITHOUT_COLON = re.compile(rf"{_LINE}(?:{_BEHIND})")
+_LEADS_LINE = re.compile(rf"{_LINE}(?={_BEHIND}|:(?!\w|\s*\([A-Da-d]\)))")
+_LEADS_LINE_WITHOUT_COLON = re.compile(rf"{_LINE}(?={_BEHIND})")
 
 # A letter by itself. A small "a" may be an article, and must end a line.
 _LETTER = r"(?P<key>[A-Db-d]|a(?=[.)!\"']+\s*(?:\n|\Z)))(?!\.\w)(?![\w'-])"
 _BARE = re.compile(rf"(?<![\w'(-]){_LETTER}")
 _ENDS = (
-    r"(?=\s*(?:[.,;:!?)\"'\]}/(&]|\n|\Z|(?:because|since|as|over|or|and|nor|not|but|if)\b|[-–—]))"
+    r"(?=\s*(?:[.,;:!?)\"'\]}/(&]|\n|\Z|[-–—]"
+    r"|(?:because|since|as|over|or|and|nor|not|but|if|rather than|instead of|is|isn't|was|would"
+    r"|can|cannot|can't|must|seems|fits|makes)\b))"
 )
 _NOUNS = "option|choice|answer|letter|key|alternative"
 _RESULTS = f"{_NOUNS}|response|solution|selection|verdict|conclusion|pick"
 _VERBS = (
     "choose|chose|choosing|pick|picked|picking|select|selected|selecting|go with|going with"
     "|goes with|went with|opt for|opting for|opted for|vote for|settle on|say|guess|prefer"
-)
+    "|not|neither|nor|rather than|instead of|rule out|eliminate|reject|exclude"
+).replace(" ", r"\ ")
 _BEHIND_WORDS = re.compile(
     rf"""(?P<keep>
-      \b(?i:{_NOUNS})s?\s*[:=\#]?\s*
+      \b(?i:{_NOUNS})s?\s*[:=\#–—-]?\s*
     | \b(?i:{_RESULTS})\b[^.!?\n]{{0,80}}?(?:\b(?i:is|was|be|remains)\b|[:=]|->|→)\s*:?\s*
       (?i:(?:indeed|clearly|definitely|therefore|simply|probably|most\ likely|option|not)\s+)*
     | \b(?i:{_VERBS})\s+:?\s*
@@ -129,16 +133,16 @@ _BEFORE = re.compile(
 
 _STRUCK = re.compile(r"~~[^~\n]*~~")
 _TAGS = re.compile(r"<(?P<name>\w{1,20})(?:\s[^<>]{0,80})?>(?P<content>[^<>]*)</(?P=name)\s*>")
+_LETTER_ALONE = re.compile(r"\A\s*\(?([A-Da-d])\)?\s*\Z")
+_IN_BRACKETS = r"(\1)"
 _CHOICES = frozenset(["option", "choice", "letter", "selection", "pick", "verdict", "label", "key"])
 
 
 def _without_tags(match: re.Match) -> str:
     """What stands between a pair of tags; behind "answer:" if the tag names it a choice."""
     if match["name"].lower() in _CHOICES:
-        return f"\nanswer: {match['content'].strip()}\n"
-    if re.fullmatch(r"\s*\(?[A-Da-d]\)?\s*", match["content"]):
-        return f"({match['content'].strip(' ()')})"
-    return match["content"]
+        return f"\nanswer: {_LETTER_ALONE.sub(_IN_BRACKETS, match['content'])}\n"
+    return _LETTER_ALONE.sub(_IN_BRACKETS, match["content"])
 
 
 _STYLED = re.compile(
@@ -156,6 +160,5 @@ def _without_latex(text: str) -> str:
 
 
 def _of_box(match: re.Match) -> str:
-    if match["not"]:
-        return f"not ({match['content'].strip(' ()')})"
-    return f"\nanswer: {match['content'].strip()}\n"
+    content = _LETTER_ALONE.sub(_IN_BRACKETS, match["content"].strip())
+    return f"not {content}" if match["not"] else f"\nanswer: {content}\n"

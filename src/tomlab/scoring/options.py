@@ -100,6 +100,8 @@ def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
     rule = f"{LEADS}{where}"
     named = _named(answer) if key is None else set()
     if key is None and not cut_off:
+        if len(named) == 1 and not announced and _has_passing(text):
+            return _unread("names an option in passing")
         if len(named) == 1:
             key = named.pop()
             rule = f"the only key named{where}"
@@ -222,8 +224,10 @@ def _last_line(text: str) -> str | None:
     above, _, last = text.rstrip().rpartition("\n")
     alone = _ALONE.fullmatch(last)
     lines = [line for line in above.split("\n") if line.strip()]
-    if alone is None or "?" in last or not lines or _FIRST.match(lines[-1]):
+    if alone is None or "?" in last or not lines:
         return None
+    if not above.endswith("\n") and _FIRST.match(lines[-1]):
+        return None  # the last of a list
     if any(_ALONE.fullmatch(line) for line in lines):
         return None
     return alone[1]
@@ -232,13 +236,13 @@ def _last_line(text: str) -> str | None:
 _ABOUT = r"(?:\s+(?:to|for|in|of|here|on)\b[^.\n:?!()]{0,60}?)?"
 _IS = (
     r"(?:\s+(?:is|was|remains)\b(?:\s+(?:indeed|clearly|definitely|therefore|thus|simply))*\s*:?"
-    r"|\s*(?:->|→)|\W{0,4}[:=])"
+    r"|\s*(?:->|→|\s[-–—]\s)|\W{0,4}[:=])"
 )
 _CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely|appropriate|better|preferred|my)"
 _CHOOSE = (
     r"(?:choose|chose|pick|picked|select|selected|go with|going with|opt for|settle on|vote for"
     r"|conclude(?: that)?(?: it is)?|say)"
-)
+).replace(" ", r"\ ")
 # "This answer is …" argues, "the other answer is …" names the one that is not chosen.
 _NOT_CHOSEN = "".join(
     rf"(?<!\b{word}[ ])"
@@ -313,6 +317,17 @@ def _behind(text: str, opening: re.Pattern) -> list[str]:
         if names_key and not _is_in_passing(text, match.start()):
             answers.append(answer)
     return answers
+
+
+def _has_passing(text: str) -> bool:
+    """Whether something is called the answer in passing: "If she knew, the answer is (A)"."""
+    if not _has_word(text, _ANNOUNCING):
+        return False
+    matches = [*_OPENING.finditer(text), *_WOULD_BE.finditer(text)]
+    return any(
+        _is_in_passing(text, match.start()) or _PASSING.search(text, match.end()) is not None
+        for match in matches
+    )
 
 
 def _is_in_passing(text: str, position: int) -> bool:

@@ -15,7 +15,8 @@ _LABEL = re.compile(
       ^[^\S\n]*(?P<markup>[\#>*_\-=\[]*)[^\S\n]*(?:(?:new|next|another|second)[ ])?
       (?P<line>{_TASKS}|{_TURNS})s?[ ]?\#?(?P<number>\d*)[ ]?[*_\]]*
       (?:[:：]|[.)](?=\s)|[^\S\n]*$)
-    | (?<=[.!?)\]"])[^\S\n]+(?-i:(?P<inline>Question|Q|Story|Human|User|Scenario|Context)[ ]?\d*:)
+    | (?:(?<=[^\w\s])|(?<=\b[A-D]))[^\S\n]+
+      (?-i:(?P<inline>Question|Q|Story|Human|User|Scenario|Context)[ ]?\d*:)
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
