@@ -2,7 +2,8 @@
 
 import pytest
 
-from tomlab.scoring.answers import unanswered, visible
+from tomlab.scoring.answers import unanswered
+from tomlab.scoring.visible import visible
 
 
 @pytest.mark.parametrize(

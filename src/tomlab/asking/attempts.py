@@ -7,7 +7,8 @@ import pandas as pd
 
 from tomlab.asking import prompts
 from tomlab.models.specs import Reply, Request, Response
-from tomlab.scoring.answers import unanswered, visible
+from tomlab.scoring.answers import unanswered
+from tomlab.scoring.visible import visible
 
 OUTCOME = ("status", "reason", "text")
 # Why there is nothing to read; what was asked for has a status of its own, such as "story".

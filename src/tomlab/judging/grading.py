@@ -19,9 +19,9 @@ from tomlab.judging.rewordings import NONE
 from tomlab.judging.thresholds import cross_validated_thresholds
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request
-from tomlab.scoring.answers import visible
 from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import plain, similarity
+from tomlab.scoring.visible import visible
 
 KEYS = ("a", "b")  # of the two options, in the order shown
 BY_LIKENESS = ("token_f1", "embedding")

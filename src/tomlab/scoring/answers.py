@@ -23,18 +23,6 @@ _REFUSAL = re.compile(
     r" (answer|help|assist|comply|provide))",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<think>.*\Z", re.DOTALL | re.IGNORECASE)
-# Some chat templates put the opening tag into the prompt, so the answer has the closing one alone.
-_UNOPENED_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL | re.IGNORECASE)
-
-
-def visible(text: str) -> tuple[str, bool]:
-    """`text` without `<think>` blocks, and whether one was left open. An open one, and what stands
-    before a closing tag that no tag opened, is never an answer.
-    """
-    closed = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text))
-    return _OPEN_THOUGHT.sub("", closed).strip(), bool(_OPEN_THOUGHT.search(closed))
 
 
 def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
-from tomlab.scoring.answers import failed, lost, unanswered, visible
+from tomlab.scoring.answers import failed, lost, unanswered
+from tomlab.scoring.visible import visible
 
 YES_NO = ("yes", "no")
 
@@ -95,6 +96,24 @@ def table_of(
     return check(pd.DataFrame(rows).assign(words=words), "scores", where)
 
 
+def credited_unread(scores: pd.DataFrame) -> pd.Series:
+    """By method, how many answers the released rule credits of those that nothing was read of here:
+    unreadable, cut off or refused.
+    """
+    is_unread = scores["outcome"].isin(["unparsed", "truncated", "refused"])
+    is_credited = is_unread & scores["by_released_rule"].eq(True)
+    return is_credited.groupby(scores["method"], sort=False).sum()
+
+
+def credited_unread_in_words(scores: pd.DataFrame) -> str:
+    """A sentence with the numbers of `credited_unread`."""
+    counts = credited_unread(scores)
+    total = int(counts.sum())
+    if total == 0:
+        return "It would credit none of the answers that are unreadable, cut off or refused here."
+    return f"It would credit {total:,} more answers, which are unreadable, cut off or refused here."
+
+
 def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequence[str]) -> str:
     """Whose words stand with the letter of `chosen`, the option that an answer names: "same" (its
     own), "other" (another option's), "elsewhere" (those of an option of another question that the
@@ -151,7 +170,7 @@ def _sentence(text: str) -> str:
     return _plain(re.split(_STOP, text.strip("*_`\"' \n"))[0])
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=20_000)  # the options of an item come back with each of its answers
 def _plain(text: str) -> str:
     """Its words alone, in lower case."""
     text = re.sub(r"n['’]t\b", " not", text.casefold())

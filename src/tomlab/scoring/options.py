@@ -1,98 +1,364 @@
-"""Which of the options (A), (B), … an answer names: SimpleToM's questions, OmniToM's linked ones.
+"""Which of the options (A), (B), … an answer names: one reading of letters for all benchmarks.
 
-The last "answer is" or "answer:" that names a key opens the answer; "is not (A)" opens nothing. In
-cut-off text that a key leads the first one does: "(A) No, the answer is (B)" corrects itself, but
-in "(B) Yes. The answer is (B). The answer is (A)" the token limit decided what comes last. A key
-that leads the answer settles it, unless it leads a question, a denial or a list of options; else
-the answer must name exactly one key that it does not deny. Chain of thought needs an opening, or is
-a bare key. What was cut off needs a leading key; cut-off chain of thought, "Therefore, the answer
-is" as well.
+What is no answer goes first: thinking (`visible`) and what follows a question of the model's own
+(`run_on`). Then every letter is put into brackets (`letters`), and these rules are tried in turn:
+
+1. The last "answer is", "answer:", "correct option is", "I choose" … that names a key opens the
+   answer. Behind an "if" or "at first sight" it opens nothing; "is not (A)" opens nothing either.
+   In cut-off text that a key leads, the first one opens it: the token limit decided what comes
+   last.
+2. A key that leads the answer settles it, unless it leads a question, a denial or a list.
+3. Otherwise the answer must name exactly one key that it neither denies nor asks about, or have
+   one key alone on its last line, or call exactly one key correct.
+
+Chain of thought needs the first rule, a bare key or one on its last line. What was cut off needs a
+leading key; cut-off chain of thought needs "Therefore, the answer is" as well. Where an answer is
+taken back ("Wait, …") and another key follows, nothing is read.
 """
 
 import re
+from collections.abc import Callable
 
-from tomlab.scoring.answers import visible
 from tomlab.scoring.choices import Reading, no_option
+from tomlab.scoring.letters import in_brackets
+from tomlab.scoring.run_on import before_next_question
+from tomlab.scoring.visible import visible
+
+KEYS = "ABCD"
 
 
-def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
-    """How one answer is read. text: all of it; cot: it was to reason first."""
+def read_answer(
+    text: str, finish_reason: str, cot: bool, chooser: Callable[..., Reading] | None = None
+) -> Reading:
+    """How one answer is read. text: all of it; cot: it was to reason first; chooser: in the place
+    of `choose`, for a benchmark whose answers open in a way of their own.
+    """
+    chooser = chooser or choose
     said, open_thought = visible(text)
-    cut_off = open_thought or finish_reason == "length"
-    _, *parts = (_CLOSING if cot and cut_off else _OPENING).split(said)
-    openings = [part for part in parts if _leading_key(part) or _named(part)]
-    if open_thought or (cot and not openings and (cut_off or not _ALONE.fullmatch(said))):
-        return no_option(said, finish_reason, open_thought, 'reasons without "the answer is" a key')
-    first = cut_off and not cot and _leading_key(said)
-    answer = openings[0 if first else -1] if openings else said
-    where = ' behind "answer is"' if openings else ""
-    if key := _leading_key(answer):
-        return Reading("answered", key, f"leads with the key{where}")
-    named = _named(answer)
-    if len(named) == 1 and not cut_off:
-        return Reading("answered", named.pop(), f"the only key named{where}")
-    why = "names several options" if named else "chooses no option"
-    return no_option(said, finish_reason, open_thought, why + where)
+
+    def is_read(before: str) -> bool:
+        return chooser(before, cut_off=False, cot=cot).key is not None
+
+    answer = before_next_question(said, is_read, cot)
+    if answer is None:
+        why = "goes on with another question before it names an option"
+        return no_option(said, finish_reason, open_thought, why)
+    is_whole = len(answer) == len(said)
+    reading = chooser(answer, cut_off=finish_reason == "length" and is_whole, cot=cot)
+    if reading.key is None or open_thought:
+        return no_option(said, finish_reason, open_thought, reading.rule)
+    return reading
 
 
-# "The answer is" or "Answer:", but not "This answer is …" and "The answer would be …", which stand
-# in arguments.
-_OPENING = re.compile(r"(?i)(?<!this )\banswer(?: choice)?(?:\s+is\b(?: indeed)?[\s*]*:?|\W{0,4}:)")
-# What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
-_CLOSING = re.compile(r"(?i)therefore\W+the (?:\w+ )?answer\s+is\b[\s*]*:?")
+def choose(
+    answer: str, cut_off: bool, cot: bool, keys: str = KEYS, has_colon: bool = True
+) -> Reading:
+    """What an answer chooses, "unparsed" if nothing. answer: what is visible of it, to its end;
+    keys: of the options that there may be; has_colon: whether "A:" names one (it may stand for
+    "answer:").
+    """
+    reading = _choice(in_brackets(answer, has_colon), cut_off, cot)
+    if reading.key is not None and reading.key not in keys:
+        return _unread("names a key under which no option stands")
+    return reading
 
-# The whole answer: "A", "**(B)**"
-_ALONE = re.compile(r"(?i)[\W_]*([A-D])[\W_]*")
-# A key at the very beginning: "A", "(A", "> **(A"
-_FIRST = re.compile(r"""(?i)[\s"'“‘*_`\[#>-]*\(?([A-D])""")
-# What ends a key, so that it is no word: "(A)", "A. Yes", "A" on its line, "A because", "A - Yes"
-_END = re.compile(
-    r"""(?ix) \) | [.:,;*_`"'”’\]](?:\W|\Z) | \s*(?:\n|\Z) | \s+(?:because|since|[-–—])\s"""
+
+def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
+    """The key that leads an answer and settles it, wherever else it names one."""
+    key = _leading_key(in_brackets(answer, has_colon), cut_off=False)
+    if key is None or key not in keys:
+        return _unread("does not lead with a key")
+    return Reading("answered", key, LEADS)
+
+
+def keys_in(answer: str, keys: str = KEYS, has_colon: bool = True) -> set[str]:
+    """All keys that an answer names, whatever it says of them."""
+    return set(re.findall(_KEY, in_brackets(answer, has_colon))).intersection(keys)
+
+
+LEADS = "leads with the key"
+TAKEN_BACK = "takes its answer back"
+
+
+def _unread(rule: str) -> Reading:
+    return Reading("unparsed", None, rule)
+
+
+def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
+    """What a text chooses whose letters stand in brackets."""
+    announced = _announced(text, _CLOSING if cot and cut_off else _OPENING)
+    if announced:
+        is_led = cut_off and not cot and _leading_key(text) is not None
+        answer = announced[0 if is_led else -1]
+        where = ' behind "answer is" or the like'
+    elif cot:
+        return _bare(text, cut_off)
+    else:
+        answer = text
+        where = ""
+    key = _leading_key(answer, cut_off)
+    rule = f"{LEADS}{where}"
+    named = _named(answer) if key is None else set()
+    if key is None and not cut_off:
+        if len(named) == 1 and not announced and _has_passing(text):
+            return _unread("names an option in passing")
+        if len(named) == 1:
+            key = named.pop()
+            rule = f"the only key named{where}"
+        elif not announced:
+            key, rule = _singled_out(text)
+    if key is None:
+        why = "names several options" if named else "chooses no option"
+        return _unread(why + where)
+    if _is_taken_back(answer, key):
+        return _unread(TAKEN_BACK)
+    return Reading("answered", key, rule)
+
+
+def _bare(text: str, cut_off: bool) -> Reading:
+    """Of chain of thought in which nothing announces the answer: a bare key, or the last line."""
+    if not cut_off:
+        if alone := _ALONE.fullmatch(text):
+            return Reading("answered", alone[1], LEADS)
+        if key := _last_line(text):
+            return Reading("answered", key, "its last line is the key")
+    return _unread('reasons without "the answer is" a key')
+
+
+# A key, a key alone, and a key that leads: "(A)", "> - (A)", "It's (A)", "So, option (A)"
+_KEY = r"\(([A-D])\)"
+_ALONE = re.compile(rf"[\W_]*{_KEY}[\W_]*")
+_LEAD_IN = (
+    r"(?:(?:sure|okay|ok|yes|well|so|thus|hence|therefore|definitely|probably|clearly|surely"
+    r"|likely|i (?:think|believe|guess|would say)(?: that)?|it(?:'s| is| must be| has to be)"
+    r"|that(?:'s| is)|(?:the )?option|(?:the )?choice|(?:the )?letter|final|a:(?= *\())[\s,:!.]*)*"
 )
+_FIRST = re.compile(rf"[\s\"'\[#>•:=-]*{_LEAD_IN}{_KEY}", re.IGNORECASE)
+_FIRST_ALONE = re.compile(rf"[\s\"'\[#>•:=-]*{_KEY}")
 # What follows a key that chooses nothing yet:
 _GOES_ON = re.compile(
     r"""(?ix) \s*\?                                                 # "(A)? No, …"
     | [^\w\n.:;!]*(?:is|was|would|can|could)(?:n['’]?t)?\b         # "(A) is wrong", "(A) wouldn't"
-    | [^\w\n.:;!]*(?:can['’]?t|cannot|seems|if)\b                  # "(A) can't be", "(A), if …"
+    | [^\w\n.:;!]*(?:can['’]?t|cannot|seems|if|unless)\b           # "(A) can't be", "(A), if …"
     | \W*(?:or|and(?!\s+not\b)|nor|vs|versus)\b                    # "(A) or (B)"
     """
 )
-# Another key beside it: "(A), (B)" on its line, or "A B" and nothing more
-_BESIDE = [re.compile(key, re.IGNORECASE) for key in (r"[^\w\n]*([A-D])\)", r"\W*([A-D])\W*\Z")]
+# "(B) is the correct answer", unless it goes on with "if"
+_CALLED_RIGHT = re.compile(
+    r"\s*(?:it\s+)?(?:is|must\s+be)\s+(?:\w+ly\s+)?(?:(?:the|my|most|more)\s+)*"
+    r"(?:correct|right|best|answer|final|likely|true|accurate|appropriate)\b"
+    r"(?![^.!?\n]*(?:\?|\b(?:if|unless|only|when)\b))",
+    re.IGNORECASE,
+)
+# Another key beside it: "(A), (B)" on its line, or "(A) (B)" and nothing more
+_BESIDE = re.compile(rf"[^\w\n]*{_KEY}|\W*{_KEY}\W*\Z")
 
 
-def _leading_key(answer: str) -> str | None:
+def _leading_key(answer: str, cut_off: bool = True) -> str | None:
     """The key that leads an answer, unless another leads its next line, as in a list of options."""
     if alone := _ALONE.fullmatch(answer):
-        return alone[1].upper()
-    key, rest = _led(answer)
-    below, _ = _led(rest.partition("\n")[2])
+        return None if re.search(rf"{_KEY}\s*\?", answer) else alone[1]
+    key, rest = _led(answer, cut_off)
+    if key is None or "\n" not in rest:
+        return key
+    below, _ = _led(rest.partition("\n")[2].lstrip(), cut_off)
     return key if below in (None, key) else None
 
 
-def _led(text: str) -> tuple[str | None, str]:
+def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     """The key that a text leads with and chooses, None if none does, and what follows it."""
-    first = _FIRST.match(text)
-    if not first or not _END.match(text, first.end()):
+    first = _FIRST_ALONE.match(text) or _FIRST.match(text)
+    if not first:
         return None, ""
-    key, rest = first[1].upper(), text[first.end() :].removeprefix(")")
-    beside = [found[1].upper() for pattern in _BESIDE if (found := pattern.match(rest))]
-    chooses = not _GOES_ON.match(rest) and all(other == key for other in beside)
-    return (key, rest) if chooses else (None, "")
+    key = first[1].upper()
+    rest = text[first.end() :]
+    if not cut_off and _CALLED_RIGHT.match(rest):
+        return key, rest
+    beside = _BESIDE.match(rest)
+    other = (beside[1] or beside[2]) if beside else key
+    if other != key or _GOES_ON.match(rest):
+        return None, ""
+    return key, rest
+
+
+_NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of|over|except)|n['’]t)"
+_OPTION = r"(?:\s+(?i:the|option|answer|choice))*\s+"
+_NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"
+_REJECTED = (
+    r"(?i:(?:is|was|would be|can be|must be|seems)\s+(?:\w+ly\s+)?"
+    r"(?:wrong|false|incorrect|ruled out|excluded|eliminated|un\w+|im\w+|less\s\w+))"
+)
+_EXCLUDING = r"(?i:\b(?:rul\w+ out|eliminat\w+|reject\w*|exclud\w+|discard\w*|dismiss\w*))"
+_BAD = (
+    r"(?i:\b(?:wrong|incorrect|other|unlikely|false)(?: \w+)? (?:options?|answers?|choices?|ones?))"
+)
+_DENIED = re.compile(
+    rf"{_NOT}{_OPTION}{_KEY}(?:\s+n?or{_OPTION}{_KEY})?"  # "not (A)", "neither (A) nor (B)"
+    rf"|{_EXCLUDING}{_OPTION}{_KEY}"  # "rules out (A)"
+    rf"|{_BAD}\s*(?:is|was|:|,)?\s*{_KEY}"  # "the wrong answer: (A)"
+    rf"|{_KEY}\s*(?:(?:{_NEGATED}|{_REJECTED})\b|\?)"  # "(A) isn't", "(A) is unlikely", "(A)?"
+    rf"|{_KEY}[^\w\n.:;!]*(?i:only\s+if|if|unless|assuming|provided|otherwise)\b"  # "(A) if she …"
+)
 
 
 def _named(answer: str) -> set[str]:
-    """The keys that an answer names and does not deny."""
-    return {key.upper() for hit in re.findall(_KEY, _DENIED.sub("", answer)) for key in hit if key}
+    """The keys that an answer names and neither denies nor asks about."""
+    return set(re.findall(_KEY, _DENIED.sub("", answer)))
 
 
-# "(A)", "(b)", "[[C]]" (what ToMBench asks for), "option B", "choice: c". Behind "option" a
-# lower-case a is the article.
-_KEY = r"(?:\(([A-Da-d])\)|\[\[([A-D])\]\]|\b(?i:option|choice|answer)[\s:*(]{0,3}([A-Dbcd])\b)"
-_NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of)|n['’]t)"
-_NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"
-_REJECTED = r"(?i:(?:is|was|would be|can be)\s+(?:wrong|incorrect|ruled out|excluded|un\w+|im\w+))"
-_DENIED = re.compile(
-    rf"{_NOT}\s+{_KEY}(?:\s+n?or\s+{_KEY})?"  # "not (A)", "neither (A) nor (B)"
-    rf"|{_KEY}\)?[\s*]*(?:{_NEGATED}|{_REJECTED})\b"  # "(A) isn't", "(A) is unlikely"
+def _singled_out(text: str) -> tuple[str | None, str]:
+    """Of a text that names several keys: the one alone on its last line, or called correct."""
+    if key := _last_line(text):
+        return key, "its last line is the key"
+    plain = _DENIED.sub("", text)
+    right = {
+        match[1] for match in re.finditer(_KEY, plain) if _CALLED_RIGHT.match(plain, match.end())
+    }
+    if len(right) == 1:
+        return right.pop(), "the only key that it calls correct"
+    return None, ""
+
+
+def _last_line(text: str) -> str | None:
+    """The key that stands alone on the last line of a text and on no other line."""
+    above, _, last = text.rstrip().rpartition("\n")
+    alone = _ALONE.fullmatch(last)
+    lines = [line for line in above.split("\n") if line.strip()]
+    if alone is None or "?" in last or not lines:
+        return None
+    if not above.endswith("\n") and _FIRST.match(lines[-1]):
+        return None  # the last of a list
+    if any(_ALONE.fullmatch(line) for line in lines):
+        return None
+    return alone[1]
+
+
+_ABOUT = r"(?:\s+(?:to|for|in|of|here|on)\b[^.\n:?!()]{0,60}?)?"
+_IS = (
+    r"(?:\s+(?:is|was|remains)\b(?:\s+(?:indeed|clearly|definitely|therefore|thus|simply))*\s*:?"
+    r"|\s*(?:->|→|\s[-–—]\s)|\W{0,4}[:=])"
 )
+_CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely|appropriate|better|preferred|my)"
+_CHOOSE = (
+    r"(?:choose|chose|pick|picked|select|selected|go with|going with|opt for|settle on|vote for"
+    r"|conclude(?: that)?(?: it is)?|say)"
+).replace(" ", r"\ ")
+# "This answer is …" argues, "the other answer is …" names the one that is not chosen.
+_NOT_CHOSEN = "".join(
+    rf"(?<!\b{word}[ ])"
+    for word in [
+        "this",
+        "that",
+        "other",
+        "wrong",
+        "incorrect",
+        "false",
+        "another",
+        "alternative",
+        "first",
+        "second",
+    ]
+)
+_OPENING = re.compile(
+    rf"""(?ix)
+      {_NOT_CHOSEN}\banswer(?:\ choice|\ option|\ letter|\ key)?{_ABOUT}{_IS}
+    | \b{_CHOSEN}\ (?:option|choice|response|selection|letter|alternative|pick|one){_ABOUT}{_IS}
+    | \b(?:option|choice|selection|selected|chosen|verdict)[_ ]?(?:option|letter)?"\s*:\s*  # JSON
+    | \bI(?:'d|'ll|'m|\ would|\ will|\ am|\ must|\ shall)?(?:\ \w+ly)?\ {_CHOOSE}\b\s*:?
+    | \b(?:wait|actually|correction|no)[,:.]+\s+(?:it(?:'s|\ is)\s+|option\s+)*(?={_KEY})
+    """
+)
+# What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
+_CLOSING = re.compile(r"(?i)therefore\W+the (?:\w+ )?(?:answer|option|choice)\s+is\b\s*:?")
+_WOULD_BE = re.compile(rf"(?i){_NOT_CHOSEN}\banswer{_ABOUT}\s+(?:would|should|must) be\b\s*:?")
+# What makes an announcement one in passing, before it in its sentence or behind it.
+_PASSING = re.compile(
+    r"\b(?:if|unless|suppose|supposing|assuming|initially|tempting|at first"
+    r"|first (?:sight|glance|thought)"
+    r"|(?:one|you|some|people|someone) (?:might|may|could|would) (?:think|say|argue))\b",
+    re.IGNORECASE,
+)
+_FORCED = re.compile(r"(?i)\bif (?:I|one) (?:had|have|has) to \w+")
+_CLAUSE = re.compile(r"[.!?\n;]|\b(?:but|however)\b")
+
+
+def _announced(text: str, opening: re.Pattern) -> list[str]:
+    """The text behind each announcement that names a key, up to the next announcement."""
+    answers = _behind(text, opening)
+    if not answers and opening is _OPENING and " be" in text:
+        answers = [answer for answer in _behind(text, _WOULD_BE) if not _PASSING.search(answer)]
+    return answers
+
+
+# The patterns are slow, most answers short: they are only looked at where one of these words is.
+_ANNOUNCING = (
+    "answer", "option", "choice", "select", "verdict", "letter", "alternative", "response",
+    "pick", "choose", "i'd ", "i'll ", "i say", "would say", "opt for", "settle on", "vote",
+    "go with", "going with", "conclude", "correct", "best", "right", "final", "chosen", "likely",
+    "wait", "actually", "no,", "no.", "no:",
+)  # fmt: skip
+
+
+def _has_word(text: str, words: tuple[str, ...]) -> bool:
+    folded = text.lower()
+    return any(word in folded for word in words)
+
+
+def _behind(text: str, opening: re.Pattern) -> list[str]:
+    if not _has_word(text, _ANNOUNCING):
+        return []
+    matches = list(opening.finditer(text))
+    answers = []
+    for number, match in enumerate(matches):
+        following = matches[number + 1 : number + 2]
+        end = following[0].start() if following else len(text)
+        answer = text[match.end() : end]
+        names_key = _leading_key(answer) is not None or _named(answer)
+        if names_key and not _is_in_passing(text, match.start()):
+            answers.append(answer)
+    return answers
+
+
+def _has_passing(text: str) -> bool:
+    """Whether something is called the answer in passing: "If she knew, the answer is (A)"."""
+    if not _has_word(text, _ANNOUNCING):
+        return False
+    matches = [*_OPENING.finditer(text), *_WOULD_BE.finditer(text)]
+    return any(
+        _is_in_passing(text, match.start()) or _PASSING.search(text, match.end()) is not None
+        for match in matches
+    )
+
+
+def _is_in_passing(text: str, position: int) -> bool:
+    """Whether what stands before an announcement, in its clause, makes it no answer."""
+    before = _FORCED.sub("", text[max(0, position - 300) : position])
+    clause = _CLAUSE.split(before)[-1]
+    return _PASSING.search(clause) is not None
+
+
+_CORRECTING = (
+    "wait",
+    "actual",
+    "correction",
+    "scratch",
+    "second",
+    "mist",
+    "was",
+    "mind",
+    "oops",
+    "reco",
+)
+_CORRECTION = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thought|my mistake|i was wrong"
+    rf"|changed my mind|oops|reconsider\w*)\b[^?\n]{{0,80}}?{_KEY}",
+    re.IGNORECASE,
+)
+
+
+def _is_taken_back(answer: str, key: str) -> bool:
+    """Whether an answer goes on with "wait", "actually" … and another key."""
+    if not _has_word(answer, _CORRECTING):
+        return False
+    others = [match[1] for match in _CORRECTION.finditer(_DENIED.sub("", answer))]
+    return any(other != key for other in others)

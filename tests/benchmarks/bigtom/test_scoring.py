@@ -128,16 +128,23 @@ PLAIN = [
     ("Answer: 2b)", "unparsed"),
     ("Answer: éa) y", "unparsed"),
     ("Answer: both a) and b)", "unparsed"),
-    ("Answer: not a) but b)", "unparsed"),
+    ("Answer: not a) but b)", "b"),
     ("A: Mei dives.", "unparsed"),
     ("Answer: A diver named Mei dives (in schema).", "unparsed"),
     ("Answer: a pearl.", "unparsed"),
     ("Answer: because b and a.", "unparsed"),
-    ("Answer: Option B", "unparsed"),
+    ("Answer: Option B", "b"),
     ("Vitamin B, plan A and the ab) muscles.", "unparsed"),
     ("1) She did not see it. 2) She dives.", "unparsed"),
     ("Mei is (a diver) and (boldly) dives.", "unparsed"),
     ("…", "unparsed"),
+    ("a) and b)", "unparsed"),
+    ("a) is wrong. b) is right.", "b"),
+    ("a)? No, b).", "b"),
+    ("b) It is empty.\n\nQuestion: And Kofi?\nAnswer: a) He does.", "b"),
+    ("[THINK]a)? The answer is a).[/THINK]b)", "b"),
+    ("b) It is empty. The answer is a) It is full.", "b"),  # a key that leads settles it
+    ("a) Mei dives. Wait, b) is what she knows.", "unparsed"),
     ("a" * 500, "unparsed"),
 ]
 
@@ -163,13 +170,15 @@ COT = [
     ("Thought: a) or b).\nAnswer: Mei dives, as in b).", "b"),
     ("Thought: a) or b).\nAnswer: Mei dives.", "unparsed"),
     ("Thought: a) or b).\nAnswer: a mix of a) and b).", "unparsed"),
-    ("Thought: the final answer is b) Mei dives.", "unparsed"),
+    ("Thought: the final answer is b) Mei dives.", "b"),
     ("Thought: b)", "unparsed"),
     ("Thought: possible answers: a) or b).", "unparsed"),
     ("b", "b"),
     ("", "unparsed"),
     ("<think>Answer: a)</think>Thought: no.\nAnswer: b)", "b"),
     ("<think>Answer: a)</think>", "unparsed"),
+    ("a) Mei dives.\n\nThe answer is b) Mei leaves.", "unparsed"),
+    ("a) Mei dives. The answer is a) Mei dives. The other answer is b) Mei leaves.", "a"),
     ("I cannot answer that.", "refused"),
     ("Thought: I cannot answer that yet.\nAnswer: b)", "b"),
 ]
@@ -583,9 +592,8 @@ def test_outcome_rates_are_shares_of_all_answers(items, responses):
 
 def test_released_rule_takes_both_keys_for_right(items):
     metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")))
-    right_is_a = np.mean([i["choices"][0] == i["answer"] for i in items.to_dict("records")])
     assert value(metrics, "released_rule", "all") == 1
-    assert value(metrics, "outcome_rate", "correct") == pytest.approx(right_is_a)
+    assert value(metrics, "outcome_rate", "correct") == 0
 
 
 def test_models_and_methods_are_kept_apart(items):
@@ -718,24 +726,27 @@ def test_model_that_is_always_right_or_wrong_on_a_source_is_named(score):
 
 # The rule that decided
 
+NO_KEY = 'reasons without "the answer is" a key'
+
 RULES = [
     ("Answer: a) Mei dives.", "0-shot", "stop", "answered", 'leads with the key behind "Answer:"'),
     ("a) Mei dives. Not b).", "0-shot", "stop", "answered", "leads with the key"),
     ("a) Mei dives beca", "0-shot", "length", "answered", "leads with the key"),
-    ("I choose a) today.", "1-shot", "stop", "answered", "the only key named"),
-    ("Both a) and b).", "0-shot", "stop", "unparsed", "names both options"),
+    ("Mei would take a) today.", "1-shot", "stop", "answered", "the only key named"),
+    ("Both a) and b).", "0-shot", "stop", "unparsed", "names several options"),
     (
         "Answer:\na) dives\nb) leaves",
         "0-shot",
         "stop",
         "unparsed",
-        'names both options behind "Answer:"',
+        'names several options behind "Answer:"',
     ),
-    ("Mei dives.", "0-shot", "stop", "unparsed", "names no option"),
+    ("Mei dives.", "0-shot", "stop", "unparsed", "chooses no option"),
     ("", "0-shot", "stop", "unparsed", "empty"),
-    ("So a) and b).", "0-shot-cot", "stop", "unparsed", 'reasons without "Answer:"'),
-    ("It is a)", "0-shot-cot", "stop", "unparsed", 'reasons without "Answer:"'),
-    ("I choose a) to", "0-shot", "length", "truncated", "cut off before an option was settled"),
+    ("So a) and b).", "0-shot-cot", "stop", "unparsed", NO_KEY),
+    ("It is a)", "0-shot-cot", "stop", "answered", "leads with the key"),
+    ("It must be a) then.", "0-shot-cot", "stop", "unparsed", NO_KEY),
+    ("She takes a) to", "0-shot", "length", "truncated", "cut off before an option was settled"),
     ("<think>a)", "0-shot", "stop", "truncated", "cut off before an option was settled"),
     ("I'm sorry, no.", "0-shot", "stop", "refused", "declines to answer"),
     (None, "0-shot", "stop", "error", "the request failed"),

@@ -187,8 +187,7 @@ PLAIN = [
     pytest.param("A's bag", "unparsed", id="possessive letter"),
     pytest.param("A.M. or P.M.?", "unparsed", id="abbreviation"),
     pytest.param("Bob paid. Carol called. Ann did not.", "unparsed", id="words that begin so"),
-    # A mark of mathematics that the prompt doesn't ask for; brackets within it would do.
-    pytest.param(r"\boxed{B}", "unparsed", id="boxed letter"),
+    pytest.param(r"\boxed{B}", "B", id="boxed letter"),
     pytest.param(r"$\boxed{\text{(B)}}$", "B", id="boxed key in brackets"),
     pytest.param("I cannot decide.", "unparsed", id="undecided"),
     pytest.param("Answer:", "unparsed", id="announced nothing"),
@@ -367,7 +366,7 @@ def test_released_rule_is_that_of_the_released_code_on_any_text(text, cot):
         pytest.param("Answer: (B)", "none", True, "correct", id="its A is deleted"),
         pytest.param("A bag? B", "none", False, "unparsed", id="two bare letters"),
         pytest.param("(a)", "none", False, "wrong", id="lower case"),
-        pytest.param(r"\boxed{B}", "none", True, "unparsed", id="boxed letter"),
+        pytest.param(r"\boxed{B}", "none", True, "correct", id="boxed letter"),
         pytest.param("(A)? Hence (B).", "cot", False, "unparsed", id="no closing phrase"),
         pytest.param("(A)? Therefore, the answer is: (B)", "cot", True, "correct", id="phrase"),
         pytest.param("<think>(A)</think>(B)", "none", False, "correct", id="thinking"),
@@ -1020,7 +1019,13 @@ def test_order_of_options_changes_no_metric(items, draw):
 
 RULES = [
     ("(A) pay for the chips", "none", "stop", "A", "leads with the key"),
-    ("The answer is (B).", "none", "stop", "B", 'leads with the key behind "answer is"'),
+    (
+        "The answer is (B).",
+        "none",
+        "stop",
+        "B",
+        'leads with the key behind "answer is" or the like',
+    ),
     ("(A) pay for the", "none", "length", "A", "leads with the key"),
     ("She would choose (B).", "none", "stop", "B", "the only key named"),
     ("Not (A), so option B.", "none", "stop", "B", "the only key named"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from tomlab.asking import prompts
 from tomlab.errors import InputError
-from tomlab.scoring.answers import visible
+from tomlab.scoring.visible import visible
 
 TECHNIQUES = ("perspective", "perception", "decomposition")
 FIRST_TOKENS = 256  # the limit of a first call

@@ -1,9 +1,8 @@
 """BigToM's verdict: the option that an answer names (App. E), held against the released rule.
 
-The rule: the first "Answer:" opens the answer. A key that leads it settles it, even if the rest was
-cut off; otherwise it must name exactly one option. Naming both, or none, or listing the options
-again is `unparsed`. Chain of thought without "Answer:" counts only as a bare answer: it leads with
-a key, names no other and was not cut off.
+The rule: the first "Answer:" opens the answer, and `scoring.options` reads what stands behind it,
+or all of it if there is none. Chain of thought without "Answer:" needs "the answer is" and a key,
+or is a bare answer: it leads with a key, names no other and was not cut off.
 """
 
 import re
@@ -12,33 +11,52 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import KEYS, METHODS
-from tomlab.scoring.answers import failed, pairs, visible
-from tomlab.scoring.choices import Reading, judged, key_of, no_option, scored, table_of, was_read
+from tomlab.scoring import options
+from tomlab.scoring.answers import failed, pairs
+from tomlab.scoring.choices import Reading, judged, key_of, scored, table_of, was_read
 
 OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
-# "a) Mei …", "(b)", "a. Mei …", or alone on its line; markdown around it is let pass.
-LEADING_KEY = re.compile(r"(?i)[\s\"'*_(\[<`]*([ab])(?:[\s*_`]*[)\].>]|[\W_]*?(?:\n|\Z))")
-ANY_KEY = re.compile(r"(?<![^\W_])([ab])\)", re.IGNORECASE)  # "… is b) Mei …", not "2b)"
-LINE_KEY = re.compile(r"^\W*([ab])\)", re.IGNORECASE | re.MULTILINE)  # "a) …" opens a line
+SHOWN = {"keys": "AB", "has_colon": False}  # "A:" stands for "answer", as options are "a) …"
 
 
 def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
     """How one answer is read. text: all of it; cot: it was to reason first."""
-    said, open_thought = visible(text)
-    opening = OPENING.search(said)
-    answer, where = (said[opening.end() :], ' behind "Answer:"') if opening else (said, "")
-    lists_both = len({key.lower() for key in LINE_KEY.findall(answer)}) > 1
-    leading = None if lists_both or open_thought else LEADING_KEY.match(answer)
-    named = {key.lower() for key in ANY_KEY.findall(answer)}
-    cut_off = open_thought or finish_reason == "length"
-    reasons_only = cot and not opening
-    if leading and not (reasons_only and (cut_off or len(named) > 1)):
-        return Reading("answered", leading[1].lower(), f"leads with the key{where}")
-    if len(named) == 1 and not cut_off and not reasons_only:
-        return Reading("answered", named.pop(), f"the only key named{where}")
-    why = ("names both options" if named else "names no option") + where
-    why = 'reasons without "Answer:"' if reasons_only else why
-    return no_option(said, finish_reason, open_thought, why)
+    reading = options.read_answer(text, finish_reason, cot, choose)
+    if reading.key is None:
+        return reading
+    return reading._replace(key=reading.key.lower())
+
+
+def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
+    """What an answer chooses: behind its first "Answer:", if it has one."""
+    before, *behind = OPENING.split(answer)
+    if behind:
+        return _behind_opening(answer[len(before) :], behind, cut_off)
+    reading = options.choose(answer, cut_off, cot, **SHOWN)
+    if reading.rule == options.LEADS or (cut_off and cot):
+        return reading
+    leading = options.leading(answer, **SHOWN)
+    if leading.key is None or leading.key == reading.key:
+        return reading
+    if not cot:
+        # "The answer is b)" behind a key that leads takes nothing back.
+        return reading if reading.rule == options.TAKEN_BACK else leading
+    if reading.key is None and len(options.keys_in(answer, **SHOWN)) == 1:
+        return leading
+    return Reading("unparsed", None, reading.rule if reading.key is None else "names both options")
+
+
+def _behind_opening(answer: str, parts: list[str], cut_off: bool) -> Reading:
+    """What an answer from its first "Answer:" on chooses; the first of several that does counts."""
+    answer = OPENING.sub("", answer, count=1)
+    first = options.choose(parts[0], cut_off=False, cot=False, **SHOWN)
+    if len(parts) > 1 and first.key is not None:
+        reading = first
+    else:
+        reading = options.choose(answer, cut_off, cot=False, **SHOWN)
+    if " behind " not in reading.rule:
+        reading = reading._replace(rule=f'{reading.rule} behind "Answer:"')
+    return reading
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False) -> pd.DataFrame:

@@ -20,9 +20,12 @@ from tomlab.benchmarks.fantom.items.sets import speakers
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED
-from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
+from tomlab.scoring import options
+from tomlab.scoring.answers import failed, lost, pairs, unanswered
 from tomlab.scoring.choices import named_by_text, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, beginnings, embed
+from tomlab.scoring.run_on import before_next_question
+from tomlab.scoring.visible import visible
 
 YES, NO, IRRELEVANT = 1, 0, -1
 
@@ -191,7 +194,10 @@ def score(
         earned = credit(item, said)
         outcome, _, details = _verdict(item, said, earned)
         credited = earned if outcome in ("correct", SCORED) else 0.0
-        details = {"score": credited, "by_released_rule": earned} | _DETAILS | details
+        released = earned
+        if item["question_type"] == "belief_choice" and not said.lost:
+            released = float(released_choice(item, response["response"]))
+        details = {"score": credited, "by_released_rule": released} | _DETAILS | details
         doubtful = credited > 0 and (details["doubtful"] or said.unread != "unparsed")
         context = METHODS[response["method"]].context
         row = {name: response[name] for name in _WHOSE} | {name: item[name] for name in _CONDITIONS}
@@ -213,10 +219,21 @@ def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
         return Said("", outcome, lost=rule)
     text, open_thought = answer_text(response["response"])
     said = Said(text, unanswered(text, response["finish_reason"], open_thought))
-    key = by_text and named_by_text(item, text, KEYS)
-    if key and said.unread == "unparsed" and not any(names_option(text, k) for k in KEYS):
-        said = said._replace(text=f"({key})")
-    return said
+    if item["question_type"] != "belief_choice" or any(names_option(text, k) for k in KEYS):
+        return said
+    key = _other_letter(item, response["response"], response["finish_reason"])
+    if key is None and by_text and said.unread == "unparsed":
+        key = named_by_text(item, text, KEYS)
+    return said if key is None else said._replace(text=f"({key})")
+
+
+def _other_letter(item: Mapping, response: str, finish_reason: str) -> str | None:
+    """The option that an answer names in a form which the released rule does not know."""
+    reading = options.read_answer(response, finish_reason, cot=False)
+    shown = KEYS[: len(item["choices"])]
+    if reading.key is None or reading.key.lower() not in shown:
+        return None
+    return reading.key.lower()
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:
@@ -339,14 +356,28 @@ _SIGNS = {
 
 
 def answer_text(response: str) -> tuple[str, bool]:
-    """The part of a response that is scored, and whether its thinking never ended. As in the
-    release: what follows the last "Answer:", else "Choose an answer from above:", else all.
+    """The part of a response that is scored, and whether its thinking never ended: what stands
+    before a further question of the model's own and, as in the release, behind the cue.
     """
     text, open_thought = visible(response)
+    answer = before_next_question(text, is_read=bool)
+    return _behind_cue(text if answer is None else answer), open_thought
+
+
+def _behind_cue(text: str) -> str:
+    """What follows the last "Answer:", else "Choose an answer from above:", else all."""
     for cue in ("Answer:", "Choose an answer from above:"):
         if cue in text:
-            return text.rsplit(cue, 1)[1].strip(), open_thought
-    return text, open_thought
+            return text.rsplit(cue, 1)[1].strip()
+    return text
+
+
+def released_choice(item: Mapping, response: str) -> bool:
+    """Whether the released code credits a response to a choice. It reads thinking as well, and
+    whatever follows the answer.
+    """
+    letter = KEYS[list(item["choices"]).index(item["answer"])]
+    return names_option(_behind_cue(response.strip()), letter)
 
 
 def names_option(text: str, letter: str) -> bool:
@@ -379,4 +410,4 @@ def reasoning_of(response: str, method: str) -> str:
     """What the second call of a method repeats of the response to the first."""
     if isinstance(METHODS[method], techniques.TwoStep):
         return techniques.reasoning_of(response, method)
-    return answer_text(response)[0]
+    return _behind_cue(visible(response)[0])

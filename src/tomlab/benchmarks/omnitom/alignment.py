@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row
-from tomlab.scoring.answers import visible
 from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
+from tomlab.scoring.visible import visible
 
 Table = Sequence[Row]
 Vectors = Mapping | None  # of length 1, by text

@@ -16,10 +16,11 @@ from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
-from tomlab.scoring.answers import failed, lost, pairs, unanswered, visible
+from tomlab.scoring.answers import failed, lost, pairs, unanswered
 from tomlab.scoring.choices import judged, table_of, was_read
 from tomlab.scoring.embeddings import MINILM, embed
 from tomlab.scoring.options import read_answer
+from tomlab.scoring.visible import visible
 
 _read = cache(parse)  # each judge of a calibration scores the same answers
 _Aligned = tuple[Alignment, str] | None  # an extracted table's matches, and who judged them

@@ -10,7 +10,7 @@ from tomlab.asking import prompts
 from tomlab.asking.attempts import OUTCOME, attempt
 from tomlab.benchmarks.bigtom.items import templates as causal
 from tomlab.models.specs import Request, Response
-from tomlab.scoring.answers import visible
+from tomlab.scoring.visible import visible
 
 TEMPERATURE, EXAMPLES = 0.5, 3  # Sec. 3.2
 MAX_TOKENS = 600

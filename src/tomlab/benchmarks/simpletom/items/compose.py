@@ -11,9 +11,10 @@ from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_text
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
-from tomlab.scoring.answers import baselines, visible
+from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import key_of, shuffled
 from tomlab.scoring.options import read_answer
+from tomlab.scoring.visible import visible
 
 NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")

@@ -1,0 +1,92 @@
+"""Where an answer ends because the model goes on with a question or a story of its own."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+# What opens a new question or story, and what opens somebody else's turn.
+_TASKS = (
+    "question|q|story|scenario|context|passage|conversation|dialogue|example|problem|exercise"
+    "|task|case|quiz"
+)
+_TURNS = "human|user|instruction|input|prompt|student|system"
+_LABEL = re.compile(
+    rf"""
+      ^[^\S\n]*(?P<markup>[\#>*_\-=\[]*)[^\S\n]*(?:(?:new|next|another|second)[ ])?
+      (?P<line>{_TASKS}|{_TURNS})s?[ ]?\#?(?P<number>\d*)[ ]?[*_\]]*
+      (?:[:：]|[.)](?=\s)|[^\S\n]*$)
+    | (?:(?<=[^\w\s])|(?<=\b[A-D]))[^\S\n]+
+      (?-i:(?P<inline>Question|Q|Story|Human|User|Scenario|Context)[ ]?\d*:)
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+# Two options below each other or side by side. They make a question of a "?" before them.
+_OPTIONS = re.compile(r"\(?\b[Aa][).:]\s?[^\n]{1,200}?\s\(?[Bb][).:]\s?\w")
+_SENTENCE = re.compile(r"[.!)?]\s+|\n")
+
+
+class _Start(NamedTuple):
+    position: int
+    label: str
+    is_turn: bool  # somebody else's, which no answer holds
+
+
+def before_next_question(
+    text: str, is_read: Callable[[str], bool], cot: bool = False
+) -> str | None:
+    """`text` up to where the model goes on with another question, story or turn; None if it does so
+    before it has answered.
+
+    A question at the very beginning is the one asked, put again. After that, a question ends the
+    answer if what stands before it can be read (`is_read`). Otherwise the text could answer either
+    question, unless it began with the one asked and no label comes twice, or reasons first (cot).
+    """
+    starts = list(_starts(text))
+    if not starts:
+        return text
+    begins_with_question = not text[: starts[0].position].strip(" \n*_#>\"'")
+    labels = set()
+    for start in starts:
+        before = text[: start.position]
+        is_opening = not before.strip(" \n*_#>\"'")
+        if not is_opening and (start.is_turn or is_read(before)):
+            return before.rstrip()
+        if start.label in labels:
+            return None
+        labels.add(start.label)
+    return text if begins_with_question or cot else None
+
+
+def _starts(text: str) -> Iterator[_Start]:
+    """The starts of questions, stories and turns in a text, in order."""
+    folded = text.lower()
+    may_have_label = any(word in folded for word in _WORDS)
+    labels = [_of_label(match) for match in _LABEL.finditer(text)] if may_have_label else []
+    questions = list(_with_options(text)) if "?" in text else []
+    found = [start for start in labels if start is not None] + questions
+    return iter(sorted(found))
+
+
+_WORDS = [word for word in f"{_TASKS}|{_TURNS}".split("|") if word != "q"] + ["q:", "q1", "q2"]
+
+
+def _of_label(match: re.Match) -> _Start | None:
+    label = (match["line"] or match["inline"]).lower()
+    has_colon = match[0].rstrip().endswith((":", "："))
+    # "Example 2" or "## Question" on a line; but not "Context" or "Case." in a sentence.
+    if match["line"] and not has_colon and not match["number"] and "#" not in match["markup"]:
+        return None
+    is_turn = re.fullmatch(_TURNS, label) is not None
+    label = "question" if label == "q" else label
+    return _Start(match.start(), label, is_turn)
+
+
+def _with_options(text: str) -> Iterator[_Start]:
+    """Questions without a label: a sentence that ends in "?", and options behind it."""
+    for match in _OPTIONS.finditer(text):
+        before = text[max(0, match.start() - 600) : match.start()].rstrip()
+        if not before.endswith("?"):
+            continue
+        sentences = [end.end() for end in _SENTENCE.finditer(before[:-1])]
+        offset = match.start() - len(text[max(0, match.start() - 600) : match.start()])
+        yield _Start(offset + (sentences[-1] if sentences else 0), "?", is_turn=False)
