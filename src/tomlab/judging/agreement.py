@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
+from tomlab.paths import writable
 from tomlab.scoring import stats
 
 
@@ -48,8 +49,9 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
 def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
     """Write `winner.json` (the judge in use and what it was chosen by) and `<name>.csv` a table."""
     for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False)
-    (folder / "winner.json").write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+        table.to_csv(writable(folder / f"{name}.csv"), index=False)
+    text = json.dumps(chosen, indent=1) + "\n"
+    writable(folder / "winner.json").write_text(text, encoding="utf-8")
 
 
 def winner(agreement: pd.DataFrame) -> str:
