@@ -4,8 +4,8 @@
 
 Of every page: does it load without an error, without a missing file and without asking any address
 but the disk's; does it keep within the width; has every image a text; does axe-core find a serious
-violation, in light and in dark; does every link lead to a file, and to a place in it. Of the whole:
-does its search find what the papers are about. What is wrong is printed as a table; 1 if anything is.
+violation, in light and in dark; does every link lead to a file of the book, and to a place in it.
+Of the whole: does its search find what the papers are about. What is wrong is printed as a table; 1 if anything is.
 """
 
 import argparse
@@ -115,15 +115,17 @@ def _read(path: Path) -> _Read:
     return _Read(path.read_text(encoding="utf-8"))
 
 
-def link_faults(path: Path) -> Faults:
-    """Links of a page that lead to no file, or to no place in it."""
+def link_faults(path: Path, folder: Path) -> Faults:
+    """Links of a page that lead to no file, to no place in it, or out of the book's folder."""
     found = []
     for link in dict.fromkeys(_read(path).links):
         address = urlsplit(link)
         if address.scheme:
             continue
         target = (path.parent / unquote(address.path)).resolve() if address.path else path
-        if not target.exists():
+        if not target.is_relative_to(folder.resolve()):
+            found.append(("link", f"{link}: leads out of the book"))
+        elif not target.exists():
             found.append(("link", f"{link}: no such file"))
         elif target.suffix == ".html" and unquote(address.fragment) not in _read(target).names:
             found.append(("link", f"{link}: no such place"))
@@ -154,7 +156,7 @@ def check(folder: Path, pages: list[Path]) -> tuple[dict[tuple[Path, str, str], 
         with tab(browser, 1280, "light") as (page, _):
             listed = found_by_search(page, folder, SEARCHED)
     for path in pages:
-        found |= {(path, *fault): ["as written"] for fault in link_faults(path)}
+        found |= {(path, *fault): ["as written"] for fault in link_faults(path, folder)}
     return found, sum(SEARCHED in (folder / name).read_text(encoding="utf-8") for name in listed)
 
 

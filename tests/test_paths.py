@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from tomlab import paths
 from tomlab.errors import InputError
@@ -68,3 +69,94 @@ def test_in_the_copy_of_an_experiment_answers_are_kept_in_the_workspace(tmp_path
 def test_elsewhere_the_root_is_the_package_s_own(tmp_path):
     own = Path(paths.__file__).resolve().parents[2]
     assert seen_from(tmp_path)[:2] == [own, own / ".responses" / "store.sqlite"]
+
+
+# A notebook run by hand
+
+# Notes whatever is opened, made, listed or copied in the folder where the kernel runs.
+WATCHED = """
+import os, sys
+touched = []
+def note(event, arguments):
+    if event != "open" and event.partition(".")[0] not in ("os", "shutil", "sqlite3", "glob"):
+        return
+    for argument in arguments[:1] if event == "open" else arguments:
+        if isinstance(argument, str | os.PathLike):
+            path = os.path.abspath(os.fspath(argument))
+            # The folder itself is listed by Python, which looks for modules there.
+            if path.startswith(os.getcwd() + os.sep):
+                touched.append(f"{event} {path}")
+sys.addaudithook(note)
+import tomlab
+import tomlab.paths
+import tomlab.params, tomlab.records.tidy, tomlab.reporting.tables
+print(touched)
+"""
+WRITES = """
+import pandas as pd
+from tomlab import paths
+from tomlab.records import tidy
+from tomlab.reporting import tables
+frame = pd.DataFrame({"n": [1]})
+tables.table(frame, "bigtom/table1", "A table.")
+tables.table(frame, "../judges/bigtom/table2", "A table.")
+tables.table(frame, paths.ROOT / "mine" / "table3", "A table.")
+paths.writable(paths.DOCS / "metrics" / "one.json").write_text("{}")
+print(paths.raw("bigtom", "templates.parquet").read_text())
+"""
+
+
+@pytest.fixture
+def run_by_hand(tmp_path, monkeypatch):
+    """Runs code in a real kernel in a folder apart, as JupyterLab does; returns what it prints."""
+    monkeypatch.delenv("TOMLAB_STAGE", raising=False)
+    monkeypatch.setenv("TOMLAB_ROOT", str(tmp_path))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    printed = []
+
+    def run(code: str) -> str:
+        manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
+        try:
+            reply = client.execute_interactive(
+                code, output_hook=lambda m: printed.append(m["content"].get("text", ""))
+            )
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        return "".join(printed)
+
+    return run
+
+
+def files_in(folder):
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("there", ["nothing", "results"])
+def test_importing_in_a_kernel_reads_and_writes_nothing(there, run_by_hand, tmp_path):
+    if there == "results":
+        (tmp_path / "results" / "raw").mkdir(parents=True)
+        (tmp_path / "results" / "raw" / "mine.csv").write_text("mine")
+    before = files_in(tmp_path)
+    assert run_by_hand(WATCHED).strip() == "[]"
+    assert files_in(tmp_path) == before
+    assert not (tmp_path / "results" / "scratch").exists()
+
+
+def test_a_notebook_run_by_hand_reads_the_results_and_says_where_it_writes(run_by_hand, tmp_path):
+    raw = tmp_path / "results" / "raw" / "bigtom" / "templates.parquet"
+    raw.parent.mkdir(parents=True)
+    raw.write_text("as the pipeline wrote it")
+    printed = run_by_hand(WRITES)
+    assert "as the pipeline wrote it" in printed
+    assert printed.count("results/scratch") == 1
+    scratch = files_in(tmp_path / "results" / "scratch")
+    assert {"tables/bigtom/table1.csv", "judges/bigtom/table2.csv", "docs/metrics/one.json"} <= (
+        scratch
+    )
+    others = {name for name in files_in(tmp_path) if not name.startswith("results/scratch/")}
+    assert others == {
+        "results/raw/bigtom/templates.parquet",
+        *(f"mine/table3.{kind}" for kind in ("csv", "html", "tex")),
+    }

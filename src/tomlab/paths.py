@@ -2,9 +2,9 @@
 
 import os
 import re
-import shutil
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from tomlab.errors import InputError
@@ -23,12 +23,6 @@ DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-# A notebook that somebody runs by hand works on a copy: what the pipeline wrote stays as it is.
-if "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ:
-    SCRATCH = RESULTS / "scratch"
-    if RESULTS.is_dir() and not SCRATCH.exists():
-        shutil.copytree(RESULTS, SCRATCH, ignore=shutil.ignore_patterns("scratch"))
-    RESULTS, DOCS = SCRATCH, SCRATCH / "docs"
 # Outside every stage's outputs, which DVC deletes before a stage runs, and outside an experiment's
 # copy: responses are paid for.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
@@ -56,9 +50,44 @@ def user_path(path: Path | str) -> Path:
 
 
 def writable(path: Path | str) -> Path:
-    """A path to write to; makes its folder."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return Path(path)
+    """The path to write to in place of `path`; makes its folder.
+
+    It is `path` itself, but in a notebook run by hand a path in `results/` or `docs/` leads to
+    `results/scratch/`: what the pipeline wrote stays as it is.
+    """
+    target = Path(path)
+    if is_by_hand():
+        target = _in_scratch(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def is_by_hand() -> bool:
+    """Whether this is a kernel that no stage of the pipeline started."""
+    return "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ
+
+
+def _in_scratch(path: Path) -> Path:
+    absolute = Path(os.path.normpath(Path.cwd() / path))
+    scratch = RESULTS / "scratch"
+    if absolute.is_relative_to(scratch):
+        return path
+    if absolute.is_relative_to(RESULTS):
+        target = scratch / absolute.relative_to(RESULTS)
+    elif absolute.is_relative_to(DOCS):
+        target = scratch / "docs" / absolute.relative_to(DOCS)
+    else:
+        return path
+    _say_where_writes_go(scratch)
+    return target
+
+
+@cache
+def _say_where_writes_go(scratch: Path) -> None:
+    print(
+        f"This notebook was started by hand. It reads results/ and writes to {scratch}, "
+        "so that the results of `make figures` stay as they are."
+    )
 
 
 def stage() -> str:
@@ -68,8 +97,8 @@ def stage() -> str:
 
 
 def raw(benchmark: str, name: str) -> Path:
-    """A file of what `generation` collected, each benchmark in its own format; makes its folder."""
-    return writable(RESULTS / "raw" / benchmark / name)
+    """A file of what `generation` collected, each benchmark in its own format."""
+    return RESULTS / "raw" / benchmark / name
 
 
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:

@@ -111,6 +111,16 @@ def test_two_builds_are_the_same_to_the_byte(book, tmp_path):
     assert files(tmp_path / "results/book") == files(book)
 
 
+def test_a_copy_of_the_book_holds_all_that_its_pages_link_to(book, tmp_path):
+    copy = shutil.copytree(book, tmp_path / "elsewhere")
+    pages = [path for path in sorted(copy.rglob("*.html")) if "_static" not in path.parts]
+    assert len(pages) > 10
+    assert {path.name: faults for path in pages if (faults := script.link_faults(path, copy))} == {}
+    assert (copy / "files" / "params.yaml").is_file()
+    text = (copy / "3_evaluation/bigtom-smol.html").read_text(encoding="utf-8")
+    assert '<a href="../files/results/judges/bigtom/by_kind.png">PNG</a>' in text
+
+
 def test_nothing_tells_where_the_book_was_built(book):
     root = str(book.parents[1]).encode()
     assert [name for name, content in files(book).items() if root in content] == []

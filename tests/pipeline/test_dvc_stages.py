@@ -34,17 +34,26 @@ with Repo(ROOT) as repo:
 SETTINGS = STAGES.pop("settings")
 each_stage = pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
 
-# Code that a stage need not name, because a change in it changes no result.
+# Code that no stage need name, because a change in it changes no answer and no score.
 NEEDLESS = {
-    # How a model is reached and its entry spelled, which is among the params. What is asked and
-    # what is made of it stands elsewhere; what was answered comes from the response store, under a
-    # key of everything that was sent.
-    *("models", "params.py"),
+    # How the file of parameters is read and checked; what it says is among a stage's settings.
+    "params.py",
     # Words of messages, and where files lie, which the stage itself names.
     *("errors.py", "paths.py"),
     # How a notebook is run.
     "pipeline",
 }
+# How items are put to a model, which a benchmark's modules of items list; no item depends on it.
+_ASKED_LATER = {"asking/techniques", "asking/protocol.py"}
+# The same, of one kind of stage.
+NEEDLESS_FOR = {
+    "generation": _ASKED_LATER,
+    "filtering": _ASKED_LATER,
+    # It asks no model: what was answered is in the responses, which it names.
+    "figures": {"models"},
+}
+# The stages that ask a model, or embed texts with one.
+ASKING = ("generation", "filtering", "evaluation", "judge_calibration", "fresh", "changes")
 
 
 def notebooks(stage: PipelineStage) -> list[str]:
@@ -178,7 +187,7 @@ def test_settings_are_written_first_from_all_that_they_tell_of():
 
 @each_stage
 def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
-    places = NEEDLESS | code_named(stage)
+    places = NEEDLESS | NEEDLESS_FOR.get(kind(stage)[0], set()) | code_named(stage)
     unnamed = {file for file in code_behind(stage) if not lies_in(file, places)}
     assert not unnamed, f"{stage.name} lacks among its deps: {', '.join(sorted(unnamed))}"
 
@@ -196,6 +205,29 @@ def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
     # Prompts are read, not imported.
     code = {place for place in code_named(stage) if not place.endswith("/prompts")}
     assert {place for place in code if not any(lies_in(file, {place}) for file in needed)} == set()
+
+
+def out_of_date_by(file: str) -> set[str]:
+    """The kinds of stage that a change in a file of the package makes out of date by itself."""
+    return {kind(s)[0] for s in STAGES.values() if lies_in(file, code_named(s))}
+
+
+@pytest.mark.parametrize(
+    "file", sorted(f"models/{path.name}" for path in (PACKAGE / "models").glob("[!_]*.py"))
+)
+def test_what_decides_an_answer_makes_the_stages_that_ask_out_of_date(file):
+    assert out_of_date_by(file) == {*ASKING, "documents"}
+
+
+def test_a_way_of_asking_items_leaves_the_stages_that_make_items_alone():
+    for file in ("likelihood.py", "evaluation.py", "taken.py", "techniques/__init__.py"):
+        later = out_of_date_by(f"asking/{file}")
+        assert "evaluation" in later
+        assert later.isdisjoint({"generation", "filtering"}), file
+
+
+def test_settings_run_again_when_the_check_of_entries_changes():
+    assert {"src/tomlab/models/specs.py", "src/tomlab/params.py"} <= dependencies(SETTINGS)
 
 
 @pytest.mark.parametrize("name", ["generation", "filtering"])
@@ -228,8 +260,13 @@ def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
 
 
 def test_needless_code_is_there_and_no_stage_names_it():
-    assert {name for name in NEEDLESS if not (PACKAGE / name).exists()} == set()
-    assert NEEDLESS & set.union(*map(code_named, STAGES.values())) == set()
+    for name in NEEDLESS.union(*NEEDLESS_FOR.values()):
+        assert (PACKAGE / name).exists(), name
+    for stage in STAGES.values():
+        needless = NEEDLESS | NEEDLESS_FOR.get(kind(stage)[0], set())
+        named = {name for name in code_named(stage) if lies_in(name, needless)}
+        # The last stage shows what is run and planned.
+        assert stage.name == "documents" or named == set(), stage.name
 
 
 @pytest.mark.parametrize("command", ["dvc repro", f"make -f {ROOT}/Makefile chains"])

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,8 @@ import nbformat
 import pytest
 
 from small_run import COPIES, publish, publishing, write
-from tomlab.pipeline.book import relink
+from tomlab.paths import DOCS, ROOT
+from tomlab.pipeline.book import relink, targets
 
 FRONT = ("00_index.ipynb", "01_drawn.ipynb")
 NOTEBOOKS = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in COPIES.items()}
@@ -20,6 +22,7 @@ PAGES = {
     "notebooks/2_filtering/bigtom.ipynb": "results/book/2_filtering/bigtom.html",
     "notebooks/3_evaluation/bigtom.ipynb": "results/book/3_evaluation/bigtom-smol.html",
     "docs/data.md": "results/book/data.html",
+    "results/figures/bigtom/figure3.png": "results/book/figures/bigtom/figure3.png",
 }
 
 # Names and links
@@ -31,7 +34,7 @@ PAGES = {
         (  # was not run
             "[next](../1_generation/fantom.ipynb)",
             "[next](../../../notebooks/1_generation/fantom.ipynb)",
-            "[next](../../../notebooks/1_generation/fantom.ipynb)",
+            "next",
         ),
         (
             "[next](../2_filtering/bigtom.ipynb)",
@@ -47,20 +50,27 @@ PAGES = {
         ("[`data`](../../docs/data.md)", "[`data`](../../data.md)", "[`data`](../data.html)"),
         (
             "[PNG](../../results/figures/bigtom/figure3.png)",
-            "[PNG](../../../results/figures/bigtom/figure3.png)",
+            "PNG (results/figures/bigtom/figure3.png)",
             "[PNG](../figures/bigtom/figure3.png)",
+        ),
+        (
+            '<a href="../../results/book/x.html">a <b>page</b></a>',
+            "a <b>page</b> (results/book/x.html)",
+            "a <b>page</b> (results/book/x.html)",
         ),
         (
             '<a href="../../src/tomlab/paths.py#L1">code</a>',
             '<a href="../../../src/tomlab/paths.py#L1">code</a>',
-            '<a href="../../../src/tomlab/paths.py#L1">code</a>',
+            "code",
         ),
+        ('<img src="../gone.png" alt="dots">', "", ""),
         *((same, same, same) for same in ("[a](https://x.org/docs/a.md)", "[b](#below)", "`[c]`")),
     ],
 )
 def test_links_lead_to_what_is_published(link, in_notebook, in_book):
     home, name = "notebooks/3_evaluation/bigtom.ipynb", "3_evaluation/bigtom-smol"
-    assert relink(f"See {link}.", home, f"docs/notebooks/{name}.ipynb", NOTEBOOKS) == (
+    there = ("notebooks/1_generation/fantom.ipynb", "docs/data.md", "src/tomlab/paths.py")
+    assert relink(f"See {link}.", home, f"docs/notebooks/{name}.ipynb", NOTEBOOKS, there) == (
         f"See {in_notebook}."
     )
     assert relink(f"See {link}.", home, f"results/book/{name}.html", PAGES) == f"See {in_book}."
@@ -68,8 +78,9 @@ def test_links_lead_to_what_is_published(link, in_notebook, in_book):
 
 def test_a_link_that_an_executed_copy_displays_is_as_seen_from_there():
     home = "results/notebooks/5_figures/bigtom.ipynb"
-    text = '<a href="../../figures/bigtom/figure3.png">PNG</a> [code](../../../src/a.py#L3)'
-    moved = text.replace("../../figures", "../figures")
+    text = '<a href="../../figures/bigtom/figure3.png">PNG</a> [next](../2_filtering/bigtom.ipynb)'
+    moved = '<a href="../figures/bigtom/figure3.png">PNG</a> next'
+    moved += " (results/notebooks/2_filtering/bigtom.ipynb)"
     assert relink(text, home, "results/book/5_figures/bigtom.html", PAGES) == moved
 
 
@@ -79,6 +90,39 @@ def test_every_link_of_a_text_is_followed():
     assert (
         found == "Before: [2](../2_filtering/bigtom.html) · [![a [c]](data:x)<br>b](../index.html)"
     )
+
+
+def test_a_link_that_leads_nowhere_leaves_its_label_with_what_is_in_it():
+    text = "[![a [c]](../../results/gone.png)<br>b](../../gone.md) and [data](../../docs/data.md)"
+    found = relink(text, "notebooks/3_evaluation/bigtom.ipynb", "results/book/3/b.html", PAGES)
+    assert found == "a [c] (results/gone.png)<br>b and [data](../data.html)"
+
+
+# What git holds
+
+
+def test_links_of_the_executed_notebooks_in_git_lead_to_files_in_git():
+    """The last `make figures` wrote them; another one writes them anew."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = {Path(line) for line in listed.stdout.splitlines()}
+    held = {path.as_posix() for file in files for path in (file, *file.parents)}
+    lost = []
+    for path in sorted((DOCS / "notebooks").rglob("*.ipynb")):
+        name = path.relative_to(ROOT).as_posix()
+        for cell in nbformat.read(path, as_version=4).cells:
+            texts = [cell.source] if cell.cell_type == "markdown" else []
+            for output in cell.get("outputs", []):
+                data = output.get("data", {})
+                texts += [data[kind] for kind in ("text/markdown", "text/html") if kind in data]
+            for text in texts:
+                lost += [(name, target) for target in targets(text, name) if target not in held]
+    assert lost == []
 
 
 # Runs that end early

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tomlab.errors import InputError
+from tomlab.paths import writable
 from tomlab.scoring import stats
 
 # Groups in which each truth has to occur for an interval of kappa: with one or two of ten it holds
@@ -52,8 +53,9 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
 def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
     """Write `winner.json` (the judge in use and what it was chosen by) and `<name>.csv` a table."""
     for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False)
-    (folder / "winner.json").write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+        table.to_csv(writable(folder / f"{name}.csv"), index=False)
+    text = json.dumps(chosen, indent=1) + "\n"
+    writable(folder / "winner.json").write_text(text, encoding="utf-8")
 
 
 def winner(agreement: pd.DataFrame) -> str:

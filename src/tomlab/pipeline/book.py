@@ -5,7 +5,7 @@ pages share (settings, style, contents, the pages of the parts) lies in `book/`.
 import posixpath
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from html import escape
 from pathlib import Path
@@ -29,23 +29,75 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
-def relink(text: str, home: str, place: str, pages: Mapping[str, str]) -> str:
+def relink(
+    text: str, home: str, place: str, pages: Mapping[str, str], files: Collection[str] = ()
+) -> str:
     """A text in Markdown or HTML, written for `home`, with its links as seen from `place`, both
-    from the repository's root on. pages: what is published, and where.
+    from the repository's root on.
+
+    pages: what is published, and where; files: what else readers of `place` have. A link to
+    anything else becomes its label, with the path behind it where a run makes that file.
     """
+    edits = []
+    for match in _ADDRESS.finditer(text):
+        target = target_of(match[2], home)
+        if target is None:
+            continue
+        if target in pages or target in files:
+            _, mark, anchor = match[2].partition("#")
+            folder = posixpath.dirname(place)
+            address = posixpath.relpath(pages.get(target, target), folder) + mark + anchor
+            edits.append((match.start(2), match.end(2), address))
+        else:
+            path = f" ({target})" if target.startswith("results/") else ""
+            edits += _without_link(text, match, path)
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text
 
-    def moved(found: re.Match) -> str:
-        before, link = found.groups()
-        path, mark, anchor = link.partition("#")
-        if not path or ":" in path:
-            return found[0]
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
-        target = pages.get(target, target)
-        if place.startswith("results/book/"):  # the book holds the figures that its pages link to
-            target = target.replace("results/figures/", "results/book/figures/")
-        return before + posixpath.relpath(target, posixpath.dirname(place)) + mark + anchor
 
-    return _ADDRESS.sub(moved, text)
+def targets(text: str, home: str) -> set[str]:
+    """What a text links to, from the repository's root on."""
+    found = {target_of(match[2], home) for match in _ADDRESS.finditer(text)}
+    return found - {None}
+
+
+def target_of(link: str, home: str) -> str | None:
+    """Where a link of `home` leads, from the repository's root on; None for an address of the web
+    or a place on the same page.
+    """
+    path = link.partition("#")[0]
+    if not path or ":" in path:
+        return None
+    return posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
+
+
+def _without_link(text: str, match: re.Match, behind: str) -> list[tuple[int, int, str]]:
+    """The edits (start, end, replacement) that leave a link's label, with `behind` after it."""
+    if match[1] == "](":
+        start = _opening_bracket(text, match.start())
+        is_picture = text[:start].endswith("!")
+        before = (start - 1 if is_picture else start, start + 1, "")
+        return [before, (match.start(), match.end() + 1, behind)]
+    tag_start = text.rfind("<", 0, match.start())
+    tag_end = text.find(">", match.end()) + 1
+    closing = text.find("</a>", tag_end)
+    if closing < 0 or not text.startswith("<a", tag_start):  # a picture
+        return [(tag_start, tag_end, "")]
+    return [(tag_start, tag_end, ""), (closing, closing + len("</a>"), behind)]
+
+
+def _opening_bracket(text: str, closing: int) -> int:
+    """The place of the `[` that the `]` at `closing` belongs to."""
+    depth = 0
+    for place in range(closing, -1, -1):
+        if text[place] == "]":
+            depth += 1
+        elif text[place] == "[":
+            depth -= 1
+        if depth == 0:
+            return place
+    return closing
 
 
 def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:

@@ -11,7 +11,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
@@ -33,6 +33,7 @@ BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it i
 FRONT, BOOK = RESULTS / "index", RESULTS / "book"
 # Drawn by the notebooks that `execute` runs.
 OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
+NOT_IN_GIT = ("results", "data", ".responses")
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
@@ -80,32 +81,67 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         shutil.rmtree(DOCS / kind, ignore_errors=True)
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
-    for _, name, notebook in _chapters(copies, "docs/notebooks", pages):
-        nbformat.write(notebook, writable(DOCS / "notebooks" / name))
+    # On the web, a benchmark's page of the book is its last chapter.
+    for b in benchmarks:
+        pages[f"results/book/{b}.html"] = f"docs/notebooks/5_figures/{b}.ipynb"
     texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
     copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
     copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
     for path in (path for path in copied if path.is_file()):
-        shutil.copyfile(path, writable(DOCS / path.relative_to(RESULTS)))
+        target = DOCS / path.relative_to(RESULTS)
+        shutil.copyfile(path, writable(target))
+        pages[_from_root(path)] = _from_root(target)
+    chapters = list(_chapters(copies))
+    files = {target for target in _targets(chapters) if _is_in_git(target)}
+    for source, name, notebook in chapters:
+        _relink(notebook, source, f"docs/notebooks/{name}", pages, files)
+        nbformat.write(notebook, writable(DOCS / "notebooks" / name))
+
+
+def _from_root(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _is_in_git(target: str) -> bool:
+    """Whether git holds a file or folder of the repository that no run makes."""
+    return target.split("/")[0] not in NOT_IN_GIT and (ROOT / target).exists()
 
 
 def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
-    """What Sphinx makes the book of: `book/`, the chapters, the documents, the answers browser."""
+    """What Sphinx makes the book of: `book/`, the chapters, the documents, the answers browser, and
+    whatever else they link to, so that the book can be taken elsewhere.
+    """
     folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
     drawn = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
     drawn += [folder for folder in OTHERS if folder.is_dir()]
     drawn += sorted((RESULTS / "figures").glob("fresh_*"))
+    pages = {}
     for path in drawn:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
+        for file in path.iterdir():
+            pages[_from_root(file)] = f"results/book/figures/{path.name}/{file.name}"
+    for path in (FRONT / "browse").iterdir():
+        pages[f"results/book/browse/{path.name}"] = f"results/book/browse/{path.name}"
+    for b in benchmarks:
+        pages[f"results/book/{b}.html"] = f"results/book/{b}.html"
     documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
-    pages = {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
+    pages |= {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
     for name, names in copies.items():
         pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}.html"
     pages[f"notebooks/{INDEX}"] = "results/book/index.html"
-    for name, path in documents.items():
-        text = book.relink(path.read_text("utf-8"), f"docs/{name}", f"results/book/{name}", pages)
+    texts = {name: path.read_text(encoding="utf-8") for name, path in documents.items()}
+    chapters = list(_chapters(copies))
+    linked = _targets(chapters)
+    for name, text in texts.items():
+        linked |= book.targets(text, f"docs/{name}")
+    for target in sorted(linked - pages.keys()):
+        if (ROOT / target).is_file():
+            shutil.copyfile(ROOT / target, writable(folder / "extra" / "files" / target))
+            pages[target] = f"results/book/files/{target}"
+    for name, text in texts.items():
+        text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         writable(folder / name).write_text(text, encoding="utf-8")
     findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
     papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
@@ -120,7 +156,8 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     def filled(template: str, **own: Any) -> str:
         return templates.get_template(template).render(**values, **own)
 
-    for source, name, notebook in _chapters(copies, "results/book", pages):
+    for source, name, notebook in chapters:
+        _relink(notebook, source, f"results/book/{name}", pages)
         notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
         if source == INDEX:
             notebook.cells.append(v4.new_markdown_cell(filled("contents.md"), id="contents"))
@@ -138,23 +175,47 @@ def _page(name: str) -> str:
     return Path(name).with_suffix("").as_posix()
 
 
-def _chapters(
-    copies: dict[str, list[str]], place: str, pages: Mapping[str, str]
-) -> Iterator[tuple[str, str, NotebookNode]]:
-    """Source, name and content of each executed notebook, with links as they are in `place`."""
+def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, NotebookNode]]:
+    """Source, name and content of each executed notebook."""
     for source, names in copies.items():
         for name in names:
             path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
-            notebook = nbformat.read(path, as_version=4)
-            to = {"place": f"{place}/{name}", "pages": pages}
-            for cell in notebook.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = book.relink(cell.source, f"notebooks/{source}", **to)
-                # What cells display was written by an executed copy under `results/`.
-                for shown in (output.get("data", {}) for output in cell.get("outputs", [])):
-                    for kind in shown.keys() & {"text/markdown", "text/html"}:
-                        shown[kind] = book.relink(shown[kind], f"results/notebooks/{source}", **to)
-            yield source, name, notebook
+            yield source, name, nbformat.read(path, as_version=4)
+
+
+def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, str, str]]:
+    """What of an executed notebook may hold links: a part of it, the field there that is the text,
+    and the path that the text was written for.
+    """
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            yield cell, "source", f"notebooks/{source}"
+        # What cells display was written by an executed copy under `results/`.
+        for output in cell.get("outputs", []):
+            shown = output.get("data", {})
+            for kind in sorted(shown.keys() & {"text/markdown", "text/html"}):
+                yield shown, kind, f"results/notebooks/{source}"
+
+
+def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
+    """What executed notebooks link to, from the repository's root on."""
+    found = set()
+    for source, _, notebook in chapters:
+        for part, field, home in _texts(notebook, source):
+            found |= book.targets(part[field], home)
+    return found
+
+
+def _relink(
+    notebook: NotebookNode,
+    source: str,
+    place: str,
+    pages: Mapping[str, str],
+    files: Collection[str] = (),
+) -> None:
+    """Change an executed notebook's links to those that hold in `place`, see `book.relink`."""
+    for part, field, home in _texts(notebook, source):
+        part[field] = book.relink(part[field], home, place, pages, files)
 
 
 def main() -> int:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from tomlab.errors import InputError, refuse
 from tomlab.models.content import logged_finish_of
 from tomlab.params import complaint
+from tomlab.paths import writable
 
 # A check of a table yields row, field and what was expected there.
 Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
@@ -166,7 +167,8 @@ def write_form(table: pd.DataFrame, path: Path) -> None:
     """Write a CSV that people fill in. Texts that a spreadsheet would take for a formula get an
     apostrophe before them, which `csv_rows` takes away.
     """
-    table.replace(f"^{_FORMULA}", r"'\1", regex=True).to_csv(path, index=False, lineterminator="\n")
+    shown = table.replace(f"^{_FORMULA}", r"'\1", regex=True)
+    shown.to_csv(writable(path), index=False, lineterminator="\n")
 
 
 def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
