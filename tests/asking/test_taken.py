@@ -6,6 +6,7 @@ items beside them, without traces and paths. Files of the other formats are made
 
 import asyncio
 import json
+import os
 import shutil
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -574,3 +575,232 @@ def test_omnitoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     theirs = omnitom.score(items, table, judge=Judge("exact"))
     pd.testing.assert_frame_equal(in_order(theirs), in_order(ours))
     assert {*theirs["score"]} == {1.0}
+
+
+@pytest.mark.parametrize("name", ["inspect_0.3.50_epochs.eval", "inspect_0.3.120_epochs.json"])
+def test_inspect_of_earlier_versions_with_thoughts_in_parts_and_epochs(name):
+    table, lost = read(bigtom, LOGS / name, method="0-shot")
+    assert lost == [] and len(table) == 10 and {*table["finish_reason"]} == {"stop"}
+    assert table["response"].str.startswith("Answer: a)").all()
+    assert sorted(table["sample"]) == [0] * 5 + [1] * 5
+
+
+def test_failed_samples_and_a_log_that_reruns_only_those_are_one_run(run, tmp_path, capsys):
+    assert run(LOGS / "inspect_failed.eval", LOGS / "inspect_rerun.eval") == 0
+    table = tidy.read("responses", tmp_path / "own" / "bigtom.parquet")
+    assert len(table) == 5 and table["response"].notna().all() and table["error"].isna().all()
+    scores = bigtom.score(ITEMS["bigtom"], table)
+    assert not scores["outcome"].eq("error").any()
+
+
+@pytest.mark.parametrize("first", ["inspect_failed.eval", "inspect_rerun.eval"])
+def test_a_rerun_supersedes_failures_whichever_log_is_taken_first(run, tmp_path, first):
+    [second] = {"inspect_failed.eval", "inspect_rerun.eval"} - {first}
+    assert run(LOGS / first) == 0 and run(LOGS / second) == 0
+    table = tidy.read("responses", tmp_path / "own" / "bigtom.parquet")
+    assert len(table) == 5 and table["response"].notna().all()
+
+
+def of_eee(rows):
+    """Lines as the converter of Every Eval Ever for Inspect writes them."""
+    same = {"schema_version": "0.2.1", "evaluation_id": "tom/1", "model_id": "org/model"}
+    same |= {"evaluation_name": "bigtom", "interaction_type": "single_turn", "messages": None}
+    same |= {"evaluation": {"score": 0.0, "is_correct": False}, "token_usage": None, "error": None}
+    return [same | row for row in rows]
+
+
+def eee_row(item, text, **more):
+    source = {"raw": item["story"], "reference": [], "choices": [*item["choices"]]}
+    return {"sample_id": item["item_id"], "input": source, "output": {"raw": [text]}} | more
+
+
+def test_epochs_of_every_eval_ever_are_repeats(tmp_path):
+    items = ITEMS["bigtom"].head(3).to_dict("records")
+    metadata = [{"stop_reason": "max_tokens", "epoch": str(epoch)} for epoch in (1, 2)]
+    rows = [eee_row(item, "a) x", metadata=m) for item in items for m in metadata]
+    path = lines_of(tmp_path / "x_samples.jsonl", of_eee(rows))
+    table, lost = read(bigtom, path, method="0-shot")
+    assert lost == [] and table["sample"].tolist() == [0, 1] * 3
+    assert {*table["finish_reason"]} == {"length"}
+
+
+def test_every_eval_ever_has_a_line_for_each_metric_of_one_answer(tmp_path):
+    """As its converter for HELM writes them, with one name and several results."""
+    item = ITEMS["bigtom"].iloc[0].to_dict()
+    rows = [
+        eee_row(item, "a) x", evaluation_result_id=metric, metadata=None) for metric in ("em", "f1")
+    ]
+    path = lines_of(tmp_path / "x_samples.jsonl", of_eee(rows))
+    assert len(read(bigtom, path, method="0-shot")[0]) == 1
+    table, _ = read(bigtom, lines_of(path, of_eee(rows[:1] * 2)), method="0-shot")
+    assert len(table) == 2  # the same line twice is a second answer, which `take` refuses
+
+
+def test_of_several_filters_the_answer_that_no_filter_changed_counts(tmp_path):
+    item = ITEMS["bigtom"].iloc[0].to_dict()
+    filtered = [
+        eee_row(item, text, evaluation_name=f"t/{name}", metadata={"filter": name})
+        for name, text in {"strict": "[invalid]", "none": "a) x"}.items()
+    ]
+    path = lines_of(tmp_path / "x_samples.jsonl", of_eee(filtered))
+    assert read(bigtom, path, method="0-shot")[0]["response"].tolist() == ["a) x"]
+
+
+def test_an_answer_of_several_turns_is_the_last_message(tmp_path):
+    item = ITEMS["bigtom"].iloc[0].to_dict()
+    messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "b) y"}]
+    row = eee_row(item, "", interaction_type="multi_turn", messages=messages) | {"output": None}
+    path = lines_of(tmp_path / "x_samples.jsonl", of_eee([row]))
+    assert read(bigtom, path, method="0-shot")[0]["response"].tolist() == ["b) y"]
+
+
+def harness_lines(n=3):
+    lines = (LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8").splitlines()[:n]
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("has_field", [True, False], ids=["filter", "before the field filter"])
+def test_lm_eval_with_two_filters_has_one_answer_for_each_document(tmp_path, has_field):
+    rows = []
+    for name in ("strict-match", "flexible-extract"):
+        for line in harness_lines():
+            row = line | {"filter": name, "filtered_resps": [name]}
+            rows.append(row if has_field else {k: v for k, v in row.items() if k != "filter"})
+    path = lines_of(tmp_path / "samples.jsonl", rows)
+    table, lost = read(bigtom, path, model="m", method="0-shot")
+    assert lost == [] and len(table) == 3
+    assert table["response"].tolist() == [line["resps"][0][0] for line in harness_lines()]
+
+
+def test_lm_eval_of_the_first_versions_is_one_list_with_plain_arguments(tmp_path):
+    rows = harness_lines()
+    for row in rows:
+        [prompt], how = row.pop("arguments")["gen_args_0"].values()
+        row["arguments"] = [[prompt, how]]
+    path = tmp_path / "pretrained__m_tom.jsonl"
+    path.write_text(json.dumps(rows, indent=2), "utf-8")
+    table, lost = read(bigtom, path, model="m", method="0-shot")
+    assert lost == [] and len(table) == 3 and table["how"].str.contains("max_gen_toks").all()
+
+
+def test_log_likelihoods_whose_arguments_are_the_options_are_verdicts(tmp_path):
+    [row] = harness_lines(1)
+    options = {f"gen_args_{n}": {"arg_0": "prompt", "arg_1": f" {n}"} for n in (0, 1)}
+    row |= {"arguments": options, "resps": [[["-1.5", "False"]], [["-2.5", "True"]]], "acc": 1.0}
+    row["doc"].pop("story")
+    path = lines_of(tmp_path / "samples.jsonl", [row])
+    (entry,) = entries(path)
+    assert entry.verdict is True and entry.answer == []
+
+
+def test_simpletoms_file_of_the_responses_endpoint_is_read(tmp_path):
+    items = ITEMS["simpletom"].to_dict("records")
+    rows = []
+    for item in items:
+        summary = [{"type": "summary_text", "text": "Perhaps (B)."}]
+        text = [{"type": "output_text", "text": "(A)", "annotations": [], "logprobs": []}]
+        output = [
+            {"id": "rs_1", "type": "reasoning", "summary": summary, "content": None},
+            {"id": "msg_1", "type": "message", "role": "assistant", "content": text},
+        ]
+        usage = {"input_tokens": 7, "output_tokens": 3}
+        told = {"model": "gpt-5", "output": output, "status": "completed", "usage": usage}
+        told |= {"error": None, "incomplete_details": None}
+        prompt = simpletom.messages(item, "none")[1]["content"]
+        rows.append({"prompt": prompt, "correct": "A", "id": item["item_id"], "llm_output": told})
+    path = lines_of(tmp_path / "simpletom_stories_gpt-5.jsonl", rows)
+    table, lost = read(simpletom, path, method="none")
+    assert lost == [] and {*table["response"]} == {"(A)"} and {*table["finish_reason"]} == {"stop"}
+
+
+def test_results_of_a_batch_are_read_and_failed_requests_are_failed(tmp_path):
+    items = fantom.compose([fantom_sets.question_set()], 0)
+    free = [i["item_id"] for i in items.to_dict("records") if not len(i["choices"])][:3]
+    message = {"role": "assistant", "content": "Linda knows.", "refusal": None}
+    body = {"model": "gpt-4o", "choices": [{"message": message, "finish_reason": "stop"}]}
+    responses = [
+        {"response": {"status_code": 200, "body": body}, "error": None},
+        {"response": None, "error": {"code": "batch_expired", "message": "It expired."}},
+        {"response": {"status_code": 500, "body": {"error": {"message": "Oh."}}}, "error": None},
+    ]
+    rows = [{"id": "b", "custom_id": n} | r for n, r in zip(free, responses, strict=True)]
+    path = lines_of(tmp_path / "batch_output.jsonl", rows)
+    table, lost = read(fantom, path, items=items, model="gpt-4o", method="short")
+    assert lost == []
+    assert table["response"].iloc[0] == "Linda knows."
+    assert table["error"].tolist()[1:] == ["It expired.", "Oh."]
+
+
+def test_one_odd_row_costs_that_row_and_is_counted(run, tmp_path, capsys):
+    items = ITEMS["bigtom"].to_dict("records")
+    said = told(bigtom)
+    path = as_csv(
+        tmp_path / "mine.csv", items, said, options=[json.dumps([*i["choices"]]) for i in items]
+    )
+    lines = path.read_text("utf-8").splitlines()
+    lines[3] = "only,two"
+    lines[5] = lines[5].replace('"[""', '"[', 1)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    assert run(path, more=["--model", "m", "--method", "0-shot"]) == 0
+    out = capsys.readouterr().out
+    assert "18 of 20" in out and "2 cannot be read" in out
+    assert "row 4: found 2 fields, expected 3" in out and "row 6" in out
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "not json",
+        "[1, 2]",
+        '"text"',
+        "null",
+        '{"doc_id": 9}',
+        '{"a": "\\ud83d"}',
+        '{"a": 1, "a": 2}',
+    ],
+)
+def test_one_odd_line_costs_that_line(tmp_path, odd):
+    lines = (LOGS / "samples_tom_bigtom.jsonl").read_text("utf-8").splitlines()
+    for place in (0, 7):
+        (tmp_path / "x.jsonl").write_text("\n".join([*lines[:place], odd, *lines[place:]]), "utf-8")
+        table, lost = read(bigtom, tmp_path / "x.jsonl", model="m", method="0-shot")
+        assert len(table) == 20 and len(lost) == 1 and f"line {place + 1}" in lost[0]
+
+
+def test_an_answer_may_be_long_and_one_that_never_ended_costs_itself(tmp_path):
+    items = ITEMS["bigtom"].head(3).to_dict("records")
+    texts = ["a) x", f"a) x {'because ' * 20_000}", "a) " * 400_000]
+    said = {i["item_id"]: text for i, text in zip(items, texts, strict=True)}
+    options = [json.dumps([*i["choices"]]) for i in items]
+    path = as_csv(tmp_path / "mine.csv", items, said, options=options)
+    table, lost = read(bigtom, path, model="m", method="0-shot")
+    assert table["response"].str.len().tolist() == [4, 160_004]
+    assert len(lost) == 1 and "1,000,000" in lost[0] and len(lost[0]) < 400
+
+
+def test_an_empty_cell_for_the_error_is_none_and_none_is_an_answer(tmp_path):
+    items = ITEMS["bigtom"].head(4).to_dict("records")
+    texts = ["None", "N/A", "", "a) x"]
+    said = {i["item_id"]: text for i, text in zip(items, texts, strict=True)}
+    options = [json.dumps([*i["choices"]]) for i in items]
+    errors = ["", "None", "nan", "the server was down"]
+    path = as_csv(tmp_path / "mine.csv", items, said, options=options, error=errors)
+    table, lost = read(bigtom, path, model="m", method="0-shot")
+    assert lost == [] and table["response"].tolist()[:3] == texts[:3]
+    assert table["error"].isna().tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".eval"])
+def test_what_is_no_file_is_refused_at_once(tmp_path, suffix):
+    pipe, folder, endless = (tmp_path / f"{name}{suffix}" for name in ("pipe", "folder", "endless"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    endless.symlink_to("/dev/zero")
+    for path, found in {pipe: "a pipe", folder: "a folder", endless: "a device"}.items():
+        with pytest.raises(InputError, match=rf"{path}: cannot be read: found .*{found}"):
+            read(bigtom, path, model="m", method="0-shot")
+
+
+def test_a_log_without_a_method_names_the_option(tmp_path):
+    with pytest.raises(InputError, match="--method with one of 0-shot"):
+        read(bigtom, LOGS / "samples_tom_bigtom.jsonl", model="m")

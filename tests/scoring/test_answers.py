@@ -1,7 +1,11 @@
 """What of an answer is said aloud, and why an answer without an option has none."""
 
+import pandas as pd
 import pytest
 
+from tomlab.benchmarks import bigtom
+from tomlab.errors import InputError
+from tomlab.records.files import read_answers
 from tomlab.scoring.answers import unanswered
 from tomlab.scoring.visible import visible
 
@@ -94,3 +98,76 @@ def test_thinking_that_never_ended_is_truncated():
 
 def test_another_finish_reason_says_nothing():
     assert unanswered("Mei will dive.", "other", open_thought=False) == "unparsed"
+
+
+STORY = {"story": "Mei dives.", "question": "What will Mei do?", "benchmark": "bigtom"}
+STORY |= {"group_id": "g", "question_type": "belief", "source": "authored", "initial_belief": 0}
+STORY |= {"choices": ["Mei will dive.", "Mei will wait."], "answer": "Mei will dive."}
+STORY |= {"variable": "forward_belief", "condition": "true_belief", "reality": "Mei will dive."}
+
+
+def scored(texts, **columns):
+    """BigToM's scores of answers that pandas has read from a CSV, or has in a frame."""
+    ids = [f"i{n}" for n in range(len(texts))]
+    items = pd.DataFrame([STORY | {"item_id": name} for name in ids])
+    answers = pd.DataFrame({"item_id": ids, "model": "m", "method": "0-shot", "response": texts})
+    return bigtom.score(items, answers.assign(**columns))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+@pytest.mark.parametrize("error", [None, "", "nan"])
+def test_a_missing_answer_without_an_error_is_refused_and_never_a_failed_request(missing, error):
+    with pytest.raises(InputError, match=r"row 1, field response.*1 such.*keep_default_na=False"):
+        scored(["a)", missing])
+    with pytest.raises(InputError, match=r"row 1, field response"):
+        scored(["a)", missing], error=error)
+
+
+def test_a_request_with_an_error_in_its_place_is_failed():
+    outcomes = scored(["a)", None], error=[None, "timed out"])["outcome"]
+    assert [*outcomes] == ["correct", "error"]
+
+
+@pytest.mark.parametrize("error", [None, "", " ", "None", "nan", float("nan"), False])
+def test_an_empty_cell_is_no_error(error):
+    assert [*scored(["a)", "b)"], error=error)["outcome"]] == ["correct", "wrong"]
+
+
+def test_answers_that_pandas_takes_for_missing_are_read_as_texts(tmp_path):
+    texts = ["NA", "None", "null", "n/a", "", "nan", "a)"]
+    path = tmp_path / "answers.csv"
+    table = pd.DataFrame({"item_id": [f"i{n}" for n in range(len(texts))], "response": texts})
+    table.assign(model="m", method="0-shot", error="").to_csv(path, index=False)
+    answers = read_answers(path)
+    assert [*answers["response"]] == texts
+    items = pd.DataFrame([STORY | {"item_id": name} for name in answers["item_id"]])
+    assert [*bigtom.score(items, answers)["outcome"]] == ["unparsed"] * 6 + ["correct"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item_id;model;method;response\ni0;m;0-shot;a)\n", "row 1: found a semicolon between"),
+        ("item_id,model,method\ni0,m,0-shot\n", "row 1: missing columns response"),
+        ("item_id,model,method,response\ni0,m,0-shot,a),b\n", "row 2: found 5 fields, expected 4"),
+        (
+            'item_id,model,method,response,sample\ni0,m,0-shot,a),"1,0"\n',
+            "row 2, field sample: found '1,0', expected a whole number",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_answers_is_named(tmp_path, text, said):
+    path = tmp_path / "answers.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"answers\.csv") as raised:
+        read_answers(path)
+    assert said in str(raised.value)
+
+
+def test_why_answers_ended_is_read_in_every_vendors_words(tmp_path):
+    path = tmp_path / "answers.csv"
+    reasons = {"max_tokens": "length", "STOP": "stop", "": "stop", "content_filter": "refusal"}
+    rows = [("i", "m", "0-shot", "a)", reason) for reason in reasons]
+    columns = ["item_id", "model", "method", "response", "finish_reason"]
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+    assert [*read_answers(path)["finish_reason"]] == [*reasons.values()]

@@ -1,6 +1,7 @@
 """Answers in the files of other harnesses, read as they stand there: see docs/logs.md."""
 
 import json
+import re
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
@@ -207,9 +208,11 @@ def _entry(row: Row, known: dict, fields: dict[str, list]) -> Entry | LeftOut:
         return LeftOut(row.place, f"found {files.shown(row.content)}, expected an object")
     told = {**known, "place": row.place}
     for name, places in fields.items():
-        value = _first(row.content, places)
-        if value is not None:
-            told[name] = value
+        for parts in places:
+            value = _at(row.content, parts) if parts[0] in row.content else None
+            if value is not None:
+                told[name] = value
+                break
     if not isinstance(told.get("how"), dict):  # of log-likelihoods, the option that was weighed
         told.pop("how", None)
     try:
@@ -286,7 +289,7 @@ def _lines(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
     lm-evaluation-harness wrote one list over many lines under the same name.
     """
     text = files.read_text(path)
-    if text.lstrip().startswith("["):
+    if re.match(r"\s*\[\s*\{", text):
         rows = [Row(f"sample {n}", row) for n, row in enumerate(files.parsed(text, nan=True), 1)]
         return _kind(path, rows), {}, iter(rows), len(rows)
     first = []

@@ -63,17 +63,24 @@ def pairs(
             expected = "text" if kind is str else "a number"
             told = f"row {row}, field {name}: found {shown(found)}, expected {expected}"
             raise InputError(f"responses: {told} ({len(odd)} such rows)")
-    by_id = {item["item_id"]: item for item in items.to_dict("records")}
+    by_id = {item["item_id"]: item for item in _records(items)}
     if unknown := sorted(set(responses["item_id"]) - set(by_id)):
         raise InputError(f"responses: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
     if unknown := sorted(set(responses["method"]) - set(methods)):
         raise InputError(f"responses: no method {unknown[0]!r}; there are: {', '.join(methods)}")
     responses = responses[~responses["method"].isin(first_methods(methods))]
-    filled = [_DEFAULTS | response for response in responses.to_dict("records")]
+    filled = [_DEFAULTS | response for response in _records(responses)]
     keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
     if doubled := [key for key, times in Counter(keys).items() if times > 1]:
         raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
     return [(as_shown(by_id[r["item_id"]], r), r) for r in filled]
+
+
+def _records(table: pd.DataFrame) -> list[dict]:
+    """The rows of a table; many times as fast as pandas makes them of columns of text."""
+    names = [*table.columns]
+    columns = [table[name].tolist() for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _demand_errors(without_text: pd.DataFrame) -> None:
