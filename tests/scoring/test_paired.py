@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from tomlab.scoring import paired
 from tomlab.scoring.paired import difference, differences
 from tomlab.scoring.series import Series, Statistic, by_unit
-from tomlab.scoring.stats import COUNT, DIFFERENCE, ratio
+from tomlab.scoring.stats import COUNT, DIFFERENCE, PAIRED, ratio
 
 
 def mean(values, groups=None, units=None, bounds=(0.0, 1.0)):
@@ -185,3 +185,31 @@ def test_units_are_answers_or_what_the_columns_name():
     table = pd.DataFrame({"item_id": ["x", "x"], "sample": [0, 1], "story_id": [7, 8]})
     assert by_unit(table).index.tolist() == ["x/0", "x/1"]
     assert by_unit(table, "story_id").index.tolist() == ["7", "8"]
+
+
+def of_kinds(right: list, kinds: list) -> Series:
+    """The mean of two kinds' means, of answers that are each a group of their own."""
+    values = pd.Series(right, [f"{n}" for n in range(len(right))], dtype=float)
+    groups = values.index.to_series()
+    return Series("mean", "all", values, groups, kinds=pd.Series(kinds, values.index))
+
+
+def test_a_difference_of_two_balanced_means_is_paired_by_answer():
+    kinds = ["a"] * 10 + ["b"] * 30
+    a, b = of_kinds([1] * 10 + [1, 0] * 15, kinds), of_kinds([1] * 8 + [0] * 2 + [1, 0] * 15, kinds)
+    found = paired.difference(a, b)
+    assert found["difference"] == pytest.approx(0.1)
+    assert found["n_discordant"] == 2
+    # Two of ten gains of one kind, no loss, and half of the weight.
+    assert -0.2 < found["ci_low"] < 0.1 < found["ci_high"] < 0.35
+    same = paired.difference(a, a)
+    assert (same["difference"], same["p"]) == (0, 1)
+
+
+def test_shares_of_units_with_several_values_are_a_gap_of_two_shares():
+    units = [f"{n // 2}" for n in range(40)]
+    values = pd.Series([1.0] * 39 + [0.0], units)
+    groups = values.index.to_series()
+    found = paired.difference(*[Series("share", "all", values, groups)] * 2)
+    assert (found["difference"], found["ci_method"]) == (0, PAIRED)
+    assert 0 < found["ci_high"] < 0.2

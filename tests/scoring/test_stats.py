@@ -17,11 +17,14 @@ from tomlab.scoring.stats import (
     EXACT,
     JACKKNIFE,
     PAIRED,
+    SHARE,
     agreement,
     alpha_interval,
+    balanced_interval,
     clopper_pearson,
     cluster_interval,
     cluster_statistic,
+    linear_interval,
     ratio,
 )
 
@@ -335,6 +338,79 @@ def test_interval_of_a_count_holds_it_in_any_unit(groups):
     assert 0 <= found.ci_low <= found.value <= found.ci_high
     larger = interval(*[[1000 * count for count in group] for group in groups], bounds=COUNT)
     assert ends(larger) == pytest.approx([1000 * end for end in ends(found)])
+
+
+# ---- Sums of shares ------------------------------------------------------------------------------
+
+
+def balanced(right, kinds, **options):
+    """The interval of answers that are each a group of their own."""
+    groups = pd.Series(range(len(right)))
+    return balanced_interval(pd.Series(right), pd.Series(kinds), groups, **options)
+
+
+def test_99_of_100_right_have_one_interval_whether_balanced_or_not():
+    right = [1.0] * 99 + [0.0]
+    plain = interval(*[[one] for one in right])
+    found = balanced(right, [0, 1] * 50)
+    assert (found.value, *ends(found)) == pytest.approx((plain.value, *ends(plain)))
+    assert ends(found) == pytest.approx((0.946, 1), abs=0.001)
+
+
+def test_a_kind_of_few_groups_makes_a_balanced_accuracy_less_sure():
+    # All right. Of ten, up to .31 of others would go unseen: .15 of a mean of two kinds.
+    even, rare = balanced([1.0] * 100, [0, 1] * 50), balanced([1.0] * 100, [0] * 10 + [1] * 90)
+    assert even.ci_low == pytest.approx(1 - 0.0362, abs=1e-4)
+    assert rare.ci_low == pytest.approx(1 - 0.3085 / 2, abs=0.005)
+
+
+def test_a_balanced_accuracy_takes_the_kinds_by_their_weights():
+    right, kinds = [1.0, 1, 1, 0] * 5 + [1, 0, 0, 0] * 5, ["a"] * 20 + ["b"] * 20
+    assert balanced(right, kinds).value == pytest.approx((0.75 + 0.25) / 2)
+    assert balanced(right, kinds, weights={"a": 0.9, "b": 0.1}).value == pytest.approx(0.7)
+    lacking = balanced(right, kinds, weights={"a": 0.5, "c": 0.5})
+    assert np.isnan([lacking.value, *ends(lacking)]).all()
+
+
+def test_a_gap_of_two_shares_adds_their_distances_by_squares():
+    one, other = counts_of([[1]] * 45 + [[0]] * 5), counts_of([[1]] * 30 + [[0]] * 20)
+    other.index += 50  # of other groups
+    parts = interval(*[[1]] * 45, *[[0]] * 5), interval(*[[1]] * 30, *[[0]] * 20)
+    found = linear_interval([one, other], (1, -1), n=100)
+    assert found.value == pytest.approx(0.9 - 0.6)
+    down = np.hypot(0.9 - parts[0].ci_low, parts[1].ci_high - 0.6)
+    up = np.hypot(parts[0].ci_high - 0.9, 0.6 - parts[1].ci_low)
+    assert ends(found) == pytest.approx((0.3 - down, 0.3 + up))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.sampled_from("ab"), st.integers(0, 5)), min_size=1),
+    st.sampled_from([SHARE, DIFFERENCE]),
+)
+@settings(deadline=None, max_examples=60)
+def test_interval_of_a_balanced_mean_holds_it_within_its_bounds(rows, bounds):
+    values, kinds, groups = (pd.Series(column) for column in zip(*rows, strict=True))
+    if bounds == DIFFERENCE:
+        values = values - (groups % 2)
+    found = balanced_interval(values, kinds, groups, bounds=bounds)
+    assert found.value == pytest.approx(values.groupby(kinds).mean().mean())
+    assert bounds[0] <= found.ci_low <= found.value + 1e-12
+    assert found.value - 1e-12 <= found.ci_high <= bounds[1]
+    assert width(found) > 0
+
+
+def test_ratings_near_the_end_of_their_scale_are_as_sure_as_a_share_is():
+    share = interval(*[[1]] * 99, [0])
+    found = interval(*[[5]] * 99, [1], bounds=(1.0, 5.0))
+    assert ends(found) == pytest.approx([1 + 4 * end for end in ends(share)])
+
+
+def test_an_f1_of_answers_that_count_alike_is_as_sure_as_a_share_is():
+    counts = pd.DataFrame({"both": [2] * 99 + [0], "given and wanted": [2] * 100})
+    alone = cluster_statistic(counts, ratio, n=100)
+    found = cluster_statistic(counts, ratio, n=100, trials=100)
+    assert alone.ci_low < 0.6
+    assert ends(found) == pytest.approx(clopper_pearson(99, 100))
 
 
 # ---- Agreement -----------------------------------------------------------------------------------
