@@ -21,7 +21,7 @@ from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
 
-NAME, FOLDS, TOLERANCE = "shallow reader", 10, 1e-6
+NAME, FOLDS = "shallow reader", 10
 BLIND, SHALLOW = "blind", "shallow"
 STATED = ("not stated", "stated")
 # The widest unit that items have: readers learn from some groups and answer others.
@@ -525,7 +525,7 @@ def held_out_version(texts: pd.Series, questions: pd.DataFrame, longest: int) ->
     size = questions.groupby(["control", "side"])["group"].transform("size")
     weight = (len(questions) / 2 / size).where(~questions["control"], 0).to_numpy()
     how = {"method": "decision_function", "params": {"sample_weight": weight}}
-    model = LogisticRegression(solver="liblinear", tol=TOLERANCE)
+    model = LogisticRegression(solver="liblinear")
     features = counts(texts, longest)
     version = held_out(model, features, questions["side"], questions["group"], **how)
     return pd.Series(version, index=texts.index)
@@ -541,7 +541,7 @@ def _learned(features: sparse.spmatrix, options: pd.DataFrame) -> np.ndarray:
     size = options.groupby(["control", "side"])["at"].transform("size")
     weight = (len(options) / size).where(~options["control"], 0).to_numpy()
     how = {"method": "decision_function", "params": {"sample_weight": weight}}
-    model = LogisticRegression(fit_intercept=False, solver="liblinear", tol=TOLERANCE)
+    model = LogisticRegression(fit_intercept=False, solver="liblinear")
     return held_out(model, sparse.csr_matrix(apart), options["right"], options["group"], **how)
 
 
