@@ -79,9 +79,20 @@ Distinct = Annotated[list[_Item], fits(lambda v: 0 < len(v) == len({*map(str, v)
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
 Answers = Annotated[str, fits(_holds_answers, _KEPT)]
-Count = Annotated[int, Field(ge=0)]
-Size = Annotated[int, Field(ge=1)]
-Folds = Annotated[int, Field(ge=2)]
+# The largest number of each kind: what is beyond is a slip, and would run for days or fill memory.
+# Things to write, draw, ask about or read; a notebook holds about so many answers (docs/scale.md).
+MOST_THINGS = 100_000
+MOST_TOKENS = 1_000_000  # of a text that a model reads or writes
+MOST_REPEATS = 1_000  # of the same thing: samples, rounds, tries, folds
+MOST_WORKERS = 1_000  # at once: engines, threads, requests, batches
+LARGEST_SEED = 2**31 - 1
+Count = Annotated[int, Field(ge=0, le=MOST_THINGS)]
+Size = Annotated[int, Field(ge=1, le=MOST_THINGS)]
+Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
+Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS)]
+Folds = Annotated[int, Field(ge=2, le=MOST_REPEATS)]
+Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -90,7 +101,7 @@ class Evaluation(Section):
 
     methods: Distinct[str]
     # Limits of answers in tokens by method; None: no limit.
-    max_tokens: dict[str, Size | None]
+    max_tokens: dict[str, Tokens | None]
 
 
 class LabelledAnswers(Section):
@@ -122,11 +133,11 @@ class Source(Section):
 class Seeds(Section):
     """One seed for each thing that is left to chance, so that one can be varied alone."""
 
-    writing_seed: Count
-    option_seed: Count
-    draw_seed: Count
-    sampling_seed: Count
-    made_seed: Count
+    writing_seed: Seed
+    option_seed: Seed
+    draw_seed: Seed
+    sampling_seed: Seed
+    made_seed: Seed
 
 
 class Run(Section):
@@ -137,7 +148,7 @@ class Run(Section):
     embedder: ModelName
     judge: ModelName
     seeds: Seeds
-    samples: Size
+    samples: Repeats
     prompts: dict[str, GivenPath]
     # 2: what shows two options is asked with these exchanged, too.
     orders: Annotated[int, Field(ge=1, le=2)]
@@ -152,7 +163,7 @@ class Fresh(Section):
 
     models: Distinct[ModelName]
     questions: Size
-    budget: Annotated[int, Field(ge=500)]
+    budget: Annotated[int, Field(ge=500, le=MOST_THINGS)]
 
 
 class _Loader(yaml.SafeLoader):

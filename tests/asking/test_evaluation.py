@@ -76,6 +76,12 @@ def test_model_without_groups_is_asked_everything_by_each_method(items):
         assert by_group(questions, method) == dict.fromkeys(items["group_id"].unique(), size)
 
 
+def test_more_questions_than_memory_holds_are_refused_before_they_are_made(items, monkeypatch):
+    monkeypatch.setattr(evaluation, "MOST_QUESTIONS", 500)
+    with pytest.raises(InputError, match=r"models\.mine\.groups\.bigtom.*run\.samples"):
+        plan(bigtom, items, baseline(), list(CONDITIONS), samples=1000)
+
+
 def test_groups_of_a_smaller_number_are_among_those_of_a_larger_one(items):
     questions = plan(bigtom, items, grouped(zero=4, one=2), list(CONDITIONS))
     few, many = by_group(questions, "1-shot"), by_group(questions, "0-shot")

@@ -286,6 +286,18 @@ def test_a_model_that_was_asked_elsewhere_is_evaluated_like_any_other(run, tmp_p
     )
 
 
+@pytest.mark.parametrize("place", ["", ".", "./", str(paths.ROOT), "a file/own", "/proc/own"])
+def test_a_place_that_answers_cannot_go_to_is_named(place, run, tmp_path, capsys):
+    (tmp_path / "a file").touch()
+    if place.startswith("a file"):
+        place = str(tmp_path / place)
+    before = {*paths.ROOT.iterdir()}
+    assert run(LOGS / "inspect_bigtom.eval", more=["--to", place]) == 1
+    said = capsys.readouterr().err
+    assert (place or "--to") in said and "Traceback" not in said
+    assert {*paths.ROOT.iterdir()} == before
+
+
 def test_a_log_without_a_benchmark_is_an_error_that_names_the_option(capsys):
     path = LOGS / "inspect_bigtom.eval"
     assert answers.main(["take", str(path), "--to", "mine"]) == 1

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
+from tomlab.errors import InputError
 from tomlab.pipeline import run_notebook
 from tomlab.pipeline.run_notebook import main, scrub
 
@@ -84,6 +85,33 @@ def test_two_runs_of_one_notebook_write_the_same_bytes_and_no_progress(run, capf
     shown = capfd.readouterr().err
     assert "progress by the engine" in shown
     assert "progress bar" in shown
+
+
+WHOLE = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("seed = 0")]))
+MERGED = '{\n<<<<<<< HEAD\n "cells": [],\n=======\n "cells": [1],\n>>>>>>> theirs\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (MERGED, "conflict marks"),
+        (WHOLE[:100], "found no notebook"),
+        ("", "found no notebook"),
+        ("null", "found no notebook"),
+        ("[]", "found no notebook"),
+        ("{}", "found no notebook"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "found no notebook"),
+        ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "found no notebook"),
+        ('{"nbformat": "x", "cells": []}', "found no notebook"),
+        (b"\xff\xfe", "UTF-8"),
+    ],
+    ids=range(10),
+)
+def test_a_notebook_that_is_none_is_named(text, told, tmp_path):
+    path = tmp_path / "mine.ipynb"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=rf"mine\.ipynb: .*{told}"):
+        run_notebook.declared(path)
 
 
 def test_users_mistake_is_told_without_a_traceback(run, capfd):

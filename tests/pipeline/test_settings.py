@@ -48,6 +48,22 @@ WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
     ("fresh/questions", 0, "questions: found 0"),
     ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
+    # Where a number means work, one bound for each kind of number.
+    ("run/samples", 100_000_000, "samples: found 100000000, expected less than or equal to 1000"),
+    ("fresh/questions", 10**9, "questions: .* less than or equal to 100000"),
+    ("fresh/budget", 10**9, "budget: .* less than or equal to 100000"),
+    ("run/seeds/draw_seed", 10**30, "draw_seed: .* less than or equal to 2147483647"),
+    ("bigtom/generation/llm_templates", 10**9, "llm_templates: .* equal to 100000"),
+    ("bigtom/judges/folds", 10**9, "folds: .* equal to 1000"),
+    ("fantom/generation/conversations", 10**9, "conversations: .* equal to 100000"),
+    ("fantom/generation/llm_tokens", 10**9, "llm_tokens: .* equal to 1000000"),
+    ("fantom/evaluation/max_tokens", {"short": 10**9}, "max_tokens.short: .* equal to 1000000"),
+    ("omnitom/filtering/linked_tries", 10**9, "linked_tries: .* equal to 1000"),
+    ("simpletom/generation/rounds", 10**9, "rounds: .* equal to 1000"),
+    ("models/smollm2-135m/groups", {"bigtom": {"0-shot": 10**9}}, "0-shot: .* equal to 100000"),
+    ("models/smollm2-135m/engines", 10**9, "engines: .* equal to 1000"),
+    ("models/gpt-4o/max_concurrency", 10**9, "max_concurrency: .* equal to 1000"),
+    ("models/o3/thinking_tokens", 10**9, "thinking_tokens: .* equal to 1000000"),
     ("fresh/question", 5, "did you mean 'questions'"),
     ("fresh", {}, "fresh: .*models: found nothing"),
     ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
@@ -208,4 +224,36 @@ def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
     path = tmp_path / "params.yaml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
+        settings.check(path)
+
+
+NAMES = ("1e3", "1_000", "0o17", "017", "0b11", "on", "yes", "No", "null", "~", "12:30", "=", "-_")
+NAMES += ("2024-01-01", "5", "0x1f", ".5", "true", "1e-3")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("quote", ["", '"'], ids=["plain", "quoted"])
+def test_a_name_that_yaml_may_take_for_something_else_is_a_text_or_refused(name, quote, tmp_path):
+    """DVC reads YAML 1.2, and we read 1.1."""
+    given = f"{quote}{name}{quote}"
+    text = PARAMS.read_text(encoding="utf-8")
+    text = text.replace("    - smollm2-135m\n", f"    - smollm2-135m\n    - {given}\n", 1)
+    entry = f"models:\n  {given}: {{provider: baseline, model: random}}\n  smollm2-135m:"
+    text = text.replace("models:\n  smollm2-135m:", entry, 1)
+    path = tmp_path / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+    is_name = re.fullmatch("[A-Za-z0-9_-]+", name) is not None
+    if quote and is_name:
+        assert settings.check(path)["run"]["models"][1] == name
+        return
+    with pytest.raises(InputError, match=r"params\.yaml"):
+        settings.check(path)
+
+
+def test_a_value_that_dvc_reads_otherwise_is_named_with_both_readings(tmp_path):
+    text = PARAMS.read_text(encoding="utf-8").replace("  samples: 1\n", "  samples: 1_0e1\n")
+    path = tmp_path / "params.yaml"
+    path.write_text(text.replace("  orders: 2", "  orders: 02"), encoding="utf-8")
+    settings_error = "run.samples: found '1_0e1', which DVC reads as 100.0"
+    with pytest.raises(InputError, match=settings_error):
         settings.check(path)

@@ -21,6 +21,7 @@ from tomlab.scoring.answers import as_shown, failed, first_methods
 
 # What a baseline says to the first of two calls.
 _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
+MOST_QUESTIONS = 1_000_000  # of one benchmark to one model, which are held in memory
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,16 @@ def plan(
                 shown = as_shown(item, {"asked_as": way})
                 q = Question(shown, method, 0, way, files, place * samples)
                 if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
+                    _demand_few(len(questions) + samples, benchmark.NAME, model.name)
                     questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions
+
+
+def _demand_few(questions: int, benchmark: str, model: str) -> None:
+    if questions > MOST_QUESTIONS:
+        found = f"{benchmark}: found more than {MOST_QUESTIONS:,} questions to {model}"
+        fewer = f"ask about fewer with models.{model}.groups.{benchmark}"
+        raise InputError(f"{found}; {fewer}, or repeat each less often with run.samples")
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from tomlab.errors import InputError
-from tomlab.models import answers, batches, server_errors, specs
+from tomlab.models import answers, batches, pace, server_errors, specs
 from tomlab.models.providers import by_prefix, provider
 from tomlab.models.replies import FilteredError, redacted
 from tomlab.models.specs import UNLIMITED, Limits, ModelSpec, Reply, Request, Response
@@ -68,6 +68,7 @@ async def ask(
                     f"{len(missing):,} are asked now: about {tokens:,.0f} tokens of prompts; "
                 )
                 told = told.lstrip() + (usd if model.price else "no price declared")
+                told += f"; {pace.announcement(kept, limits.answers, model, len(missing))}"
                 print(told, file=sys.__stderr__ or sys.stderr)
         # Before anything is asked: what came before a run stopped was asked by this stage too.
         kept.used((key, stage(), r.purpose) for key, r in zip(keys, requests, strict=True))

@@ -28,7 +28,7 @@ BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__in
 _known = params.fits(BENCHMARKS.__contains__, f"one of {', '.join(BENCHMARKS)}")
 _Value = TypeVar("_Value")
 _ByMethod = dict[Annotated[str, _known], dict[str, _Value]]  # by benchmark
-_Groups = Annotated[int, Field(ge=0)]
+_Variants = dict[Literal["reversed", "wordings"], params.Count]
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
 _Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
 _VARIABLE = "the name of an environment variable, in capitals"  # of which some vendors' keys are
@@ -121,18 +121,19 @@ class Batch(params.Section):
     to: Literal["vendor", "files"] = "vendor"
     poll: float = Field(30, gt=0)  # seconds between two looks
     requests: params.Size | None = None  # most of a batch or file, within the vendor's limit
-    at_once: params.Size | None = None  # most batches under way, where the vendor's queue is short
+    # Most batches under way, where the vendor's queue is short.
+    at_once: params.Workers | None = None
 
 
 class _Spec(params.Section):
     name: params.Name
     model: str
     # How many whole groups are asked; what is not named is asked in full, 0 leaves a method out.
-    groups: _ByMethod[_Groups] = Field({})
+    groups: _ByMethod[params.Count] = Field({})
     # The same for other orders and wordings, or for either of the two by its name.
-    variants: _ByMethod[_Groups | dict[Literal["reversed", "wordings"], _Groups]] = Field({})
+    variants: _ByMethod[params.Count | _Variants] = Field({})
     # Limits of answers in tokens, where they are not the protocol's; None: no limit.
-    answer_tokens: _ByMethod[params.Size | None] = Field({})
+    answer_tokens: _ByMethod[params.Tokens | None] = Field({})
     price: Price | None = None
     licence: str = ""  # under which its answers may be shared, for the list of kept answers
 
@@ -174,10 +175,10 @@ class EmbeddedModel(_Spec):
     ask_by: _Ways = Field([GENERATION])
     # At 0, answers repeat exactly.
     temperature: Annotated[float | Literal["protocol"], _is_degree] = PROTOCOL
-    context: int = Field(4096, ge=128)
+    context: int = Field(4096, ge=128, le=params.MOST_TOKENS)
     # Engines side by side, and threads of each; one is fastest where other work shares the cores.
-    engines: int = Field(min(os.cpu_count() or 1, 8), ge=1)
-    threads: int = Field(1, ge=1)
+    engines: params.Workers = min(os.cpu_count() or 1, 8)
+    threads: params.Workers = 1
 
     @property
     def max_concurrency(self) -> int:
@@ -187,14 +188,15 @@ class EmbeddedModel(_Spec):
 class _RemoteModel(_Spec):
     base_url: _Url | None = None
     api_key_env: _Variable | None = None
-    max_concurrency: int = Field(8, ge=1)
+    max_concurrency: params.Workers = 8
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
-    max_retries: int = Field(5, ge=0)
+    max_retries: int = Field(5, ge=0, le=params.MOST_REPEATS)
     timeout: float = Field(600, gt=0)
     # `protocol`: what the benchmark's protocol says; a number overrides it; null sends none.
     temperature: Annotated[float | Literal["protocol"] | None, _is_degree] = PROTOCOL
-    thinking_tokens: int = Field(0, ge=0)  # added to the protocol's limit, which is of the answer
+    # Added to the protocol's limit, which is of the answer.
+    thinking_tokens: int = Field(0, ge=0, le=params.MOST_TOKENS)
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
     extra_body: Annotated[dict[str, Any], _no_key] = Field({})
     listed: bool = True  # whether the server lists its models; Azure has no list of deployments
@@ -254,7 +256,7 @@ class Limits(params.Section):
     # What may be spent in all at one response store, by whatever asks there.
     max_cost_usd: float | None = Field(None, ge=0)
     max_error_share: float = Field(0.02, ge=0, le=1)
-    give_up_after: int = Field(20, ge=1)
+    give_up_after: params.Size = 20
     answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
 
 

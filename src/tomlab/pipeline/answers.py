@@ -95,6 +95,8 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
 def take_logs(args: argparse.Namespace) -> int:
     """Add the answers in logs of other harnesses to a folder; verdicts alone go to another file."""
     name = args.benchmark
+    if from_root(args.to).resolve() == ROOT:
+        raise InputError(f"--to: found {args.to!r}, the project itself; expected a folder in it")
     benchmark = import_module(f"tomlab.benchmarks.{name}")
     items = tidy.read("items", result("items", name))
     tables = []
@@ -335,6 +337,10 @@ def main(arguments: list[str] | None = None) -> int:
             describe(folder, {name: entry.get("licence", "") for name, entry in entries})
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
+        return 1
+    except OSError as error:
+        place = error.filename or "a file"
+        print(f"\n{place}: cannot be read or written ({error.strerror})\n", file=sys.stderr)
         return 1
     print(found.to_string(index=False) if len(found) else "There are no answers.")
     if n := found["other"].sum():

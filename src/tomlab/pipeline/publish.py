@@ -180,7 +180,7 @@ def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Notebook
     for source, names in copies.items():
         for name in names:
             path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
-            yield source, name, nbformat.read(path, as_version=4)
+            yield source, name, run_notebook.read_notebook(path)
 
 
 def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, str, str]]:

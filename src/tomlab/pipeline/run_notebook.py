@@ -10,6 +10,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -29,12 +30,31 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 # into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
 _QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 _KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
+_CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
 LONG = 60.0  # seconds after which, again and again, a stage says that it goes on
+
+
+def read_notebook(path: Path) -> nbformat.NotebookNode:
+    """A notebook's file. Errors: `InputError` that names it where it is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from None
+    if _CONFLICT.search(text):
+        raise InputError(f"{path}: found git's conflict marks, expected one version")
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+        for cell in notebook.cells:
+            _ = cell.cell_type, cell.source, cell.metadata
+    except Exception as error:  # noqa: BLE001 - nbformat raises whatever the text makes it meet
+        why = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: found no notebook ({why}), expected one in JSON") from None
+    return notebook
 
 
 def declared(source: Path) -> dict[str, Any]:
     """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
-    cells = nbformat.read(source, as_version=4).cells
+    cells = read_notebook(source).cells
     tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     try:
         (code,) = tagged

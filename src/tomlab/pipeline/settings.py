@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ruamel.yaml import YAML, YAMLError
+
 from tomlab import params
 from tomlab.asking import prompts
 from tomlab.asking.protocol import strange_methods
@@ -39,7 +41,9 @@ _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
     """What the file says. Errors: an `InputError` for all options at fault, found and expected."""
-    content, problems = params.load(path), []
+    content = params.load(path)
+    refuse([*_names_that_are_no_text(content), *_read_otherwise_by_dvc(content, path)], str(path))
+    problems = []
 
     def told(validate: Any, *parts: Any) -> Any:
         """What `validate` makes of its arguments, None with a problem where it refuses them."""
@@ -85,6 +89,46 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
             problems += strange_methods(import_module(f"tomlab.benchmarks.{name}"), where)
     refuse(problems, str(path))
     return content
+
+
+def _names_that_are_no_text(value: Any, place: str = "") -> Iterator[str]:
+    """Names that YAML reads as numbers, dates or nothing; everything here is looked up by text."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not isinstance(name, str):
+                found = f"found the name {params.shown(name)}"
+                yield f"{place or 'the file'}: {found}, expected a text: put it in quotes"
+            yield from _names_that_are_no_text(inner, f"{place}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _names_that_are_no_text(inner, f"{place}.{number}")
+
+
+def _read_otherwise_by_dvc(content: Mapping[str, Any], path: Path | str) -> Iterator[str]:
+    """What DVC, which reads YAML 1.2, takes for something else than we, who read YAML 1.1."""
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        by_dvc = YAML(typ="safe").load(text)
+    except (YAMLError, ValueError) as error:
+        yield f"DVC cannot read it as YAML 1.2 ({params.shown(str(error))}): put names in quotes"
+        return
+    yield from _differences(content, by_dvc, "")
+
+
+def _differences(ours: Any, by_dvc: Any, place: str) -> Iterator[str]:
+    if isinstance(ours, Mapping) and isinstance(by_dvc, Mapping):
+        for name, inner in ours.items():
+            where = f"{place}.{name}".lstrip(".")
+            if name in by_dvc:
+                yield from _differences(inner, by_dvc[name], where)
+            else:
+                yield f"{where}: DVC reads this name as something else than text: put it in quotes"
+    elif isinstance(ours, list) and isinstance(by_dvc, list):
+        for number, (inner, other) in enumerate(zip(ours, by_dvc, strict=True)):
+            yield from _differences(inner, other, f"{place}.{number}")
+    elif ours != by_dvc:
+        found = f"found {params.shown(ours)}, which DVC reads as {params.shown(by_dvc)}"
+        yield f"{place}: {found}: put a name in quotes, and write a number in full"
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ class Generation(params.Section):
     sets_per_part: TwoToFour
     llm_conversations: params.Count
     llm_subtopics: TwoToFour
-    llm_tokens: params.Size
+    llm_tokens: params.Tokens
 
 
 class Judges(params.LabelledAnswers):

@@ -12,13 +12,13 @@ class Generation(params.Section):
     tombench: params.OptionalPath
     grammar_stories: params.Count
     llm_stories: params.Count
-    llm_tokens: params.Size
+    llm_tokens: params.Tokens
 
 
 class Filtering(params.Section):
     duplicate_cosine: params.Share
     tombench: params.OptionalPath
-    linked_tries: params.Size
+    linked_tries: params.Repeats
 
 
 class Judges(params.Section):
@@ -28,8 +28,8 @@ class Judges(params.Section):
     folds: params.Folds
     llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
     llm_tables: params.Count
-    llm_tokens: params.Size
-    llm_tokens_of: dict[params.ModelName, params.Size]
+    llm_tokens: params.Tokens
+    llm_tokens_of: dict[params.ModelName, params.Tokens]
     groups_to_label: params.Size
 
 

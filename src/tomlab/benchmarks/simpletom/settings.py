@@ -11,8 +11,8 @@ class Generation(params.Section):
     more_writers: list[params.ModelName]
     llm_scenarios: params.Count
     llm_sets: params.Count
-    entity_tokens: params.Size
-    rounds: params.Size
+    entity_tokens: params.Tokens
+    rounds: params.Repeats
 
 
 class Filtering(params.Section):
