@@ -1,11 +1,5 @@
-# From nothing but Python >= 3.11, make and git:
-#   make figures   set up, fetch the data, run every stage that is out of date
-#   make plan      what that asks and costs, before: make plan MODEL=gpt-4o
-#   make claims    which claims of the papers hold, on their own numbers and on this run
-#   make test      set up, run all tests
-#   make book      build results/book anew from what the stages wrote
-#   make keep      pin what is in data/ and push it, see docs/sharing.md
-#   make exports   write the run as logs of Inspect, see docs/exports.md
+# From nothing but Python >= 3.11, make and git: `make help` lists the targets. The text behind ## is
+# what it says of them.
 PYTHON ?= python3
 # Modules compile once: without this each notebook would start seconds later.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,6 +8,8 @@ BIN := $(VENV)/bin
 # `make figures UV=` sets up with plain pip.
 UV ?= 0.13.9
 READY := $(VENV)/.ready
+# Where uv keeps packages: in the home folder, unless told otherwise.
+UV_CACHE = $(or $(UV_CACHE_DIR),$(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/uv)
 # How many benchmarks run side by side.
 CHAINS ?= 4
 # The system's certificates: a company's own is not among those that uv brings along.
@@ -28,10 +24,15 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: figures chains changes plan book claims test exports test-exports params verify lint lab data keep lock clean
+.PHONY: help figures chains changes plan book claims test exports test-exports params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
+.DEFAULT_GOAL := figures
 
-figures: data params
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) \
+		| awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+
+figures: data params ## set up, fetch the data, run every stage that is out of date, build the book
 	@dvc status --quiet && echo 'Everything is up to date.' \
 		|| exec python -m tomlab.pipeline.start --for $(MAKE) --no-print-directory chains
 	@echo 'The book: results/book/index.html'
@@ -57,47 +58,47 @@ changes: $(filter chain-%,$(NAMES))
 	@$(REPRO) --single-item $@
 
 # Nothing is asked. MODEL: names of entries in place of run.models.
-plan: data
+plan: data ## what that would ask and cost, without asking: make plan MODEL=gpt-4o
 	@python -m tomlab.pipeline.plan $(MODEL)
 
 # The pages alone: from results/, after a change of a text or of the style.
-book: data
+book: data ## build results/book anew from what the stages wrote
 	@python -m tomlab.pipeline.publish
 	@echo 'The book: results/book/index.html'
 
 # What the page on claims finds, in the terminal.
-claims: data
+claims: data ## which of the papers' claims hold, on their own numbers and on this run
 	@python checks/claims.py
 
-test: data
+test: data ## set up, run all tests
 	pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-exports: $(READY)
+exports: $(READY) ## write the run as logs of Inspect, see docs/exports.md
 	@python -m tomlab.export
 
-test-exports: $(EXPORT)/.ready data
+test-exports: $(EXPORT)/.ready data ## install Inspect apart and let it read exports
 	pytest tests/export
 
 # Is params.yaml right? Every stage asks first.
-params: data
+params: data ## check params.yaml and list every faulty option
 	@python -m tomlab.pipeline.settings
 
 # Were the kept answers given? A sample is asked again, about three minutes.
-verify: data
+verify: data ## compare the kept answers with their list, ask a sample of them again
 	@python -m tomlab.pipeline.answers verify
 
-lint: $(READY)
+lint: $(READY) ## check the style of the code
 	ruff check .
 	ruff format --check .
 
-lab: data
+lab: data ## open the notebooks in JupyterLab
 	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
-data: $(READY)
+data: $(READY) ## set up and fetch the data
 	@python -m tomlab.pipeline.fetch
 
 # Pin what is in data/ now, and push it to DVC's default remote: .dvcstore, which git holds, or another.
-keep: $(READY)
+keep: $(READY) ## pin what is in data/ and push it, see docs/sharing.md
 	@dvc add data > /dev/null
 	@dvc push data.dvc
 	@echo 'To share it: git add data.dvc .dvc .dvcstore docs/answers && git commit'
@@ -105,6 +106,9 @@ keep: $(READY)
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'tomlab needs Python 3.11 or newer: make PYTHON=/path/to/python3'; exit 1; }
+	@test -z "$(UV)" || test -n "$$UV_NO_CACHE" || { mkdir -p "$(UV_CACHE)" && test -w "$(UV_CACHE)"; } 2>/dev/null \
+		|| { echo 'uv cannot write to $(UV_CACHE), where it keeps packages. Name a folder that you can write to:'; \
+		echo '    make UV_CACHE_DIR=/path/to/a/folder $(MAKECMDGOALS)'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@test -z "$(UV)" || python -m pip install --quiet uv==$(UV) \
 		|| echo 'uv is not to be had here; going on with plain pip'
@@ -119,11 +123,11 @@ $(EXPORT)/.ready: tests/export/requirements.txt $(READY)
 	@touch $@
 
 # Pin anew after a change of the dependencies in pyproject.toml.
-lock:
+lock: ## pin versions again after a change in pyproject.toml
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 		--extra compendium --extra dev --group weights \
 		--no-annotate --no-header --quiet -o requirements.lock
 
-# Everything that can be made again. Answers that were paid for stay: see .responses/.
-clean:
+# Answers that were paid for stay: see .responses/.
+clean: ## remove everything that can be made again; answers stay
 	rm -rf $(VENV) $(EXPORT) results .pytest_cache .ruff_cache .hypothesis

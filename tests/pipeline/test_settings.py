@@ -257,3 +257,14 @@ def test_a_value_that_dvc_reads_otherwise_is_named_with_both_readings(tmp_path):
     settings_error = "run.samples: found '1_0e1', which DVC reads as 100.0"
     with pytest.raises(InputError, match=settings_error):
         settings.check(path)
+
+
+def test_settings_that_did_not_change_stay_for_a_run_that_reads_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "SETTINGS", tmp_path)
+    settings.write({"5_figures/bigtom": {"n": 1}, "5_figures/fantom": {"n": 1}, "6_fresh/x": {}})
+    same = (tmp_path / "5_figures" / "bigtom.json").stat()
+    settings.write({"5_figures/bigtom": {"n": 1}, "5_figures/fantom": {"n": 2}})
+    written = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
+    assert written == {"5_figures/bigtom.json", "5_figures/fantom.json"}
+    assert (tmp_path / "5_figures" / "bigtom.json").stat() == same
+    assert '"n": 2' in (tmp_path / "5_figures" / "fantom.json").read_text()

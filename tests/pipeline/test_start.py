@@ -153,3 +153,19 @@ def test_run_ends_with_what_it_asked_and_spent(tmp_path, monkeypatch, is_stopped
     asked, each = 2 if is_stopped else 3, PROMPT_TOKENS + COMPLETION_TOKENS
     assert f"{asked} answers ({asked * each} tokens, ${asked * each / 10:.2f} " in line
     assert "Kept before, in results/responses: 1 answers" in line
+
+
+def test_a_second_run_in_the_same_folder_is_refused_in_one_sentence(tmp_path):
+    waits = [sys.executable, "-c", "import time; print('runs', flush=True); time.sleep(30)"]
+    env = {**os.environ, "TOMLAB_ROOT": str(tmp_path)}
+    first = subprocess.Popen([*START, "--for", *waits], env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert first.stdout.readline() == "runs\n"
+        second = subprocess.run(
+            [*START, "--for", "true"], env=env, capture_output=True, text=True, check=False
+        )
+    finally:
+        first.terminate()
+        first.wait()
+    assert second.returncode == 1
+    assert second.stderr.strip().startswith("Another run is under way in this folder.")

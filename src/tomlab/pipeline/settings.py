@@ -7,7 +7,6 @@ is run or spent where the file is wrong anywhere.
 """
 
 import json
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -203,6 +202,24 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str
                 yield str(error)
 
 
+def write(read: Mapping[str, dict[str, Any]]) -> None:
+    """Make `results/settings` hold these files and no others. What is there already stays, as a run
+    that is under way may be reading it.
+    """
+    named = set()
+    for name, values in read.items():
+        path = writable(SETTINGS / f"{name}.json")
+        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        named.add(path)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            unfinished = path.with_suffix(".unfinished")
+            unfinished.write_text(text, encoding="utf-8")
+            unfinished.replace(path)
+    for path in SETTINGS.rglob("*"):
+        if path.is_file() and path not in named:
+            path.unlink()
+
+
 def main() -> int:
     """Check, then write; 0 if the file is right, 1 with all that is wrong with it."""
     try:
@@ -211,10 +228,7 @@ def main() -> int:
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    shutil.rmtree(SETTINGS, ignore_errors=True)
-    for name, read in found.items():
-        path = writable(SETTINGS / f"{name}.json")
-        path.write_text(json.dumps(read, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(found)
     print("params.yaml is right.")
     for lacks in unready(content, found):
         print(f"{lacks}. Until then, only its kept answers can be used.", file=sys.stderr)

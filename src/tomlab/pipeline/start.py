@@ -24,7 +24,10 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from tomlab.errors import InputError
+from tomlab.paths import RESPONSE_STORE, writable
 
 PLACE = "TOMLAB_STARTER"  # the environment's name for the path of the server's socket
 PIPELINE = ("run_notebook", "publish")
@@ -120,6 +123,18 @@ def stage(client: socket.socket) -> int:
     return code
 
 
+def run_alone(command: list[str]) -> int:
+    """Run `command` unless another one is under way in this folder, which would undo its files."""
+    lock = FileLock(writable(RESPONSE_STORE.with_name("run.lock")))
+    try:
+        with lock.acquire(blocking=False):
+            return run_with_server(command)
+    except Timeout:
+        told = "Another run is under way in this folder. Wait until it has ended, or stop it first."
+        print(f"\n{told}\n", file=sys.stderr)
+        return 1
+
+
 def run_with_server(command: list[str]) -> int:
     """Run `command` with a server beside it; its exit code. Signals end it with all its stages."""
     with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as at:
@@ -179,7 +194,7 @@ def main(arguments: list[str]) -> int:
     """The command line."""
     match arguments:
         case ["--for", *command]:
-            return run_with_server(command)
+            return run_alone(command)
         case ["--serve", listener]:
             return serve(socket.socket(fileno=int(listener)))
         case [module, *rest] if module in PIPELINE:
