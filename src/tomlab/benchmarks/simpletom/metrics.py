@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from tomlab.asking.likelihood import is_weighed
 from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
-from tomlab.scoring.series import Series, Told, by_unit, over_all, table
+from tomlab.scoring.series import LEAST_RIGHT, Series, Told, by_unit, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_statistic
 from tomlab.scoring.variants import protocol
 
@@ -114,22 +114,34 @@ def _both_versions(scores: pd.DataFrame) -> Iterator[Series]:
 def _detection(scores: pd.DataFrame) -> Iterator[dict]:
     """d_prime: how well answers tell a twin from its story. criterion: how unready they are to say
     that X is aware, acts on it or is not reasonable. Hits say so of twins, false alarms of stories,
-    n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995).
+    n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995). Without an
+    interval where hits, misses, false alarms or their absence are in too few groups: with one or
+    two, it would hold the truth in .79 of cases (`checks/interval_coverage.py`).
     """
     read = _versions(protocol(scores[scores["outcome"].isin(["correct", "wrong"])]))
     for whose, rows in read.groupby(["model", "method", "question_type"], sort=False):
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
+        is_told = fewest_groups(sums) >= LEAST_RIGHT
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
-            of = partial(_weighed, weights=weights)
+            of = partial(weighed, weights=weights)
             found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
-            if found.ci_low == found.ci_high:  # pairs that are all alike tell nothing of others
+            is_alike = found.ci_low == found.ci_high
+            if is_alike or not is_told:  # pairs that are all alike tell nothing of others
                 found = replace(found, ci_low=np.nan, ci_high=np.nan)
             told = dict(zip(("model", "method", "condition"), whose, strict=True))
             yield {"benchmark": NAME, **told, "metric": metric, **vars(found)}
 
 
-def _weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:
+def fewest_groups(sums: pd.DataFrame) -> int:
+    """In how many groups the rarest is of hits, misses, false alarms and what is neither."""
+    rates = sums[["hits", "alarms"]]
+    there = (rates > 0).sum()
+    lacking = rates.lt(sums["n"], axis=0).sum()
+    return int(min(there.min(), lacking.min()))
+
+
+def weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:
     """The weighed sum of z(hits) and z(false alarms), of counts (..., 3) with the pairs as last."""
     z = ndtri((counts[..., :2] + 0.5) / (counts[..., 2:] + 1))
     return np.where(counts[..., 2] > 0, z @ np.array(weights), np.nan)
