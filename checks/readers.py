@@ -29,7 +29,7 @@ from tomlab.scoring import readers
 
 APART, FOLDS = 0.01, 10
 SEEDS = ["an open seed, for this page alone", "a second open seed", "a third open seed"]
-SIZES = {"bigtom": 200, "fantom": 80, "omnitom": 100, "simpletom": 120}
+SIZES = {"bigtom": 100, "fantom": 80, "omnitom": 100, "simpletom": 120}
 METHODS = {"bigtom": "0-shot", "fantom": "short", "simpletom": "likelihood"}
 DENYING = {"no", "not", "never", "nothing", "nobody", "none", "nor", "neither", "cannot", "without"}
 DENYING |= {"unaware"}

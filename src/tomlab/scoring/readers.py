@@ -136,8 +136,10 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
     results = []
     for _, of_kind in options.groupby("kind"):
         of_kind = of_kind.reset_index(drop=True)
-        # Between options that a reader likes alike, the item decides, as a lot would.
-        lot = pd.util.hash_pandas_object(of_kind["item_id"] + of_kind["text"], index=False)
+        # Between options that a reader likes alike a lot decides, the same for all versions.
+        lot = pd.util.hash_pandas_object(
+            of_kind["group"].astype(str) + of_kind["text"], index=False
+        )
         for one in _readers(of_kind, options):
             liked = of_kind[columns].assign(reader=one.name, is_blind=one.is_blind, sees=one.sees)
             liked = liked.assign(liking=np.round(one.liking, 9), lot=lot, version_credit=np.nan)
