@@ -65,9 +65,12 @@ def choose(
 
 def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
     """The key that leads an answer and settles it, wherever else it names one."""
-    key = _leading_key(in_brackets(answer, has_colon), cut_off=False)
+    text = in_brackets(answer, has_colon)
+    key = _leading_key(text, cut_off=False)
     if key is None or key not in keys:
         return _unread("does not lead with a key")
+    if _is_taken_back(text, key):
+        return _unread(TAKEN_BACK)
     return Reading("answered", key, LEADS)
 
 

@@ -15,7 +15,7 @@ _LABEL = re.compile(
       ^[^\S\n]*(?P<markup>[\#>*_\-=\[]*)[^\S\n]*(?:(?:new|next|another|second)[ ])?
       (?P<line>{_TASKS}|{_TURNS})s?[ ]?\#?(?P<number>\d*)[ ]?[*_\]]*
       (?:[:：]|[.)](?=\s)|[^\S\n]*$)
-    | (?:(?<=[^\w\s])|(?<=\b[A-D]))[^\S\n]+
+    | (?:(?<=[^\w\s])|(?<=\b[^\Wa]))[^\S\n]+
       (?-i:(?P<inline>Question|Q|Story|Human|User|Scenario|Context)[ ]?\d*:)
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,

@@ -745,7 +745,7 @@ RULES = [
     ("", "0-shot", "stop", "unparsed", "empty"),
     ("So a) and b).", "0-shot-cot", "stop", "unparsed", NO_KEY),
     ("It is a)", "0-shot-cot", "stop", "answered", "leads with the key"),
-    ("It must be a) then.", "0-shot-cot", "stop", "unparsed", NO_KEY),
+    ("She would take a) then.", "0-shot-cot", "stop", "unparsed", NO_KEY),
     ("She takes a) to", "0-shot", "length", "truncated", "cut off before an option was settled"),
     ("<think>a)", "0-shot", "stop", "truncated", "cut off before an option was settled"),
     ("I'm sorry, no.", "0-shot", "stop", "refused", "declines to answer"),

@@ -36,11 +36,12 @@ def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
     if reading.rule == options.LEADS or (cut_off and cot):
         return reading
     leading = options.leading(answer, **SHOWN)
+    if leading.rule == options.TAKEN_BACK:
+        return leading
     if leading.key is None or leading.key == reading.key:
         return reading
     if not cot:
-        # "The answer is b)" behind a key that leads takes nothing back.
-        return reading if reading.rule == options.TAKEN_BACK else leading
+        return leading  # "The answer is b)" behind a key that leads takes nothing back
     if reading.key is None and len(options.keys_in(answer, **SHOWN)) == 1:
         return leading
     return Reading("unparsed", None, reading.rule if reading.key is None else "names both options")

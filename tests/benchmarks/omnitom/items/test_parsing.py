@@ -297,6 +297,21 @@ def test_reason_why_nothing_is_usable(text, reason):
             'the vase", "order": 0}, {"actor": "Ines", "belief": "The key is gone", "order": 1}]}}',
             id="deeper",
         ),
+        pytest.param(
+            '{"beliefs": [{"actor": "world", "belief": "The key is in the vase", "order": 0,},'
+            ' {"actor": "Ines", "belief": "The key is gone", "labels": {"order": 1,},},]}',
+            id="a comma behind the last value",
+        ),
+        pytest.param(
+            "[{'actor': 'world', 'belief': 'The key is in the vase', 'order': 0},"
+            " {'actor': 'Ines', 'belief': 'The key is gone', 'order': 1}]",
+            id="single quotes",
+        ),
+        pytest.param(
+            '{actor: "world", belief: "The key is in the vase", order: 0}\n'
+            '{actor: "Ines", belief: "The key is gone", order: 1}',
+            id="bare keys",
+        ),
     ],
 )
 def test_json_is_read(text):

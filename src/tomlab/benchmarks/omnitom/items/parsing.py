@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, product, zip_longest
 
+import yaml
+
 from tomlab.benchmarks.omnitom.items.labels import DASHES, column, normal_label
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
 
@@ -311,22 +313,61 @@ def parse_json(text: str, columns: Sequence[str] | None = None) -> Parsed:
     while start >= 0:
         end = start + 1
         under_key = bool(_UNDER_KEY.search(text, max(0, start - 40), start))
-        try:
-            value, after = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        decoded = _decoded(text, start)
+        if decoded is None:
             lost += _broken(text, start, under_key)
         else:
+            value, after = decoded
             found = True
             if not _holds_rows(value):
                 end = after
                 if row := _row(_flat(value), wanted):
                     rows.append(row)
-                elif not under_key or _named(value):
+                elif value and (not under_key or _named(value)):
                     lost.append(text[start:end])
         start = text.find("{", end)
     if rows:
         return Parsed(rows, lost, "", "JSON")
     return Parsed([], lost, "no usable row" if found or lost else "no table")
+
+
+def _decoded(text: str, start: int) -> tuple[dict, int] | None:
+    """The object that starts at a brace and where it ends; None if it is no JSON, nor a row in the
+    like of JSON that models write: a comma behind the last value, single quotes or bare keys.
+    """
+    with suppress(ValueError, RecursionError):
+        return _DECODER.raw_decode(text, start)
+    end = _end_of_object(text, start)
+    if end is None:
+        return None
+    with suppress(yaml.YAMLError, ValueError, RecursionError):
+        # YAML's flow mappings allow all that. Its basic loader takes every value as text.
+        row = text[start:end].replace("\\'", "''")
+        value = yaml.load(row, Loader=yaml.CBaseLoader)
+        names = [key for key in value if isinstance(key, str)]
+        if len(names) == len(value) and len(_named(names)) == 2:
+            return value, end
+    return None
+
+
+_LONGEST_ROW = 4000  # characters
+_DEEPEST_ROW = 2  # its labels may be an object of their own
+_BRACES = re.compile(r""""(?:[^"\\]|\\.)*"|(?<=[:{,\[\s])'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*'|[{}]""")
+
+
+def _end_of_object(text: str, start: int) -> int | None:
+    """Where the brace that opens at `start` closes, braces within quotes aside."""
+    depth = 0
+    for token in _BRACES.finditer(text, start, start + _LONGEST_ROW):
+        if token[0] == "{":
+            depth += 1
+        elif token[0] == "}":
+            depth -= 1
+        if depth == 0:
+            return token.end()
+        if depth > _DEEPEST_ROW:
+            return None
+    return None
 
 
 def _named(names: Iterable[str]) -> set[str]:
