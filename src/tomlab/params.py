@@ -13,6 +13,14 @@ from pydantic import AfterValidator, Field
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
 
+# What other harnesses call the number of items that are asked.
+_NUMBERS_OF_ITEMS = {"items", "item", "limit", "n", "n_items", "num_items", "max_items"}
+_NUMBERS_OF_ITEMS |= {"limit_items", "max_samples", "n_samples", "num_samples", "subset"}
+_WHOLE_GROUPS = (
+    "to ask about fewer items, `groups` in a model's entry says how many whole templates, question "
+    "sets or stories are asked, each with all its items (docs/parameters.md)"
+)
+
 
 class Section(pydantic.BaseModel):
     """A section of the file: no other options than these, no text where a number belongs."""
@@ -27,6 +35,8 @@ class Section(pydantic.BaseModel):
         """A misspelt option is told with the one that was meant."""
         for name in map(str, content if isinstance(content, Mapping) else ()):
             if name not in cls.model_fields:
+                if name in _NUMBERS_OF_ITEMS:
+                    raise ValueError(f"{name}: no such option; {_WHOLE_GROUPS}")
                 near = get_close_matches(name, cls.model_fields, 1)
                 known = f"did you mean {near[0]!r}?" if near else f"known: {[*cls.model_fields]}"
                 raise ValueError(f"{name}: no such option; {known}")

@@ -78,7 +78,7 @@ def write(root: Path) -> Path:
         display("text/html", TABLE),
     )
     files = {
-        "params.yaml": b"run: {benchmarks: {bigtom: {}}, models: [smol, random], seed: 0}\n",
+        "params.yaml": b"run: {benchmarks: {bigtom: {}, fantom: {}}, models: [smol, random], seed: 0}\n",
         "notebooks/00_index.ipynb": nbformat.writes(index).encode(),
         "notebooks/01_drawn.ipynb": nbformat.writes(across).encode(),
         "docs/data.md": b"# Data\n\n[The parameters](../params.yaml), [forms](../forms).\n",

@@ -11,8 +11,10 @@ import nbformat
 import pytest
 
 from small_run import COPIES, publish, publishing, write
+from tomlab.errors import InputError
 from tomlab.paths import DOCS, ROOT
 from tomlab.pipeline.book import relink, targets
+from tomlab.pipeline.publish import with_results
 
 FRONT = ("00_index.ipynb", "01_drawn.ipynb")
 NOTEBOOKS = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in COPIES.items()}
@@ -123,6 +125,22 @@ def test_links_of_the_executed_notebooks_in_git_lead_to_files_in_git():
             for text in texts:
                 lost += [(name, target) for target in targets(text, name) if target not in held]
     assert lost == []
+
+
+# What there is
+
+
+def test_a_book_holds_the_benchmarks_that_were_run_and_says_which_were_not(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("tomlab.pipeline.publish.RESULTS", tmp_path)
+    with pytest.raises(InputError, match="no results of bigtom, fantom"):
+        with_results(["bigtom", "fantom"])
+    page = tmp_path / "notebooks" / "5_figures" / "fantom.ipynb"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    assert with_results(["bigtom", "fantom"]) == ["fantom"]
+    assert "leaves out bigtom" in capsys.readouterr().err
 
 
 # Runs that end early

@@ -48,6 +48,10 @@ WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
     ("fresh/questions", 0, "questions: found 0"),
     ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
+    # Single items can't be counted out.
+    ("models/smollm2-135m/limit", 10, "limit: no such option; .*groups.*whole templates"),
+    ("bigtom/evaluation/items", 10, "items: no such option; .*groups.*whole templates"),
+    ("run/n_items", 10, "n_items: no such option; .*groups.*whole templates"),
     # Where a number means work, one bound for each kind of number.
     ("run/samples", 100_000_000, "samples: found 100000000, expected less than or equal to 1000"),
     ("fresh/questions", 10**9, "questions: .* less than or equal to 100000"),

@@ -47,6 +47,21 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     return copies
 
 
+def with_results(named: Iterable[str]) -> list[str]:
+    """The benchmarks of a run whose figures are there; says which are not. Errors: `InputError`
+    where none is.
+    """
+    last = RESULTS / "notebooks" / [*STAGES][-1]
+    there = [name for name in named if (last / f"{name}.ipynb").is_file()]
+    lost = [name for name in named if name not in there]
+    if not there:
+        raise InputError(f"found no results of {', '.join(lost)}; `make figures` makes them")
+    if lost:
+        left_out = f"The book leaves out {', '.join(lost)}, which have no results here."
+        print(f"{left_out} `make figures` makes them.", file=sys.stderr)
+    return there
+
+
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
     for earlier in (FRONT, *OTHERS):
@@ -222,7 +237,7 @@ def main() -> int:
     """Publish what `params.yaml` names; 1 with a message if something is missing, 130 on Ctrl-C."""
     try:
         run = params.load()["run"]
-        benchmarks, models = list(run["benchmarks"]), run["models"]
+        benchmarks, models = with_results(run["benchmarks"]), run["models"]
         front = execute(benchmarks, models)
         copies = {name: [name] for name in front} | executed(benchmarks, models)
         commit(copies, benchmarks)
