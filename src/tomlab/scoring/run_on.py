@@ -41,7 +41,7 @@ def before_next_question(
     answer if what stands before it can be read (`is_read`). Otherwise the text could answer either
     question, unless it began with the one asked and no label comes twice, or reasons first (cot).
     """
-    starts = list(_starts(text))
+    starts = _starts(text)
     if not starts:
         return text
     begins_with_question = not text[: starts[0].position].strip(" \n*_#>\"'")
@@ -57,14 +57,16 @@ def before_next_question(
     return text if begins_with_question or cot else None
 
 
-def _starts(text: str) -> Iterator[_Start]:
+def _starts(text: str) -> list[_Start]:
     """The starts of questions, stories and turns in a text, in order."""
     folded = text.lower()
-    may_have_label = any(word in folded for word in _WORDS)
-    labels = [_of_label(match) for match in _LABEL.finditer(text)] if may_have_label else []
-    questions = list(_with_options(text)) if "?" in text else []
-    found = [start for start in labels if start is not None] + questions
-    return iter(sorted(found))
+    starts = []
+    if any(word in folded for word in _WORDS):
+        labels = [_of_label(match) for match in _LABEL.finditer(text)]
+        starts = [start for start in labels if start is not None]
+    if "?" in text:
+        starts += _with_options(text, [start.position for start in starts])
+    return sorted(starts)
 
 
 _WORDS = [word for word in f"{_TASKS}|{_TURNS}".split("|") if word != "q"] + ["q:", "q1", "q2"]
@@ -81,12 +83,19 @@ def _of_label(match: re.Match) -> _Start | None:
     return _Start(match.start(), label, is_turn)
 
 
-def _with_options(text: str) -> Iterator[_Start]:
-    """Questions without a label: a sentence that ends in "?", and options behind it."""
+_LONGEST_QUESTION = 600  # characters
+
+
+def _with_options(text: str, labels: list[int]) -> Iterator[_Start]:
+    """Questions without a label: a sentence that ends in "?", and options behind it. labels: where
+    those with a label begin.
+    """
     for match in _OPTIONS.finditer(text):
-        before = text[max(0, match.start() - 600) : match.start()].rstrip()
+        first = max(0, match.start() - _LONGEST_QUESTION)
+        before = text[first : match.start()].rstrip()
         if not before.endswith("?"):
             continue
-        sentences = [end.end() for end in _SENTENCE.finditer(before[:-1])]
-        offset = match.start() - len(text[max(0, match.start() - 600) : match.start()])
-        yield _Start(offset + (sentences[-1] if sentences else 0), "?", is_turn=False)
+        sentences = [first + end.end() for end in _SENTENCE.finditer(before[:-1])]
+        position = sentences[-1] if sentences else first
+        if not any(position <= label < match.start() for label in labels):
+            yield _Start(position, "?", is_turn=False)
