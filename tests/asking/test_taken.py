@@ -759,6 +759,22 @@ def test_one_odd_row_costs_that_row_and_is_counted(run, tmp_path, capsys):
     assert "row 4: found 2 fields, expected 3" in out and "row 6" in out
 
 
+def test_a_repeat_beyond_any_count_costs_its_row(run, tmp_path, capsys):
+    items = ITEMS["bigtom"].to_dict("records")
+    options = [json.dumps([*item["choices"]]) for item in items]
+    path = as_csv(tmp_path / "mine.csv", items, told(bigtom), options=options)
+    lines = path.read_text("utf-8").splitlines()
+    with_repeats = [
+        f"{lines[0]},sample",
+        f"{lines[1]},{10**30}",
+        *(f"{line},0" for line in lines[2:]),
+    ]
+    path.write_text("\n".join(with_repeats) + "\n", "utf-8")
+    assert run(path, more=["--model", "m", "--method", "0-shot"]) == 0
+    out = capsys.readouterr().out
+    assert "19 of 20" in out and "row 2" in out and "sample" in out
+
+
 @pytest.mark.parametrize(
     "odd",
     [

@@ -19,6 +19,7 @@ from tomlab.records import files
 
 KINDS = files.yaml_beside(__file__)
 LONGEST_ANSWER = 1_000_000  # characters: what is longer costs its row
+LARGEST_COUNT = 10**9  # of repeats and of tokens
 _HEADERS = ("header.json", "_journal/start.json")  # the second of a run of Inspect that was stopped
 _ZSTD = 93  # how Inspect packs its parts, which Python's zipfile can't unpack yet
 _CUT = (BadZipFile, struct.error, OSError, EOFError, TypeError, ValueError, RecursionError)
@@ -97,12 +98,12 @@ class Entry(BaseModel, coerce_numbers_to_str=True):
     options: Annotated[list[str], BeforeValidator(_options)] = Field(default_factory=list)
     model: str = ""
     method: str = ""
-    sample: int = Field(0, ge=0)
+    sample: int = Field(0, ge=0, le=LARGEST_COUNT)
     answer: Annotated[list[str], BeforeValidator(_answers)] = Field(default_factory=list)
     verdict: bool | None = None
     finish_reason: str | None = None
-    prompt_tokens: int = Field(0, ge=0)
-    completion_tokens: int = Field(0, ge=0)
+    prompt_tokens: int = Field(0, ge=0, le=LARGEST_COUNT)
+    completion_tokens: int = Field(0, ge=0, le=LARGEST_COUNT)
     error: str | None = None
     how: dict[str, Any] = Field(default_factory=dict)
 
