@@ -12,7 +12,7 @@ from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.fresh import stories
 from tomlab.fresh.stories import Cell
-from tomlab.scoring import readers
+from tomlab.scoring import cues, readers
 
 SEED = "the seed of these tests"
 CELLS = [Cell(*features) for features in product((1, 2, 3, 4), (1, 2, 3), (False, True))]
@@ -74,7 +74,7 @@ def test_questions_depend_on_seed_cell_and_number_alone(items: pd.DataFrame):
 def test_no_reader_that_stories_are_balanced_against_does_better_than_guessing(items: pd.DataFrame):
     assert len(items) == 480
     table = readers.table(readers.choices(bigtom, items, "0-shot"))
-    balanced = table[~table["reader"].isin(readers.BY_VERSION)]
+    balanced = table[~table["reader"].isin(cues.BY_VERSION)]
     assert balanced["value"].max() <= 0.55
     # Nor does the truth, nor the container that is named first or last.
     assert items["reality"].eq(items["answer"]).mean() == 0.5

@@ -16,7 +16,7 @@ from tomlab.errors import InputError, refuse
 from tomlab.fresh import bigtom, fantom, omnitom, simpletom
 from tomlab.fresh.draw import LOTS, VERSION
 from tomlab.records.files import parsed, read_text
-from tomlab.scoring import readers
+from tomlab.scoring import cues, readers
 
 VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
 # The balanced accuracy that no reader may exceed which sets are balanced against; questions.
@@ -46,7 +46,7 @@ def readers_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
     # Most are questions with two options, which BigToM puts as they are.
     asked = (conversations, "short") if view == "fantom" else (questions, "0-shot")
     table = readers.table(readers.choices(asked[0], items, asked[1]))
-    table["is_balanced"] = ~table["reader"].isin([*_BY_ORDER, *readers.BY_VERSION])
+    table["is_balanced"] = ~table["reader"].isin([*_BY_ORDER, *cues.BY_VERSION])
     high = table[table["is_balanced"] & ~table["control"] & (table["value"] > MOST)]
     problems = [f"{r.kind}: {r.reader} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
     refuse(problems, f"fresh {view}: questions that a blind or shallow reader can answer")
