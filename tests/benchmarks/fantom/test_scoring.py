@@ -21,6 +21,7 @@ from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
 from tomlab.errors import InputError
 from tomlab.records.tidy import SCORED
 from tomlab.scoring import embeddings
+from tomlab.scoring.choices import credited_unread
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -273,6 +274,30 @@ def test_thinking_before_an_answer_is_not_read(kind):
     alone, thought = verdict(kind, gold), verdict(kind, f"<think>{THOUGHT}</think>\n{gold}")
     assert alone["score"] == 1
     pd.testing.assert_series_equal(alone, thought)
+
+
+FORMS = ["\\boxed{%s}", "The correct option is %s.", "**%s**", "（%s）", '{"answer": "%s"}']
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_right", [True, False])
+def test_letter_in_a_form_that_the_release_does_not_know_is_read(form, is_right):
+    letter = lettered(is_right)[1]
+    row = verdict("belief_choice", form % letter.upper())
+    assert row["outcome"] == ("correct" if is_right else "wrong")
+    assert row["by_released_rule"] == 0
+
+
+def test_choice_ends_where_the_model_begins_a_new_question():
+    right, wrong = lettered(True), lettered(False)
+    row = verdict("belief_choice", f"{right}\n\nQuestion: And Tom?\nAnswer: {wrong}")
+    assert (row["outcome"], row["by_released_rule"]) == ("correct", 0)
+
+
+def test_answers_that_only_the_release_credits_are_counted():
+    row = verdict("belief_choice", f"<think>{lettered(True)}")
+    assert (row["outcome"], row["by_released_rule"]) == ("truncated", 1)
+    assert credited_unread(pd.DataFrame([row])).to_dict() == {"short": 1}
 
 
 def test_a_credited_choice_that_was_cut_off_is_doubtful():

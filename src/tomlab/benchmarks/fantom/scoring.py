@@ -176,9 +176,14 @@ def score(
     credits, cut off or not), `by_statement` (free beliefs: see `states_ignorance`, None where that
     cannot decide; else by score).
 
-    Thinking is taken out before anything is read; the release reads it all. The release embeds
-    empty answers to BeliefQ[Dist.] and credits about half of them; here they earn 0. embedder: for
-    BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads 128 tokens.
+    Thinking, and a further question of the model's own, are taken out before anything is read; the
+    release reads it all, which `by_released_rule` follows for choices. A letter in a form that the
+    release does not know, such as "\\boxed{B}", is read as in the other benchmarks.
+    The release embeds empty answers to BeliefQ[Dist.] and credits about half of them; here they
+    earn 0.
+
+    embedder: for BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads
+    128 tokens.
     by_text: an option's text alone counts, too (see `choices.named_by_text`). Errors: of `pairs`.
     """
     both = pairs(items, responses, METHODS)
