@@ -5,7 +5,7 @@ it answers.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -46,13 +46,13 @@ class Reader(NamedTuple):
     version: np.ndarray | None = None
 
 
-def readers_of(options: pd.DataFrame, every: pd.DataFrame) -> Iterator[Reader]:
-    """All readers of one kind of question. every: the options of all kinds of a benchmark."""
+def readers_of(options: pd.DataFrame, by_lines: Mapping[str, pd.Series]) -> Iterator[Reader]:
+    """All readers of one kind of question. by_lines: what `versions_by_lines` gives."""
     yield from _blind_readers(options)
     if options["is_shown"].all():
         yield from _negation_readers(options)
     if options["fact"].all():
-        yield from _conversation_readers(options, every)
+        yield from _conversation_readers(options, by_lines)
     else:
         yield from _sentence_readers(options)
 
@@ -130,7 +130,9 @@ def _answers_by(turn: np.ndarray, options: pd.DataFrame) -> np.ndarray:
     return _learned(leaning, options)
 
 
-def _conversation_readers(options: pd.DataFrame, every: pd.DataFrame) -> Iterator[Reader]:
+def _conversation_readers(
+    options: pd.DataFrame, by_lines: Mapping[str, pd.Series]
+) -> Iterator[Reader]:
     """Readers of conversations: who speaks near a fact, in which words, where it stands."""
     denies = options["text"].str.contains(_NO).to_numpy(float)
     place = _place_of_fact(options)
@@ -145,11 +147,10 @@ def _conversation_readers(options: pd.DataFrame, every: pd.DataFrame) -> Iterato
         turn = np.where(near, 1.0, -1.0)
         sees = "speakers from one line before the fact to two after it"
         yield Reader("who speaks near the fact knows", False, sees, -denies * turn, turn)
-        for name, longest in (("words", 1), ("word pairs", 2)):
-            versions = _versions_by_lines(every, longest)
+        for name, versions in by_lines.items():
             turn = versions.loc[options["item_id"]].to_numpy()
             sees = "the lines with the person nearest to the fact"
-            yield Reader(f"{name} of the lines near the fact", False, sees, -denies * turn, turn)
+            yield Reader(name, False, sees, -denies * turn, turn)
 
 
 # --- what readers see ----------------------------------------------------------------------------
@@ -301,13 +302,19 @@ def _lines_near(question: dict) -> str:
 # --- learning ------------------------------------------------------------------------------------
 
 
-def _versions_by_lines(every: pd.DataFrame, longest: int) -> pd.Series:
-    """Whether the person asked about knows a fact, by the lines near it. All kinds of question are
-    learned from at once, since it is the same in all.
+def versions_by_lines(every: pd.DataFrame) -> dict[str, pd.Series]:
+    """By reader, whether the person asked about knows a fact, by the lines near it; none where no
+    question has a fact. All kinds of question are learned from at once: it is the same in all.
     """
-    questions = every[every["asked"] != ""].drop_duplicates("item_id").set_index("item_id")
+    questions = every[(every["asked"] != "") & (every["fact"] != "")]
+    if questions.empty:
+        return {}
+    questions = questions.drop_duplicates("item_id").set_index("item_id")
     texts = pd.Series([_lines_near(row) for row in questions.to_dict("records")], questions.index)
-    return held_out_version(texts, questions, longest)
+    return {
+        "words of the lines near the fact": held_out_version(texts, questions, 1),
+        "word pairs of the lines near the fact": held_out_version(texts, questions, 2),
+    }
 
 
 def held_out_version(texts: pd.Series, questions: pd.DataFrame, longest: int) -> pd.Series:

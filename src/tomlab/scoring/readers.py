@@ -13,7 +13,7 @@ import pandas as pd
 
 from tomlab.asking.protocol import Benchmark
 from tomlab.scoring.choices import options_of
-from tomlab.scoring.cues import readers_of, speakers_of, words_of
+from tomlab.scoring.cues import readers_of, speakers_of, versions_by_lines, words_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
 
 NAME = "shallow reader"
@@ -100,6 +100,7 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
     options = _options(benchmark, items, method)
     columns = ["item_id", "kind", "group", "control", "initial_belief", "side", "together"]
     columns += ["text", "right"]
+    by_lines = versions_by_lines(options)
     results = []
     for _, of_kind in options.groupby("kind"):
         of_kind = of_kind.reset_index(drop=True)
@@ -107,7 +108,7 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
         lot = pd.util.hash_pandas_object(
             of_kind["group"].astype(str) + of_kind["text"], index=False
         )
-        for one in readers_of(of_kind, options):
+        for one in readers_of(of_kind, by_lines):
             liked = of_kind[columns].assign(reader=one.name, is_blind=one.is_blind, sees=one.sees)
             liked = liked.assign(liking=np.round(one.liking, 9), lot=lot, version_credit=np.nan)
             if one.version is not None:
