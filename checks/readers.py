@@ -25,7 +25,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from tomlab import paths
 from tomlab.fresh import sets
-from tomlab.scoring import readers
+from tomlab.scoring import readers, surface
 
 APART, FOLDS = 0.01, 10
 SEEDS = ["an open seed, for this page alone", "a second open seed", "a third open seed"]
@@ -498,14 +498,14 @@ def descent(x, y, ridge=1.0):
 def labels_of_readers(items):
     """The same by `tomlab.scoring.readers`."""
     table = items.assign(row=items["answer"].map(json.loads)).explode("row", ignore_index=True)
-    words = readers.counts([f"{row['actor']} {row['belief']}" for row in table["row"]]).astype(
+    words = surface.counts([f"{row['actor']} {row['belief']}" for row in table["row"]]).astype(
         float
     )
     model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
     found = {}
     for name in table["row"][0]["labels"]:
         gold = table["row"].map(lambda row, name=name: row["labels"][name])
-        found[name] = (readers.held_out(model, words, gold, table["family"]) == gold).mean()
+        found[name] = (surface.held_out(model, words, gold, table["family"]) == gold).mean()
     return pd.Series(found)
 
 

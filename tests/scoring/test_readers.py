@@ -13,7 +13,7 @@ from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items.stories import read_stories
-from tomlab.scoring import readers
+from tomlab.scoring import readers, surface
 
 SIDES = [True, False] * 10
 
@@ -168,10 +168,10 @@ def test_a_reader_that_does_not_tell_versions_gets_060_at_most_on_our_items(name
 def test_words_of_a_belief_give_fewer_than_075_of_our_labels():
     stories = records.read_records(paths.DATA / "omnitom" / "stories.jsonl")
     rows = pd.DataFrame([row | {"story": s["story_id"]} for s in stories for row in s["beliefs"]])
-    words = readers.counts(rows["belief"]).astype(float)
+    words = surface.counts(rows["belief"]).astype(float)
     regression = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
     right = [
-        readers.held_out(regression, words, labels, rows["story"]) == labels
+        surface.held_out(regression, words, labels, rows["story"]) == labels
         for labels in (rows["labels"].str[name] for name in records.DIMENSIONS)
     ]
     assert np.mean(right) < 0.75

@@ -1,0 +1,207 @@
+"""What shallow readers see of a story, and how they learn from it: words, names by role, the lines
+near a fact; logistic regressions that are tried on other groups than they learn from.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_predict
+
+FOLDS = 10
+DENIAL = r"(?i)\b(?:no|not|never|nothing|nobody|none|nor|neither|cannot|without|unaware)\b|n['’]t\b"
+_ASKED, _OTHER = "asked_person", "other_person"
+
+
+@lru_cache(1 << 14)  # the options of a question have one story
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@lru_cache(1 << 10)
+def speakers_of(conversation: str) -> frozenset[str]:
+    """Who speaks in a conversation, in lower case."""
+    return frozenset(line.partition(":")[0].lower() for line in conversation.split("\n"))
+
+
+def shared_words(texts: Sequence[str], sentences: Sequence[list[str]]) -> np.ndarray:
+    """How many words each text shares with some sentences."""
+    shared = []
+    for text, own_sentences in zip(texts, sentences, strict=True):
+        words = set(words_of(" ".join(own_sentences)))
+        shared.append(len(words & set(words_of(text))))
+    return np.array(shared)
+
+
+def counts(texts: Sequence[str], longest: int = 1) -> sparse.csr_matrix:
+    """Which words each text has; longest: 2 for pairs of neighbouring words, too."""
+    vectorizer = CountVectorizer(
+        binary=True, tokenizer=words_of, token_pattern=None, ngram_range=(1, longest)
+    )
+    return vectorizer.fit_transform(texts)
+
+
+def leaning_of(options: pd.DataFrame) -> np.ndarray:
+    """Which option a reader takes who believes that everybody knows everything: 1, others -1.
+
+    Where one option of each question denies something, it is the other one. Elsewhere it is the one
+    with new words in the sentence before the last; if that does not decide, the one that is named
+    last before the last sentence.
+    """
+    denies = options["text"].str.contains(DENIAL)
+    if denies.groupby(options["item_id"].to_numpy()).nunique().eq(2).all():
+        return np.where(denies, -1.0, 1.0)
+    sentences = options["sentences"]
+    event = shared_words(options["own_words"], sentences.str[-2:-1])
+    earlier = shared_words(options["own_words"], sentences.str[:-2])
+    cues = pd.DataFrame({"new": event - earlier, "place": _last_places(options)})
+    middle = cues.groupby(options["item_id"].to_numpy()).transform("mean")
+    apart = np.sign(cues - middle)
+    return np.where(apart["new"] != 0, apart["new"], apart["place"])
+
+
+def _last_places(options: pd.DataFrame) -> list[int]:
+    """Where an option's own words stand for the last time before the last sentence; -1: nowhere."""
+    last_places = []
+    for own_words, sentences in zip(options["own_words"], options["sentences"], strict=True):
+        own = own_words.split()
+        before = words_of(" ".join(sentences[:-1]))
+        places = [place for place, word in enumerate(before) if word in own]
+        last_places.append(max(places, default=-1))
+    return last_places
+
+
+def by_roles(texts: pd.Series, questions: pd.DataFrame, tell: Callable) -> pd.Series:
+    """Texts in which names are roles: the person asked about, and others."""
+    told = []
+    for text, story, asked in zip(texts, questions["story"], questions["asked"], strict=True):
+        told.append(tell(text, asked, people_of(story, asked)))
+    return pd.Series(told, index=texts.index)
+
+
+@lru_cache(1 << 14)
+def people_of(story: str, asked: str) -> frozenset[str]:
+    """Names in a story: words with a capital letter that somewhere begin no sentence."""
+    names = re.findall(r"(?<![.!?:”\"\n])[ “\"(]([^\W\d_a-z]\w+)", story)
+    return frozenset({name.lower() for name in names} | {asked})
+
+
+def with_roles(text: str, asked: str, people: frozenset[str]) -> Iterator[str]:
+    """The words of a text, with roles for names."""
+    for word in words_of(text):
+        if word == asked:
+            yield _ASKED
+        elif word in people:
+            yield _OTHER
+        else:
+            yield word
+
+
+def masked(text: str, asked: str, people: frozenset[str]) -> str:
+    """A text with roles for names."""
+    return " ".join(with_roles(text, asked, people))
+
+
+def tagged(text: str, asked: str, people: frozenset[str]) -> str:
+    """The words of a text, each with the role of the person who was named last before it."""
+    role = "nobody"
+    words = []
+    for word in with_roles(text, asked, people):
+        if word in (_ASKED, _OTHER):
+            role = word
+        words.append(f"{role}_{word}")
+    return " ".join(words)
+
+
+@lru_cache(1 << 10)
+def _fact_line(story: str, fact: str) -> int:
+    """The number of the line that has most words of a fact."""
+    words = set(words_of(fact))
+    shared = [len(words & set(words_of(line))) for line in story.split("\n")]
+    return shared.index(max(shared))
+
+
+def speaks_near(question: dict) -> bool:
+    """Whether a person speaks from one line before the fact to two lines after it."""
+    fact_line = _fact_line(question["story"], question["fact"])
+    near = question["story"].split("\n")[max(fact_line - 1, 0) : fact_line + 3]
+    return question["asked"] in speakers_of("\n".join(near))
+
+
+def places_of_facts(options: pd.DataFrame) -> np.ndarray:
+    """Where in the story the sentence stands that has most words of the fact, from 0 to 1."""
+    places = []
+    for fact, sentences in zip(options["fact"], options["sentences"], strict=True):
+        fact_words = set(words_of(fact))
+        shared = [len(fact_words & set(words_of(sentence))) for sentence in sentences]
+        places.append(shared.index(max(shared)) / len(shared))
+    return np.array(places)
+
+
+def _lines_near(question: dict) -> str:
+    """The words of the line with the fact, of the last one before it and of the first one after it
+    that a person speaks or is named in; with roles for names, and marked by where they stand.
+    """
+    asked = question["asked"]
+    lines = question["story"].split("\n")
+    people = speakers_of(question["story"])
+    fact_line = _fact_line(question["story"], question["fact"])
+    before = [line for line in lines[:fact_line] if asked in words_of(line)]
+    after = [line for line in lines[fact_line + 1 :] if asked in words_of(line)]
+    parts = {"before": before[-1:], "fact": [lines[fact_line]], "after": after[:1]}
+    words = []
+    for place, chosen in parts.items():
+        for line in chosen:
+            words += [f"{place}_{word}" for word in with_roles(line, asked, people)]
+    return " ".join(words)
+
+
+def versions_by_lines(every: pd.DataFrame, longest: int) -> pd.Series:
+    """Whether the person asked about knows a fact, by the lines near it. All kinds of question are
+    learned from at once, since it is the same in all.
+    """
+    questions = every[every["asked"] != ""].drop_duplicates("item_id").set_index("item_id")
+    texts = pd.Series([_lines_near(row) for row in questions.to_dict("records")], questions.index)
+    return held_out_version(texts, questions, longest)
+
+
+def held_out_version(texts: pd.Series, questions: pd.DataFrame, longest: int) -> pd.Series:
+    """How far a logistic regression on words takes the omniscient answer to be right; questions on
+    which it is and on which it is not have the same weight.
+    """
+    size = questions.groupby(["control", "side"])["group"].transform("size")
+    weight = (len(questions) / 2 / size).where(~questions["control"], 0).to_numpy()
+    how = {"method": "decision_function", "params": {"sample_weight": weight}}
+    model = LogisticRegression(solver="liblinear")
+    features = counts(texts, longest)
+    version = held_out(model, features, questions["side"], questions["group"], **how)
+    return pd.Series(version, index=texts.index)
+
+
+def learned(features: sparse.spmatrix, options: pd.DataFrame) -> np.ndarray:
+    """How far a logistic regression takes each option to be right, by how it differs from the
+    question's other ones, both sides of balanced accuracy having the same weight.
+    """
+    codes = pd.factorize(options["item_id"])[0]
+    of = sparse.csr_matrix((np.ones(len(options)), (np.arange(len(options)), codes)))
+    apart = features - of @ sparse.diags(1 / np.bincount(codes)) @ (of.T @ features)
+    size = options.groupby(["control", "side"])["at"].transform("size")
+    weight = (len(options) / size).where(~options["control"], 0).to_numpy()
+    how = {"method": "decision_function", "params": {"sample_weight": weight}}
+    model = LogisticRegression(fit_intercept=False, solver="liblinear")
+    return held_out(model, sparse.csr_matrix(apart), options["right"], options["group"], **how)
+
+
+def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.ndarray:
+    """What a model says of each row that learned from other groups; 0 where there is nothing to
+    learn from, or nothing to tell apart.
+    """
+    if groups.nunique() < 2 or right.nunique() < 2:
+        return np.zeros(len(groups))
+    folds = GroupKFold(min(FOLDS, groups.nunique()))
+    return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
