@@ -257,6 +257,13 @@ def test_a_reader_who_counts_sentences_tells_a_longer_version():
     assert counted[["version", "value", "both_right"]].tolist() == [1, 1, 1]
 
 
+def test_a_version_that_one_template_has_is_not_learned():
+    table = two_versions(lambda _: ("She looks.", "She sleeps."))
+    is_rare = table["condition"].eq("false_belief") & table["group_id"].ne("t0")
+    results = results_of(table[~is_rare])
+    assert results.loc["words of the last sentence", "version"] == pytest.approx(0.5)
+
+
 def test_both_versions_are_right_as_often_as_counted_by_hand():
     # Of twenty templates, the last five have a negation in both versions: one of two is right.
     def last_sentences(number):

@@ -4,6 +4,7 @@ A reader is a liking for each option. What it has to learn, it learns from other
 it answers.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -321,6 +322,11 @@ def held_out_version(texts: pd.Series, questions: pd.DataFrame, longest: int) ->
     """How far a logistic regression on words takes the omniscient answer to be right; questions on
     which it is and on which it is not have the same weight.
     """
+    groups_of_side = questions[~questions["control"]].groupby("side")["group"].nunique()
+    groups_of_fold = math.ceil(questions["group"].nunique() / FOLDS)
+    if len(groups_of_side) < 2 or groups_of_side.min() <= groups_of_fold:
+        # One side might be missing among those that are learned from.
+        return pd.Series(0.0, index=texts.index)
     size = questions.groupby(["control", "side"])["group"].transform("size")
     weight = (len(questions) / 2 / size).where(~questions["control"], 0).to_numpy()
     how = {"method": "decision_function", "params": {"sample_weight": weight}}
@@ -345,10 +351,8 @@ def _learned(features: sparse.spmatrix, options: pd.DataFrame) -> np.ndarray:
 
 
 def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.ndarray:
-    """What a model says of each row that learned from other groups; 0 where there is nothing to
-    learn from, or nothing to tell apart.
-    """
-    if groups.nunique() < 2 or right.nunique() < 2:
+    """What a model says of each row that learned from other groups; 0 where there are none."""
+    if groups.nunique() < 2:
         return np.zeros(len(groups))
     folds = GroupKFold(min(FOLDS, groups.nunique()))
     return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
