@@ -36,7 +36,7 @@ def drawn(monkeypatch):
 
 def test_figure2_has_the_papers_models_and_this_runs_in_shares(drawn):
     metrics = fantom_metrics.metrics("smollm2-135m", "random")
-    shown = drawn(metrics, "cell-04")["fantom/figure2"]
+    shown = drawn(metrics, "cell-04-a", "cell-04")["fantom/figure2"]
     human = shown.query("model == 'Human' and column == 'belief_choice'")
     assert human[["source", "value", "n"]].values.tolist() == [[PAPER, 0.938, 32]]
     own = shown[shown["source"].eq(RUN)]
@@ -60,7 +60,7 @@ def test_parts_of_a_bar_make_up_all_answers(drawn):
 @pytest.mark.parametrize("models", [("random",), ("GPT-4 0314",)])
 def test_any_models_are_drawn(drawn, models):
     metrics = fantom_metrics.metrics(*models, methods=("short", "full-cot"))
-    cells = ("cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18")
+    cells = ("cell-04-a", "cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18")
     assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= {*drawn(metrics, *cells)}
 
 

@@ -302,7 +302,9 @@ def test_answers_are_those_of_the_scored_calls_to_the_distance_questions():
         responses("Step by step.", method="short-reasoning"),
         responses("(a)", item_id="0-0-0/belief_choice:0"),
     ]
-    found = distance.answers(ITEMS, pd.concat(parts))
+    rows = pd.concat(parts, ignore_index=True)
+    rows["error"] = rows["response"].isna().map({True: "timed out", False: None})
+    found = distance.answers(ITEMS, rows)
     assert found["text"].tolist() == ["No idea.", ""]
     assert found["unit"].tolist() == [f"{FIRST}/m/short/0", f"{FIRST}/m/short/1"]
     assert found["group"].tolist() == ["0", "0"]
