@@ -1,5 +1,6 @@
 """What there is at a path that a user names; where the root of an experiment's copy is."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -72,6 +73,15 @@ def test_elsewhere_the_root_is_the_package_s_own(tmp_path):
 
 
 # A notebook run by hand
+
+
+def test_a_program_that_only_imports_the_kernel_is_not_one(monkeypatch, tmp_path):
+    monkeypatch.delenv("TOMLAB_STAGE", raising=False)
+    importlib.import_module("ipykernel.kernelapp")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    assert not paths.is_by_hand()
+    assert paths.writable(tmp_path / "one.parquet") == tmp_path / "one.parquet"
+
 
 # Notes whatever is opened, made, listed or copied in the folder where the kernel runs.
 WATCHED = """

@@ -64,7 +64,9 @@ def writable(path: Path | str) -> Path:
 
 def is_by_hand() -> bool:
     """Whether this is a kernel that no stage of the pipeline started."""
-    return "ipykernel" in sys.modules and "TOMLAB_STAGE" not in os.environ
+    kernel = sys.modules.get("ipykernel.kernelapp")
+    is_kernel = kernel is not None and kernel.IPKernelApp.initialized()
+    return is_kernel and "TOMLAB_STAGE" not in os.environ
 
 
 def _in_scratch(path: Path) -> Path:

@@ -24,6 +24,7 @@ from tomlab.scoring.stats import (
     clopper_pearson,
     cluster_interval,
     cluster_statistic,
+    fewest_trials,
     linear_interval,
     ratio,
 )
@@ -397,6 +398,16 @@ def test_interval_of_a_balanced_mean_holds_it_within_its_bounds(rows, bounds):
     assert bounds[0] <= found.ci_low <= found.value + 1e-12
     assert found.value - 1e-12 <= found.ci_high <= bounds[1]
     assert width(found) > 0
+
+
+@given(st.lists(st.integers(1, 9), min_size=3, max_size=12), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_fewest_trials_do_not_depend_on_the_order_or_the_names_of_groups(sizes, random):
+    # The second share lacks the first group.
+    counts = [pd.Series(sizes), pd.Series(sizes[1:], index=range(1, len(sizes)))]
+    names = random.sample(range(len(sizes)), len(sizes))
+    renamed = [count.rename(dict(enumerate(names))).sample(frac=1) for count in counts]
+    assert fewest_trials(renamed, [0.3, 0.7]) == fewest_trials(counts, [0.3, 0.7])
 
 
 def test_ratings_near_the_end_of_their_scale_are_as_sure_as_a_share_is():

@@ -244,7 +244,7 @@ def _count_of_options(shown: str) -> int:
 
 
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
-    """The scores table of verdicts by others: the column `harness` says by whose."""
+    """The scores table of verdicts by others: the column `harness` says in what kind of file."""
     table = taken.assign(
         outcome=taken["verdict"].map({True: "correct", False: "wrong"}),
         score=taken["verdict"].astype(float),

@@ -160,8 +160,9 @@ class _Run:
             return ""
         cause = self.store.fault() or "somebody took answers out while a run asked"
         missing = f"{len(rows)} of {self.total} answers are not there any more"
-        told = f"models.{self.model.name}: {self.store.path}: {cause}; {missing}"
-        return f"{told}; {self.store.rescue(rows)}; running again asks only for the rest"
+        where_they_are = self.store.rescue(rows)
+        what = f"models.{self.model.name}: {self.store.path}: {cause}; {missing}"
+        return f"{what}; {where_they_are}; running again asks only for the rest"
 
     def _lost(self, asked: Mapping[str, Request]) -> list[dict]:
         """The answers that this run has and the store has not, as its rows."""

@@ -28,6 +28,7 @@ _REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
 _NO_ERROR = {"", "none", "null", "nan", "nat", "n/a", "na", "<na>", "false"}
 _TEXT = {"text", "output_text", "input_text"}
 _DEEPEST = 20  # parts within parts
+LARGEST_COUNT = 10**9  # of repeats and of tokens
 
 
 def text_of(content: Any) -> str | None:
@@ -109,7 +110,7 @@ def repeat_of(record: Mapping[str, Any]) -> int | None:
 
 def _repeat(name: str, value: Any, first: int) -> int:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_count = is_number and 0 <= value < 10**9 and value == int(value)
+    is_count = is_number and 0 <= value < LARGEST_COUNT and value == int(value)
     is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
     if (is_count or is_text) and int(value) >= first:
         return int(value) - first

@@ -49,30 +49,43 @@ def _reply(weights: list[list[Weight]], read: int, *, is_counted: bool = True) -
 
 
 async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
-    """Of a server of llama.cpp. Errors: `MalformedReplyError` for what the grammar forbids."""
+    """The likelihoods by a server of llama.cpp: a grammar lets it write nothing but the tokens of a
+    continuation, and it gives the log-probability of each. Errors: `MalformedReplyError` where it
+    wrote others.
+    """
     root = str(client.base_url).removesuffix("/").removesuffix("/v1")
-    told, read = [], 0
+    weights = []
+    read = 0
     for prompt, options in request.weighed:
-        own = {"model": model, "prompt": prompt, "temperature": 0}
-        ask = partial(_post, client, "/completions", **own)
+        body = {"model": model, "prompt": prompt, "temperature": 0}
+        ask = partial(_post, client, "/completions", **body)
         # All continuations are weighed from one state, in which the prompt has just been read; what
         # an earlier request left there would change the last digits.
-        first, row = await ask(max_tokens=1, cache_prompt=bool(told)), []
-        for option in options:
-            found = await _post(client, f"{root}/tokenize", content=option)
-            held = {"grammar": f"root ::= {' '.join(f'<[{n}]>' for n in found.tokens)}"}
-            held |= {"max_tokens": len(found.tokens), "logprobs": 1, "cache_prompt": True}
-            answer = await ask(**held)
-            with form_of(answer):
-                said = answer.choices[0].logprobs.content
-                if [token.id for token in said] != found.tokens:
-                    raise MalformedReplyError(
-                        f"expected {option!r}, found {answer.choices[0].text!r}"
-                    )
-                row.append([sum(token.logprob for token in said), len(said)])
-        told.append(row)
+        first = await ask(max_tokens=1, cache_prompt=bool(weights))
         read += usage_of(first.usage).prompt or 0
-    return _reply(told, read)
+        row = []
+        for option in options:
+            tokens = (await _post(client, f"{root}/tokenize", content=option)).tokens
+            only_these = " ".join(f"<[{token}]>" for token in tokens)
+            answer = await ask(
+                grammar=f"root ::= {only_these}",
+                max_tokens=len(tokens),
+                logprobs=1,
+                cache_prompt=True,
+            )
+            row.append(_of_tokens(answer, tokens, option))
+        weights.append(row)
+    return _reply(weights, read)
+
+
+def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
+    """The log-likelihood of a continuation in an answer that consists of its tokens."""
+    with form_of(answer):
+        choice = answer.choices[0]
+        written = choice.logprobs.content
+        if [token.id for token in written] != tokens:
+            raise MalformedReplyError(f"expected {option!r}, found {choice.text!r}")
+        return [sum(token.logprob for token in written), len(written)]
 
 
 async def by_echo(

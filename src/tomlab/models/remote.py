@@ -99,7 +99,7 @@ async def _read(response: httpx2.Response, too_long: type[Exception]) -> httpx2.
     finally:
         await response.aclose()
     packing = {"content-encoding", "content-length", "transfer-encoding"}
-    headers = [(name, value) for name, value in response.headers.multi_items()]
+    headers = response.headers.multi_items()
     return httpx2.Response(
         response.status_code,
         headers=[(name, value) for name, value in headers if name.lower() not in packing],
@@ -146,15 +146,16 @@ class Remote:
             if server_errors.is_filtered(error.response.text, error.status_code):
                 raise FilteredError(f"in place of an answer: {said}") from None
             said = said.replace("`", "'").replace('"', "'")
-            cure = next((_CURES[words] for words in _CURES if words in said), None)
-            if self.answered or cure is None or error.status_code != 400:
+            cures = [cure for words, cure in _CURES.items() if words in said]
+            if self.answered or not cures or error.status_code != 400:
                 raise
-            said = f"try `{cure}` ({redacted(said, self.secret)[:300]})"
-            raise InputError(f"the server refuses an option; {said}") from None
+            shown = redacted(said, self.secret)[:300]
+            message = f"the server refuses an option; try `{cures[0]}` ({shown})"
+            raise InputError(message) from None
         except sdk.APITimeoutError as error:
             # With aiohttp any broken connection is reported as one; the cause tells what happened.
-            said = f"Connection lost: {error.__cause__ or error}"
-            raise sdk.APIConnectionError(message=said, request=error.request) from None
+            message = f"Connection lost: {error.__cause__ or error}"
+            raise sdk.APIConnectionError(message=message, request=error.request) from None
 
     async def _answer_or_retry(self, request: Request) -> Reply:
         """The reply to one request. Where a reply has an error in it that names a passing status of
@@ -186,7 +187,8 @@ class Remote:
             return without_key(self.read(told), self.secret)
         except MalformedReplyError as error:
             answer = getattr(error, "reply", None)
-            if (answer is None or not answer.text) and server_errors.is_filtered(told):
+            has_text = answer is not None and bool(answer.text)
+            if server_errors.is_filtered(told) and not has_text:
                 message = f"in place of an answer: {server_errors.said(told)}"
                 raise FilteredError(message, answer) from None
             raise

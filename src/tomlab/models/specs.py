@@ -162,7 +162,8 @@ class _Spec(params.Section):
             return None
         used = reply.prompt_tokens, reply.completion_tokens
         cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
-        counted = self.price.usd(*used, **cache, batched=bool(getattr(self, "batch", False)))
+        in_batches = bool(getattr(self, "batch", False))
+        counted = self.price.usd(*used, **cache, batched=in_batches)
         if any(used) and reply.is_counted:
             return counted
         return max(counted, worst)

@@ -365,8 +365,9 @@ class Store:
             left = sum(max(0, even - wants) for _, wants in others)
             free = most - sum(held for held, _ in others)
             ours = max(0, min(wanted, even + left, free))
-            row = [self._owner, model, max(busy, ours), wanted]
-            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, 9e999)", row)
+            held = max(busy, ours)
+            row = [self._owner, model, held, wanted, math.inf]
+            db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", row)
         return ours
 
     def turn(self, rate: str, seconds: float) -> float:
@@ -412,11 +413,11 @@ class Store:
         """What was spent here and may be under way."""
         with self.changing():
             self._end_dead()
-            [found] = self.all(
+            [(answers, lost, under_way)] = self.all(
                 f"SELECT (SELECT usd FROM spent), TOTAL(usd) FILTER (WHERE until = {_OVER}),"
                 f" TOTAL(usd) FILTER (WHERE until > {_OVER}) FROM reserved",
             )
-        return Spending(*found)
+        return Spending(answers, lost, under_way)
 
     def correct(self, usd: float) -> None:
         """Set what was spent here, such as to what the vendor's bill says, killed runs included."""

@@ -31,7 +31,13 @@ from tomlab.paths import RESPONSE_STORE, writable
 
 PLACE = "TOMLAB_STARTER"  # the environment's name for the path of the server's socket
 PIPELINE = ("run_notebook", "publish")
-LOADED = ("asking.evaluation", "fresh.sets", "pipeline.run_notebook", "reporting.tables")
+LOADED = (
+    "asking.evaluation",
+    "fresh.sets",
+    "pipeline.run_notebook",
+    "reporting.tables",
+    "scoring.readers",
+)
 
 
 class Kernel(multiprocessing.get_context("fork").Process):  # type: ignore[name-defined,misc]

@@ -187,13 +187,10 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
     table = table.rename_axis(index="row")
     others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
     table = table[[*(name for name in form.columns if name in table), *others]]
-    told = {name: column.metadata or {} for name, column in form.columns.items()}
-    both = [fitting(name, of["by"], of["allowed"]) for name, of in told.items() if "by" in of]
-    for name, of in told.items():
-        if kind := of.get("kind"):  # a person is of one
-            kinds = table.drop_duplicates(name).set_index(name)[[kind]].T.to_dict("list")
-            both.append(fitting(kind, name, kinds))
-    expected = {(row, name): said for check in (*both, *checks) for row, name, said in check(table)}
+    expected = {}
+    for check in [*_checks_of_pairs(form, table), *checks]:
+        for row, name, said in check(table):
+            expected[row, name] = said
     try:
         form.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -211,6 +208,21 @@ def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.
             faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
     refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
     return table
+
+
+def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Check]:
+    """Checks of a column by another one, as the metadata of the form's columns name them: `allowed`
+    values for each value of the column `by`; a `kind`, which a person has one of.
+    """
+    checks = []
+    for name, column in form.columns.items():
+        rule = column.metadata or {}
+        if "by" in rule:
+            checks.append(fitting(name, rule["by"], rule["allowed"]))
+        if kind := rule.get("kind"):
+            first_kind = table.drop_duplicates(name).set_index(name)[kind]
+            checks.append(fitting(kind, name, {value: [of] for value, of in first_kind.items()}))
+    return checks
 
 
 def read_answers(path: Path | str) -> pd.DataFrame:

@@ -13,13 +13,18 @@ import pyarrow
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
 from tomlab.errors import InputError, refuse
-from tomlab.models.content import has_error, logged_finish_of, repeat_of, text_of
+from tomlab.models.content import (
+    LARGEST_COUNT,
+    has_error,
+    logged_finish_of,
+    repeat_of,
+    text_of,
+)
 from tomlab.params import complaint
 from tomlab.records import files
 
 KINDS = files.yaml_beside(__file__)
 LONGEST_ANSWER = 1_000_000  # characters: what is longer costs its row
-LARGEST_COUNT = 10**9  # of repeats and of tokens
 _HEADERS = ("header.json", "_journal/start.json")  # the second of a run of Inspect that was stopped
 _ZSTD = 93  # how Inspect packs its parts, which Python's zipfile can't unpack yet
 _CUT = (BadZipFile, struct.error, OSError, EOFError, TypeError, ValueError, RecursionError)

@@ -58,8 +58,8 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
     value: balanced accuracy, with its interval; version: how often the reader tells the version
     (balanced accuracy; nan for readers that give the same answer to all versions); both_right: the
     share of pairs of versions, or of lists of people, in which all answers are right; a reader that
-    likes several options alike gets none of these. best: the highest `value` of a kind, controls
-    aside; as the best of several it is a bit too high.
+    likes several options alike gets none of these. best: whether the reader has the highest mean
+    `value` of its kind, controls aside; as the best of several, that value is a bit too high.
     """
     rows = []
     for key, answers in chosen.groupby(KEYS, sort=False):
@@ -67,13 +67,14 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
         row = dict(zip(KEYS, key, strict=True))
         row |= {"is_blind": answers["is_blind"].iloc[0], "sees": answers["sees"].iloc[0]}
         row |= {"accuracy": answers["credit"].mean(), **vars(interval)}
-        row["version"] = answers.groupby("side")["version_credit"].mean().mean()
+        by_side = answers.groupby("side")["version_credit"].mean()
+        row["version"] = by_side.mean()
         rows.append(row | _both_right(answers))
     results = pd.DataFrame(rows)
     tried = results[~results["control"]].groupby(["kind", "reader"], sort=False)["value"].mean()
-    best = tried.reset_index().sort_values("value", ascending=False, kind="stable")
-    best = best.drop_duplicates("kind").set_index("kind")["reader"]
-    return results.assign(best=results["reader"] == results["kind"].map(best))
+    ranked = tried.reset_index().sort_values("value", ascending=False, kind="stable")
+    best_of_kind = ranked.drop_duplicates("kind").set_index("kind")["reader"]
+    return results.assign(best=results["reader"] == results["kind"].map(best_of_kind))
 
 
 def _both_right(answers: pd.DataFrame) -> dict:
@@ -146,17 +147,18 @@ def _options(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataF
             "person": item.get("character", ""),
             "asked": _asked_person(item, texts),
         }
-        in_words = getattr(benchmark, "in_words", dict)(item)
-        question["question"] = in_words.get("question", item["question"])
+        question["question"] = item["question"]
+        if hasattr(benchmark, "in_words"):
+            question["question"] = benchmark.in_words(item).get("question", item["question"])
         for at, text in enumerate(texts):
             other_words = {word for other in texts if other != text for word in words_of(other)}
             own_words = " ".join(set(words_of(text)) - other_words)
             rows.append(question | {"at": at, "text": text, "own_words": own_words})
     options = pd.DataFrame(rows)
-    pairs = options.groupby("together")["item_id"].transform("nunique")
+    items_together = options.groupby("together")["item_id"].transform("nunique")
     return options.assign(
         right=options["text"] == options["answer"],
-        together=options["together"].where(pairs > 1, ""),
+        together=options["together"].where(items_together > 1, ""),
     )
 
 

@@ -123,7 +123,10 @@ def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> floa
     """
     parts = [w * count / count.sum() for count, w in zip(counts, weights, strict=True)]
     by_group = pd.concat(parts).groupby(level=0).sum()
-    weight_of_trial = [(count * by_group).sum() / count.sum() for count in counts]
+    weight_of_trial = []
+    for count in counts:
+        products = count * by_group[count.index]
+        weight_of_trial.append(math.fsum(products) / count.sum())  # whatever the order of groups
     return 1 / max(weight_of_trial)
 
 

@@ -134,15 +134,16 @@ class _Scan:
             self.thought = name
 
     def close(self, name: str) -> None:
-        if self.thought and name != self.thought and name in self.within:
-            self.within.remove(name)
-        elif self.thought == name:
+        """A thought ends: the open one, one within it, or one that began before the text did."""
+        if name == self.thought:
             self.thought = ""
             self.within = []
             self.last_words = None
             self.in_section = False
+        elif self.thought and name in self.within:
+            self.within.remove(name)
         else:
-            self.restart()  # what no mark opened began before the text did
+            self.restart()
 
     def close_channel(self) -> None:
         if self.thought == "channel":
