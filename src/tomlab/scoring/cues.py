@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
+from threadpoolctl import threadpool_limits
 
 FOLDS = 10
 FEW_TEXTS = 4  # where options have more different texts, none of them is a constant answer
@@ -355,4 +356,6 @@ def held_out(model, features, right: pd.Series, groups: pd.Series, **how) -> np.
     if groups.nunique() < 2:
         return np.zeros(len(groups))
     folds = GroupKFold(min(FOLDS, groups.nunique()))
-    return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
+    # Sums of long vectors by several threads take three times as long, and differ in last digits.
+    with threadpool_limits(1):
+        return cross_val_predict(model, features, right, groups=groups, cv=folds, **how)
