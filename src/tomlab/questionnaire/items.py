@@ -158,6 +158,8 @@ def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list
 def _faults(item: Item) -> list[str]:
     """What is wrong with the texts of an item."""
     faults = []
+    if item.item_id.strip().splitlines() != [item.item_id]:
+        faults.append("item_id: expected one line, without white space around it")
     if not item.question.strip():
         faults.append("question: found nothing, expected a question that a person can answer")
     if len(item.options) == 1:

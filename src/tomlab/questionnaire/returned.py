@@ -1,12 +1,10 @@
 """What participants sent back: their CSV files, checked and joined into one form."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
-from pydantic import ValidationError
 
 from tomlab.errors import InputError, refuse
 from tomlab.questionnaire.items import CHECK, plain
@@ -63,12 +61,10 @@ def read_returned(
 
 def read_record(path: Path | str) -> Record:
     """The record of a questionnaire. Errors: `InputError`."""
+    text = files.read_text(path)
     try:
-        content = files.parsed(files.read_text(path))
-        return Record.model_validate(content)
-    except (json.JSONDecodeError, ValidationError, ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
+        return Record.model_validate(files.parsed(text))
+    except (ValueError, RecursionError):
         expected = "expected the questionnaire.json that was written with the pages"
         raise InputError(f"{path}: found another kind of file, {expected}") from None
 
