@@ -26,6 +26,7 @@ HOSTILE = [
     "None",
     "שלום, \u202ehello\u202c مرحبا",
     "日本語 é 🦋 \u2028",
+    "x" * 300,
 ]
 
 
@@ -149,8 +150,8 @@ def rows_of(folder, path):
     return answers, participants.to_dict("records")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_markup_of_any_kind_is_text_and_comes_back_as_it_was(chromium, tmp_path, width):
+def test_markup_of_any_kind_is_text_and_comes_back_as_it_was(chromium, tmp_path):
+    width = 390  # where a long word would make the page scroll
     items = []
     given = {}
     for number, text in enumerate(HOSTILE):

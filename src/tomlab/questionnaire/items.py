@@ -156,25 +156,35 @@ def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list
 
 
 def _faults(item: Item) -> list[str]:
-    """What is wrong with the texts of an item."""
+    """What is wrong with an item."""
     faults = []
     if item.item_id.strip().splitlines() != [item.item_id]:
         faults.append("item_id: expected one line, without white space around it")
     if not item.question.strip():
         faults.append("question: found nothing, expected a question that a person can answer")
-    if len(item.options) == 1:
-        faults.append("options: found 1, expected at least 2, or none for a free answer")
-    if any(not plain(option) for option in item.options):
-        faults.append("options: found one without text")
-    if len({plain(option) for option in item.options}) < len(item.options):
-        faults.append("options: found two that read alike, expected different ones")
-    if item.answer and item.options and plain(item.answer) not in map(plain, item.options):
-        faults.append(f"answer: found {files.shown(item.answer)}, expected one of its options")
     texts = {"item_id": item.item_id, "story": item.story, "question": item.question}
-    texts |= {f"option {number}": text for number, text in enumerate(item.options, start=1)}
+    for number, option in enumerate(item.options, start=1):
+        texts[f"option {number}"] = option
     for name, text in texts.items():
         if not is_text(text):
             faults.append(f"{name}: found a NUL or half a character, expected text")
+    return faults + _faults_of_options(item)
+
+
+def _faults_of_options(item: Item) -> list[str]:
+    """Why the option that somebody chose could not be known by its text."""
+    if not item.options:
+        return []
+    faults = []
+    options = [plain(option) for option in item.options]
+    if len(options) == 1:
+        faults.append("options: found 1, expected at least 2, or none for a free answer")
+    if "" in options:
+        faults.append("options: found one without text")
+    if len(set(options)) < len(options):
+        faults.append("options: found two that read alike, expected different ones")
+    if item.answer and plain(item.answer) not in options:
+        faults.append(f"answer: found {files.shown(item.answer)}, expected one of its options")
     return faults
 
 
