@@ -173,9 +173,13 @@ def test_each_group_gives_an_item_before_any_gives_a_second():
 # ---- What stands in a file
 
 
-@given(
-    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=3, max_size=3)
-)
+# Any text, among it what ends a script or begins a comment.
+PARTS = st.sampled_from(["</script>", "<script>", "<!--", "-->", "]]>", "\\u003c", '"', "&lt;"])
+CHARACTERS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+TEXTS = st.lists(PARTS | CHARACTERS, max_size=4).map("".join)
+
+
+@given(st.tuples(TEXTS, TEXTS, TEXTS))
 def test_any_text_stands_in_the_page_as_it_is(tmp_path_factory, texts):
     story, question, intro = texts
     folder = tmp_path_factory.mktemp("page")
