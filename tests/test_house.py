@@ -10,7 +10,7 @@ from tomlab.paths import PACKAGE
 
 # From the top down. A module imports from its own level or from one below it, never upwards.
 LEVELS = (
-    ("forms", "fresh"),
+    ("forms", "fresh", "questionnaire"),
     ("benchmarks",),
     ("export",),
     ("judging", "pipeline"),

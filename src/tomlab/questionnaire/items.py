@@ -1,0 +1,243 @@
+"""Which items people are asked, and what they see of each."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab import paths
+from tomlab.errors import InputError, refuse
+from tomlab.records import files, tidy
+
+DEFAULTS = files.yaml_beside(__file__, "defaults.yaml")
+CHECK = "check-"  # how the ids of attention checks begin
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a participant sees of an item. Without options the answer is free text."""
+
+    item_id: str
+    question: str
+    story: str = ""
+    options: tuple[str, ...] = ()
+    hint: str = ""
+    group: str = ""  # items of a group are drawn and dealt out together
+    answer: str = ""  # of an attention check: what an attentive reader answers
+
+
+def read_items(
+    source: str, method: str = "", where: Mapping[str, Collection[str]] | None = None
+) -> list[Item]:
+    """The items of a source that people can be asked.
+
+    source: a benchmark of the last run, by its name; a Parquet file of items; or a CSV of one's own
+    (see `read_own_items`). method: by which the benchmark asks, its first one if empty; it decides
+    which rows are asked and which text is read. where: values by column that rows must have.
+    Errors: `InputError`.
+    """
+    if source.endswith(".csv"):
+        if method or where:
+            raise InputError(
+                f"{source}: `method` and `where` are for tables of items, not for a CSV"
+            )
+        return read_own_items(source)
+    is_name = (paths.PACKAGE / "benchmarks" / source / "__init__.py").is_file()
+    path = paths.result("items", source) if is_name else Path(source)
+    table = tidy.read("items", path)
+    for column, values in (where or {}).items():
+        if column not in table:
+            raise InputError(f"{path}: found no column {column!r}, expected one of {[*table]}")
+        table = table[table[column].astype(str).isin(values)]
+    items = []
+    for benchmark, rows in table.groupby("benchmark", sort=False):
+        items += _items_of(benchmark, rows, method, path)
+    if not items:
+        raise InputError(f"{path}: found no rows that people can be asked with this choice of rows")
+    return checked(items, str(path))
+
+
+def _items_of(benchmark: str, table: pd.DataFrame, method: str, path: Path) -> list[Item]:
+    """The items of one benchmark, as its method asks them."""
+    try:
+        face = import_module(f"tomlab.benchmarks.{benchmark}")
+    except ModuleNotFoundError:
+        raise InputError(f"{path}: column 'benchmark': found {benchmark!r}, no such one") from None
+    settings = DEFAULTS["benchmarks"].get(benchmark, {})
+    methods = settings.get("methods") or {next(iter(face.METHODS)): "story"}
+    method = method or next(iter(methods))
+    if method not in methods:
+        expected = " or ".join(methods)
+        raise InputError(f"method: found {method!r}, expected {expected} for {benchmark}")
+    tables = table["question_type"].isin(settings.get("tables", []))
+    if tables.any():
+        kinds = ", ".join(sorted(set(table.loc[tables, "question_type"])))
+        expected = "expected questions that have options or a short answer"
+        raise InputError(f"{path}: found {kinds} items, whose answer is a table; {expected}")
+    in_words = getattr(face, "in_words", None)
+    items = []
+    for row in face.asked(table, method).to_dict("records"):
+        kind = row["question_type"]
+        texts = in_words(row) if in_words else {}
+        options = [*row["choices"]] or settings.get("options", {}).get(kind, [])
+        items.append(
+            Item(
+                item_id=row["item_id"],
+                question=texts.get("question", row["question"]),
+                story=row[methods[method]],
+                options=tuple(options),
+                hint=settings.get("hints", {}).get(kind, DEFAULTS["hint"]),
+                group=row["group_id"],
+            )
+        )
+    return items
+
+
+def read_own_items(path: Path | str, checks: bool = False) -> list[Item]:
+    """The items of a CSV of one's own: `item_id`, `question`, perhaps `story` and `group`, and an
+    option in each column whose name begins with "option". checks: whether they are attention
+    checks, which have an `answer` too, and ids that begin with "check-". Errors: `InputError` by
+    row and field.
+    """
+    item_ids = files.text()
+    if checks:
+        item_ids = files.text(f"{CHECK}.+", f'an id that begins with "{CHECK}"')
+    columns = {
+        "item_id": item_ids,
+        "question": files.text(),
+        "story": files.text("(?s).*", required=False),
+        "group": files.text("(?s).*", required=False),
+        "answer": files.text(required=checks),
+    }
+    table = files.read_form(path, pa.DataFrameSchema(columns, unique=["item_id"]))
+    option_columns = [name for name in table if name.startswith("option")]
+    items = []
+    for row in table.to_dict("records"):
+        item = Item(
+            item_id=row["item_id"],
+            question=row["question"],
+            story=row.get("story", ""),
+            options=tuple(row[name] for name in option_columns if row[name]),
+            hint=DEFAULTS["hint"],
+            group=row.get("group") or row["item_id"],
+            answer=row["answer"] if checks else "",
+        )
+        items.append(item)
+    return checked(items, str(path), checks)
+
+
+def default_checks(kind: str) -> list[Item]:
+    """The attention checks that come with the project, for `answers` or `ratings`."""
+    checks = []
+    for check in DEFAULTS["checks"][kind]:
+        options = tuple(check.get("options", ()))
+        checks.append(Item(**check | {"options": options, "hint": DEFAULTS["hint"]}))
+    return checks
+
+
+def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list[Item]:
+    """The items, if each can be asked and its answer be read again. Errors: `InputError`, all."""
+    problems = []
+    ids = set()
+    for item in items:
+        place = f"item {files.shown(item.item_id)}"
+        if item.item_id in ids:
+            problems.append(f"{place}: stands there twice, expected once")
+        ids.add(item.item_id)
+        if item.item_id.startswith(CHECK) and not are_checks:
+            problems.append(f'{place}: ids that begin with "{CHECK}" are those of attention checks')
+        problems += [f"{place}, {fault}" for fault in _faults(item)]
+    refuse(problems, where)
+    return list(items)
+
+
+def _faults(item: Item) -> list[str]:
+    """What is wrong with an item."""
+    faults = []
+    if item.item_id.strip().splitlines() != [item.item_id]:
+        faults.append("item_id: expected one line, without white space around it")
+    if not item.question.strip():
+        faults.append("question: found nothing, expected a question that a person can answer")
+    texts = {"item_id": item.item_id, "story": item.story, "question": item.question}
+    for number, option in enumerate(item.options, start=1):
+        texts[f"option {number}"] = option
+    for name, text in texts.items():
+        if not is_text(text):
+            faults.append(f"{name}: found a NUL or half a character, expected text")
+    return faults + _faults_of_options(item)
+
+
+def _faults_of_options(item: Item) -> list[str]:
+    """Why the option that somebody chose could not be known by its text."""
+    if not item.options:
+        return []
+    faults = []
+    options = [plain(option) for option in item.options]
+    if len(options) == 1:
+        faults.append("options: found 1, expected at least 2, or none for a free answer")
+    if "" in options:
+        faults.append("options: found one without text")
+    if len(set(options)) < len(options):
+        faults.append("options: found two that read alike, expected different ones")
+    if item.answer and plain(item.answer) not in options:
+        faults.append(f"answer: found {files.shown(item.answer)}, expected one of its options")
+    return faults
+
+
+def is_text(text: str) -> bool:
+    """Whether a CSV can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def plain(text: str) -> str:
+    """A text by which answers are compared: any white space is one space."""
+    return " ".join(text.split())
+
+
+def draw_items(items: Sequence[Item], n: int, seed: int) -> list[Item]:
+    """`n` items by lot, in their own order: one of each group before a second one of any."""
+    if n > len(items):
+        raise InputError(f"found {len(items)} items, expected at least {n}")
+    rng = random.Random(f"{seed}/items")
+    shuffled = rng.sample(items, len(items))
+    times: dict[str, int] = {}
+    turns = {}
+    for item in shuffled:
+        turns[item.item_id] = times.get(item.group, 0)
+        times[item.group] = turns[item.item_id] + 1
+    # Sorting keeps the order of the lot among items of the same turn.
+    shuffled.sort(key=lambda item: turns[item.item_id])
+    drawn = {item.item_id for item in shuffled[:n]}
+    return [item for item in items if item.item_id in drawn]
+
+
+def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
+    """All items of `n` groups by lot, in their own order."""
+    groups = list(dict.fromkeys(item.group for item in items))
+    if n > len(groups):
+        raise InputError(f"found items of {len(groups)} groups, expected at least {n}")
+    drawn = random.Random(f"{seed}/groups").sample(groups, n)
+    return [item for item in items if item.group in drawn]
+
+
+def named_items(items: Sequence[Item], path: Path | str) -> list[Item]:
+    """The items whose ids a file names, one a line, in the file's order."""
+    by_id = {item.item_id: item for item in items}
+    chosen = []
+    problems = []
+    for number, line in enumerate(files.read_text(path).split("\n"), start=1):
+        item_id = line.strip()
+        if item_id in by_id:
+            chosen.append(by_id[item_id])
+        elif item_id:
+            problems.append(f"line {number}: found {item_id!r}, expected the id of an item")
+    refuse(problems, str(path))
+    return checked(chosen, str(path))

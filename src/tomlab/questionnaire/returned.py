@@ -1,0 +1,168 @@
+"""What participants sent back: their CSV files, checked and joined into one form."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.errors import InputError, refuse
+from tomlab.questionnaire.items import CHECK, plain
+from tomlab.questionnaire.pages import RATING_OF_CHECK, SCALE, Record
+from tomlab.records import files
+
+COLUMNS = {
+    "answers": ["participant", "item_id", "answer", "seconds"],
+    "ratings": ["participant", "item_id", "question", "rating"],
+}
+
+
+def read_returned(
+    record: Path | str, returned: Sequence[Path | str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The answers of all participants, and how each participant did.
+
+    record: the `questionnaire.json` of the pages. returned: the CSV files that participants sent.
+    The first table has the form's columns (participant, item_id, answer, seconds, or for ratings
+    participant, item_id, question, rating), and of the participant `checks_passed`, such as "1 of
+    2", and `passed`: yes, no, or nothing where no checks were asked. Attention checks are no rows
+    of it. The second one has a row for each participant, also for those of whom there is no file:
+    participant, answered, asked, checks_passed, passed. A check without an answer is not passed.
+    Nobody is left out. Errors: `InputError` with every file, row and field at fault.
+    """
+    asked = read_record(record)
+    columns = COLUMNS[asked.kind]
+    tables = []
+    problems = []
+    for path in returned:
+        try:
+            table = files.read_form(path, _form(asked), *_checks(asked))
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        tables.append(table[columns].assign(file=str(path)))
+    if problems:
+        raise InputError("\n".join(problems))
+    if not tables:
+        raise InputError(f"{record}: found no files of answers to read, expected at least one")
+    answers = pd.concat(tables).reset_index(names="row")
+    _demand_once(answers, columns)
+    if asked.kind == "answers":
+        answers["answer"] = [
+            _as_option(answer, asked.pages[participant][item_id])
+            for participant, item_id, answer in answers[columns[:3]].itertuples(index=False)
+        ]
+    participants = _participants(asked, answers)
+    is_check = answers["item_id"].str.startswith(CHECK)
+    passed = participants[["participant", "checks_passed", "passed"]]
+    rows = answers.loc[~is_check, columns].merge(passed, on="participant", how="left")
+    return rows, participants
+
+
+def read_record(path: Path | str) -> Record:
+    """The record of a questionnaire. Errors: `InputError`."""
+    text = files.read_text(path)
+    try:
+        return Record.model_validate(files.parsed(text))
+    except (ValueError, RecursionError):
+        expected = "expected the questionnaire.json that was written with the pages"
+        raise InputError(f"{path}: found another kind of file, {expected}") from None
+
+
+def _form(asked: Record) -> pa.DataFrameSchema:
+    """The schema of a file that one or several participants sent."""
+    item_ids = set()
+    for page in asked.pages.values():
+        item_ids.update(page)
+    names = ", ".join(list(asked.pages)[:5])
+    if len(asked.pages) > 5:
+        names += ", …"
+    is_participant = pa.Check.isin([*asked.pages], error=f"one of the participants {names}")
+    columns = {
+        "participant": pa.Column(str, is_participant),
+        "item_id": files.known(item_ids, "question that was asked"),
+    }
+    if asked.kind == "ratings":
+        columns["question"] = files.one_of([*asked.ratings, RATING_OF_CHECK])
+        columns["rating"] = files.one_of(SCALE)
+    else:
+        columns["answer"] = files.text()
+        columns["seconds"] = files.text(r"[0-9]{1,9}(\.[0-9]+)?", "a number of seconds")
+    unique = COLUMNS[asked.kind][: 3 if asked.kind == "ratings" else 2]
+    return pa.DataFrameSchema(columns, strict="filter", unique=unique)
+
+
+def _checks(asked: Record) -> list[files.Check]:
+    """Checks of what stands together in a row."""
+
+    def items_of_participant(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        for row, participant, item_id in table[["participant", "item_id"]].itertuples():
+            page = asked.pages.get(participant)
+            if page is not None and item_id not in page:
+                yield row, "item_id", f"the id of a question that {participant} was asked"
+
+    def answers_of_item(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        columns = ["participant", "item_id", "answer"]
+        for row, participant, item_id, answer in table[columns].itertuples():
+            options = asked.pages.get(participant, {}).get(item_id)
+            if options and plain(answer) not in map(plain, options):
+                yield row, "answer", " | ".join(map(plain, options))
+
+    def questions_of_item(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+        for row, item_id, question in table[["item_id", "question"]].itertuples():
+            if (question == RATING_OF_CHECK) != item_id.startswith(CHECK):
+                expected = RATING_OF_CHECK if item_id.startswith(CHECK) else asked.ratings
+                yield row, "question", f"{expected} for this item"
+
+    if asked.kind == "ratings":
+        return [items_of_participant, questions_of_item]
+    return [items_of_participant, answers_of_item]
+
+
+def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
+    """Errors: `InputError` for what stands in two files; within one, `read_form` has seen to it."""
+    key = columns[:-1] if "rating" in columns else columns[:2]
+    first_rows = answers.drop_duplicates(key).set_index(key)
+    problems = []
+    for row in answers[answers.duplicated(key)].to_dict("records"):
+        values = tuple(row[name] for name in key)
+        first = first_rows.loc[values]
+        answer = ", ".join(f"{name} {row[name]!r}" for name in key)
+        place = f"{first['file']}, row {first['row']}"
+        problems.append(f"{row['file']}, row {row['row']}: {answer} stands in {place} too")
+    refuse(problems, "the same item twice, expected once")
+
+
+def _as_option(answer: str, options: Sequence[str]) -> str:
+    """The option that an answer is, as its text stands in the item; a free answer as it is."""
+    for option in options:
+        if plain(option) == plain(answer):
+            return option
+    return answer
+
+
+def _participants(asked: Record, answers: pd.DataFrame) -> pd.DataFrame:
+    """How far each participant came, and how many attention checks they passed."""
+    value = "rating" if asked.kind == "ratings" else "answer"
+    rows = []
+    for participant, page in asked.pages.items():
+        own_answers = answers[answers["participant"] == participant]
+        is_check = own_answers["item_id"].str.startswith(CHECK)
+        given = own_answers[is_check].set_index("item_id")[value]
+        checks = [item_id for item_id in page if item_id.startswith(CHECK)]
+        n_passed = 0
+        for item_id in checks:
+            stated = plain(asked.checks[item_id]).casefold()
+            if plain(given.get(item_id, "")).casefold() == stated:
+                n_passed += 1
+        row = {
+            "participant": participant,
+            "answered": own_answers.loc[~is_check, "item_id"].nunique(),
+            "asked": len(page) - len(checks),
+            "checks_passed": f"{n_passed} of {len(checks)}",
+            "passed": "yes" if n_passed == len(checks) else "no",
+        }
+        if not checks:
+            row["passed"] = ""
+        rows.append(row)
+    return pd.DataFrame(rows)
