@@ -230,9 +230,12 @@ def with_judgments(stories: pd.DataFrame, tables: Sequence[pd.DataFrame]) -> pd.
     usable = usable[usable["negative_judgment"] != ""]
     usable = usable.assign(length=usable["negative_judgment"].str.len())
     shortest = usable.sort_values("length", kind="stable").drop_duplicates("story_id")
-    by_model = stories["story_id"].map(shortest.set_index("story_id")["negative_judgment"])
-    own = stories["negative_judgment"]
-    return stories.assign(negative_judgment=own.mask(own.eq(""), by_model.fillna("")))
+    by_story = dict(zip(shortest["story_id"], shortest["negative_judgment"], strict=True))
+    judged = [
+        own or by_story.get(story_id, "")
+        for story_id, own in zip(stories["story_id"], stories["negative_judgment"], strict=True)
+    ]
+    return stories.assign(negative_judgment=judged)
 
 
 def rating_requests(stories: pd.DataFrame, scale: str, **options) -> list[Request]:
