@@ -1,5 +1,6 @@
 """Released SimpleToM in the wordings of App. F: what is made of its questions, what a model adds."""
 
+import json
 import warnings
 
 import pandas as pd
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faulty_server import Act, FaultyServer
+from one_cell import ran
 from simpletom_release import write_release
 from simpletom_stories import OATS, stories, story
 from simpletom_texts import TRIO
@@ -144,6 +146,21 @@ def test_judgment_in_another_form_is_asked_as_it_is_and_named_by_file_and_row(ch
     assert len(wordings(items)) == len(WITHOUT_WORD) * (len(STORIES) - 1)
 
 
+def test_mental_state_in_another_form_leaves_out_the_word_alone_and_is_named(folder):
+    path = folder / "mental-state-qa/test.jsonl"
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    row = json.loads(first) | {"question": "Does Wanja know?"}
+    path.write_text("\n".join([json.dumps(row), *others]), encoding="utf-8")
+    told, odd = released.stories_of(released.read_questions(folder))
+    assert odd[["place", "found"]].values.tolist() == [
+        ["mental-state-qa/test.jsonl, row 1", "Does Wanja know?"]
+    ]
+    assert told["key_information"].eq("").sum() == 1
+    with pytest.warns(UserWarning, match=r"mental-state-qa/test\.jsonl, row 1"):
+        asked = wordings(simpletom.read_released(folder))
+    assert len(asked) == len(WITHOUT_WORD) * len(STORIES)
+
+
 def test_release_in_the_paper_s_form_warns_of_nothing(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -238,6 +255,15 @@ def test_word_is_one_or_two_words_or_a_reason(text):
 )
 def test_some_models_can_be_asked_for_a_text(entry, can):
     assert specs.can_write(specs.model_spec("mine", {"mine": entry})) == can
+
+
+def test_page_counts_the_stories_that_no_model_was_asked_about():
+    table = stories({"negative_judgment": ""}, {"negative_judgment": ""}, {})
+    given = {"judged": table, "lacking": table.head(2), "answered": [], "able": []}
+    page = ran("2_filtering", "simpletom", "cell-word-table", writer="random", **given)
+    assert "1 of 3 stories" in page["sentence"]
+    assert "2 stories" in page["sentence"]
+    assert "random" in page["sentence"]
 
 
 # Ratings
