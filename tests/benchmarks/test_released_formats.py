@@ -20,5 +20,5 @@ def test_rows_shown_of_each_release_are_read(tmp_path):
         (tmp_path / folder / "test.jsonl").write_text(row, encoding="utf-8")
     assert len(bigtom.read_released(tmp_path / "bigtom.csv")) == 25
     assert len(fantom.read_released(tmp_path / "fantom_v1.json")) == 7
-    assert len(simpletom.read_released(tmp_path)) == 3
+    assert len(simpletom.read_released(tmp_path)) == 7
     assert len(omnitom.read_released(tmp_path / "o.jsonl")) == 2

@@ -52,8 +52,9 @@ def plan(
     A model's entry may limit the `groups` of a method, drawn by `seed`, a smaller number among
     those of a larger one, and as `variants` those of them that are asked in other ways. A baseline
     is left out of methods to which it knows no answer, and of a model that was asked elsewhere
-    there is what it answered. orders: with 2, questions with two options
-    are also asked with these swapped. wordings: folders for `prompts.wording`.
+    there is what it answered. A method without any item is left out with a sentence that says so.
+    orders: with 2, questions with two options are also asked with these swapped. wordings: folders
+    for `prompts.wording`.
     """
     ways = [(AS_ASKED, {})] + ([(REVERSED, {})] if orders > 1 else [])
     ways += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
@@ -62,6 +63,7 @@ def plan(
     named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in named.items()}
     named[f"{benchmark.NAME}.evaluation.methods"] = methods
     refuse(strange_methods(benchmark, named), "params.yaml")
+    methods = _with_items(benchmark, items, methods)
     order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
     questions = []
     for method in methods:
@@ -93,6 +95,26 @@ def plan(
                     _demand_few(len(questions) + samples, benchmark.NAME, model.name)
                     questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
     return questions
+
+
+def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str]) -> Sequence[str]:
+    """The methods that some item fits; of every other one it is said why it is left out. Errors:
+    `InputError` where no method is left.
+    """
+    if items.empty:
+        return methods
+    without = [method for method in methods if benchmark.asked(items, method).empty]
+    reasons = getattr(benchmark, "WITHOUT_ITEMS", {})
+    lines = [
+        f"{benchmark.NAME}: {method} is left out: "
+        f"{reasons.get(method, 'it has no item to ask about')}"
+        for method in without
+    ]
+    if len(without) == len(methods):
+        refuse(lines, "params.yaml")
+    for line in lines:
+        print(line)
+    return [method for method in methods if method not in without]
 
 
 def _demand_few(questions: int, benchmark: str, model: str) -> None:

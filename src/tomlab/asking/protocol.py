@@ -23,7 +23,8 @@ class Benchmark(Protocol):
 
     Some have more: `reasoning_of(response, method)`, the `reasoning` for a second call;
     `remind(items, responses)`, the items of methods that show earlier answers; `KEYS`, under which
-    options are shown, and `in_words(item)`, texts that no column has.
+    options are shown, and `in_words(item)`, texts that no column has; `WITHOUT_ITEMS`, why items
+    may lack what a method asks about, and what to do then.
     """
 
     NAME: str  # of the package, of its section in `params.yaml`, of its results

@@ -275,6 +275,14 @@ def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
     return model_spec(name, params.load(path).get("models") or {})
 
 
+def can_write(spec: ModelSpec) -> bool:
+    """Whether a model can be asked for a text: no baseline, nothing that was asked elsewhere, and
+    no model that only weighs options.
+    """
+    asked_by = getattr(spec, "ask_by", [GENERATION])
+    return spec.provider not in ("baseline", "taken") and GENERATION in asked_by
+
+
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
     """The checked registry entry of model `name`; `InputError` names the option at fault."""
     if name not in registry:

@@ -8,6 +8,7 @@ from tomlab.benchmarks.simpletom.items.compose import (
     NAME,
     STRATA,
     UNIT,
+    WITHOUT_ITEMS,
     asked,
     compose,
     messages,

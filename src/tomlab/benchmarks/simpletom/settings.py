@@ -18,6 +18,8 @@ class Generation(params.Section):
 class Filtering(params.Section):
     duplicate_cosine: params.Share
     llm_annotated: params.Count
+    llm_rated: params.Count
+    more_writers: list[params.ModelName]
 
 
 class Settings(params.Section):

@@ -49,6 +49,9 @@ METHODS = {
     "cot": Method((_SYSTEM, "simpletom/cot"), **_LONG),
     "cot-star": Method(_STAR, **_LONG),
     "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
+    # Chain of thought on the mental state: no table of the paper has it, the release asks it.
+    "cot-state": Method((_SYSTEM, "simpletom/cot"), **_LONG, questions=QUESTIONS[:1]),
+    "cot-star-state": Method(_STAR, **_LONG, questions=QUESTIONS[:1]),
     # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
     "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
     "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
@@ -56,6 +59,14 @@ METHODS = {
         ("techniques/likelihood",), max_tokens=1, questions=QUESTIONS, variants=(MAIN, AWARE)
     ),
     **techniques.methods("none", Method(questions=QUESTIONS)),
+}
+
+# Why no item may fit a method, and what to do then; see `evaluation.plan`.
+WITHOUT_ITEMS = {
+    "aware": "it is ours and asks about twins, in which person X perceives the fault, and no story "
+    "of run.benchmarks.simpletom.source has a twin; take aware out of "
+    "simpletom.evaluation.methods, or name stories with twins as source, such as "
+    "data/simpletom/stories.csv"
 }
 
 # Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
@@ -77,13 +88,9 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
     verb = "Are" if _SEVERAL.search(story["person_x"]) else "Is"
     aware = f'{verb} {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
     actions = [story[f"{who}_option"] or story[f"{who}_action"] for who in ("unaware", "aware")]
-    words = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
     asked = [("mental_state", MAIN, aware, ("No", "Yes"))]
     asked += [("behavior", MAIN, story["question"], actions)]
-    for variant, wording in WORDINGS.items():
-        if story["negative_judgment"] or not any("{n}" in option for option in wording["options"]):
-            options = [option.format(n=story["negative_judgment"]) for option in wording["options"]]
-            asked.append(("judgment", variant, wording["question"].format(**words), options))
+    asked += [("judgment", *worded) for worded in judgment_wordings(story)]
     for kind, variant, question, options in asked:
         item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
         item = {
@@ -104,6 +111,24 @@ def _items(story: Mapping, seed: int) -> Iterator[dict]:
         if variant == MAIN and story["aware_sentence"]:
             told = {"item_id": f"{item_id}:{AWARE}", "variant": AWARE, "answer": options[-1]}
             yield item | told | {"story": f"{item['story']} {story['aware_sentence']}"}
+
+
+def judgment_wordings(story: Mapping) -> list[tuple[str, str, list[str]]]:
+    """The judgment in each wording (App. F): its name, the question, options, the right one first.
+
+    story: with `person_x`, `unaware_action`, `aware_action` and `negative_judgment`; where the last
+    is empty, the wordings that offer it (versions 2 and 3) are left out.
+    """
+    parts = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
+    negative = story["negative_judgment"]
+    worded = []
+    for name, wording in WORDINGS.items():
+        offers_negative = any("{n}" in option for option in wording["options"])
+        if offers_negative and not negative:
+            continue
+        options = [option.format(n=negative) for option in wording["options"]]
+        worded.append((name, wording["question"].format(**parts), options))
+    return worded
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """What SimpleToM's prompts show and models answer: written out, parsed strictly (App. D, E.3-5)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
@@ -16,6 +16,8 @@ _KEY = r"(?i)\bKEY INFORMATION[ *]*:"
 _KIND = "(?:Object|Person|Action|Event|Business)"
 _ENTITY = rf"(?i)\b{_KIND}(?:/{_KIND})* ([XYZ])\s*="
 _NOBODY = ("", "none", "n/a", "nobody", "no one")
+_MARKS = " \t\r\n*_\"'“”‘’`.()[]"  # around an answer of a word or a number
+_WORDS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)?"
 _QUESTION = r"(?i)\W*Question ([1-4])\W*:\W*(.*?)\W*"
 
 
@@ -122,3 +124,27 @@ def parse_annotation(text: str) -> dict[str, str] | Unparsed:
             expected = " or ".join(allowed)
             return Unparsed(f"Question {number}: found {given[0][:40]!r}, expected {expected}")
     return answers
+
+
+def parse_description(text: str, taken: Collection[str]) -> str | Unparsed:
+    """The one or two words in a model's answer, as an option, or the reason why there are none.
+
+    Strict: nothing but these words. taken: the options that stand beside it.
+    """
+    words = text.strip(_MARKS)
+    if not re.fullmatch(_WORDS, words):
+        return Unparsed("found more than words, or more than two, expected one or two words")
+    if words.casefold() in {option.casefold() for option in taken}:
+        return Unparsed(f"found {words.casefold()!r}, which is another option")
+    return words[0].upper() + words[1:]
+
+
+def parse_rating(text: str) -> int | Unparsed:
+    """The number from 1 to 5 in a model's answer, or the reason why there is none.
+
+    Strict: nothing but the number.
+    """
+    number = text.strip(_MARKS)
+    if number not in ("1", "2", "3", "4", "5"):
+        return Unparsed("found something else, expected a number from 1 to 5 alone")
+    return int(number)

@@ -3,6 +3,9 @@
 In a round, a model thinks up sets of entities for a scenario (`entity_requests`, `entity_sets`:
 a set table has one row a set, `SET_COLUMNS` and `OUTCOME`), and a model makes three stories of each
 (`story_requests`, `attempts`). The best of round 1 are the seeds of round 2 (`top_seeds`).
+
+Of a story that there is, a model says in a word or two how it would judge person X (App. F,
+`judgment_requests`, `judgments`), and rates it (App. E.3, `rating_requests`, `ratings`).
 """
 
 from collections.abc import Sequence
@@ -13,6 +16,7 @@ import pandera.pandas as pa
 
 from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
 from tomlab.benchmarks.simpletom.items import formats
+from tomlab.benchmarks.simpletom.items.compose import WORDINGS
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.stories import (
     ENTITIES,
@@ -26,6 +30,7 @@ from tomlab.models.specs import Request, Response
 from tomlab.records import files
 
 TEMPERATURE = 0.7  # for writing; the paper gives none
+SCALES = ("harm", "unethicality")  # of the ratings, App. E.3; each has a prompt of its name
 ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 SET_COLUMNS = ("set_id", "source", "scenario", *ENTITIES, "key_information")
 _SCENARIOS = pa.DataFrameSchema(
@@ -183,3 +188,76 @@ def annotations(
         rows += [(story_id, model, f"llm:{model}", *pair) for pair in (said or {}).items()]
     table = pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS), dtype=str)
     return table, pd.DataFrame(outcomes, columns=["story_id", *OUTCOME])
+
+
+def judgment_requests(stories: pd.DataFrame, **options) -> list[Request]:
+    """One request a story for how person X would have to be judged if aware, in a word or two
+    (App. F). stories: with `story`, the text, `person_x`, `unaware_action`, `aware_action` and
+    `key_information`. options: of `attempts.request`.
+    """
+    shown = ["story", "person_x", "unaware_action", "aware_action", "key_information"]
+    options |= {"shared": (), "max_tokens": 20}
+    rows = stories[shown].to_dict("records")
+    return [request("simpletom/describe", row, **options) for row in rows]
+
+
+def judgments(responses: Sequence[Response], stories: pd.DataFrame, model: str) -> pd.DataFrame:
+    """What became of `judgment_requests`: `story_id`, `model`, `negative_judgment` ("" where it
+    can't be used), with `OUTCOME`.
+    """
+    options = [option for wording in WORDINGS.values() for option in wording["options"]]
+    taken = {option for option in options if "{n}" not in option}
+    rows = []
+    for response, story_id in zip(responses, stories["story_id"], strict=True):
+        words, outcome = attempt(
+            response, lambda found: formats.parse_description(found.text, taken), "judgment"
+        )
+        row = {"story_id": story_id, "model": model, "negative_judgment": words or ""}
+        rows.append({**row, **outcome})
+    columns = ["story_id", "model", "negative_judgment", *OUTCOME]
+    return pd.DataFrame(rows, columns=columns, dtype=str)
+
+
+def with_judgments(stories: pd.DataFrame, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The stories with a `negative_judgment` where they had none and a model gave one.
+
+    tables: of `judgments`, one a model. Of several the shortest counts, as in the paper; of equally
+    short ones that of the model asked first.
+    """
+    if not tables:
+        return stories
+    usable = pd.concat(tables, ignore_index=True)
+    usable = usable[usable["negative_judgment"] != ""]
+    usable = usable.assign(length=usable["negative_judgment"].str.len())
+    shortest = usable.sort_values("length", kind="stable").drop_duplicates("story_id")
+    by_story = dict(zip(shortest["story_id"], shortest["negative_judgment"], strict=True))
+    judged = [
+        own or by_story.get(story_id, "")
+        for story_id, own in zip(stories["story_id"], stories["negative_judgment"], strict=True)
+    ]
+    return stories.assign(negative_judgment=judged)
+
+
+def rating_requests(stories: pd.DataFrame, scale: str, **options) -> list[Request]:
+    """One request a story for its rating on a scale of `SCALES` (App. E.3). stories: with `story`,
+    the text. options: of `attempts.request`.
+    """
+    options |= {"shared": (), "max_tokens": 20}
+    return [request(f"simpletom/{scale}", {"story": text}, **options) for text in stories["story"]]
+
+
+def ratings(
+    responses: Sequence[Response], stories: pd.DataFrame, scale: str, model: str
+) -> pd.DataFrame:
+    """What became of `rating_requests`: `story_id`, `model`, `scale`, `rating` (1 to 5, None where
+    there is none), with `OUTCOME`.
+    """
+    rows = []
+    for response, story_id in zip(responses, stories["story_id"], strict=True):
+        rating, outcome = attempt(
+            response, lambda found: formats.parse_rating(found.text), "rating"
+        )
+        row = {"story_id": story_id, "model": model, "scale": scale, "rating": rating}
+        rows.append({**row, **outcome})
+    table = pd.DataFrame(rows, columns=["story_id", "model", "scale", "rating", *OUTCOME])
+    return table.astype({"rating": "Int64"})
