@@ -1,9 +1,9 @@
 """What BigToM's authors print of people, recomputed from what they released of them."""
 
 import pandas as pd
+import people_of_bigtom as check
 import pytest
 
-import people_of_bigtom as check
 from tomlab.benchmarks.bigtom.paper import PUBLICATION
 from tomlab.paths import PUBLISHED, ROOT
 

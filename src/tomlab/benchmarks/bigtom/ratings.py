@@ -16,10 +16,11 @@ import statsmodels.formula.api as smf
 from scipy.special import stdtrit
 
 from tomlab.records import files
-from tomlab.scoring.participants import participant, read_all
+from tomlab.scoring.participants import participant, passed, with_passed
 
 _DATA = files.yaml_beside(__file__)
-MEASURES: dict[str, str] = _DATA["measures"]  # what people are asked, in our words
+QUESTIONS: list[dict[str, str]] = _DATA["questions"]  # what people are asked, in our words
+MEASURES = [question["measure"] for question in QUESTIONS]
 SOURCES: list[str] = _DATA["sources"]
 CONTRASTS: dict[str, list[str]] = _DATA["contrasts"]
 AGGREGATE = "aggregate"  # the mean of the three measures, of one person for one item
@@ -41,7 +42,7 @@ def contrasts(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for measure in [*MEASURES, AGGREGATE]:
-        rated = ratings[ratings["question"] == measure]
+        rated = ratings[ratings["measure"] == measure]
         rows += _contrasts_of_measure(measure, rated)
     return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])
 
@@ -98,19 +99,19 @@ def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[np.ndarray, np
 
 def with_aggregate(ratings: pd.DataFrame) -> pd.DataFrame:
     """The ratings, and below them each person's mean of the three measures for each item that they
-    rated on all three, with the question "aggregate".
+    rated on all three, as the measure "aggregate".
     """
     who = ["participant", "item_id", "source", "data_source"]
     grouped = ratings.groupby(who, as_index=False)["rating"]
     means = grouped.mean()[grouped.size()["size"] == len(MEASURES)]
-    return pd.concat([ratings, means.assign(question=AGGREGATE)], ignore_index=True)
+    return pd.concat([ratings, means.assign(measure=AGGREGATE)], ignore_index=True)
 
 
 def by_data_source(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Table 4: the mean and standard deviation of people's aggregate ratings by where experts' items
-    are from: `data_source, value, standard_deviation, n, items`. ratings: of `with_aggregate`.
+    """Table 4, of aggregate ratings by where experts' items are from: the mean and the standard
+    deviation, `data_source, value, standard_deviation, n, items`. ratings: of `with_aggregate`.
     """
-    rated = ratings[(ratings["question"] == AGGREGATE) & (ratings["source"] == "Expert")]
+    rated = ratings[(ratings["measure"] == AGGREGATE) & (ratings["source"] == "Expert")]
     grouped = rated.groupby("data_source")
     table = grouped["rating"].agg(value="mean", standard_deviation="std", n="size")
     return table.assign(items=grouped["item_id"].nunique()).reset_index()
@@ -144,20 +145,28 @@ def means_of_totals(totals: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.DataFrame:
-    """People's ratings: `participant, item_id, question, rating, source, data_source`.
+    """People's ratings: `participant, item_id, measure, rating, passed, source, data_source`.
 
-    path: a CSV form, or a folder with one for each participant; rated_items: the form that says
-    where items are from that are not of this run; own_ids: the items of this run, which are
-    BigToM's. Errors: `InputError` that names every row and field at fault.
+    path: the form of ratings; rated_items: the form that says where items are from that are not of
+    this run; own_ids: the items of this run, which are BigToM's. Errors: `InputError` that names
+    every row and field at fault.
     """
     others = files.read_form(rated_items, items_form(), _not_ours(own_ids))
-    known = own_ids | {*others["item_id"]}
-    ratings = read_all(path, ratings_form(known))
+    ratings = files.read_form(path, ratings_form(own_ids | {*others["item_id"]}))
+    ratings = with_passed(ratings).reset_index(drop=True)
+    measures = {question["question"]: question["measure"] for question in QUESTIONS}
     places = others.set_index("item_id")
-    source = ratings["item_id"].map(places["source"]).fillna(OWN)
-    data_source = ratings["item_id"].map(places["data_source"]).fillna("")
-    ratings = ratings[["participant", "item_id", "question", "rating"]].astype({"rating": float})
-    return ratings.assign(source=source.astype(str), data_source=data_source.astype(str))
+    return pd.DataFrame(
+        {
+            "participant": ratings["participant"],
+            "item_id": ratings["item_id"],
+            "measure": ratings["question"].map(measures),
+            "rating": ratings["rating"].astype(float),
+            "passed": ratings["passed"],
+            "source": ratings["item_id"].map(places["source"]).fillna(OWN).astype(str),
+            "data_source": ratings["item_id"].map(places["data_source"]).fillna("").astype(str),
+        }
+    )
 
 
 def ratings_form(item_ids: set[str] | None = None) -> pa.DataFrameSchema:
@@ -166,8 +175,9 @@ def ratings_form(item_ids: set[str] | None = None) -> pa.DataFrameSchema:
         {
             "participant": participant(),
             "item_id": files.known(item_ids, "rated item"),
-            "question": files.one_of(MEASURES),
+            "question": files.one_of([question["question"] for question in QUESTIONS]),
             "rating": files.one_of(SCALE),
+            "passed": passed(),
         },
         strict="filter",
         unique=["participant", "item_id", "question"],
