@@ -131,6 +131,13 @@ class GradedAnswers(LabelledAnswers):
     llm_answers: Count
 
 
+class AnswersByPeople(Section):
+    """What people answer to the items that models are asked about."""
+
+    # A CSV form, or a folder with one for each participant.
+    answers_by_people: GivenPath
+
+
 class Source(Section):
     """What a benchmark starts from, and who writes and reads for it."""
 

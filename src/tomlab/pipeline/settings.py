@@ -32,7 +32,7 @@ SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
 # The stages by the folders of their notebooks, each with its section of a benchmark's parameters.
 STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: "evaluation"}
-STAGES |= {"4_judge_calibration": "judges", "5_figures": None}
+STAGES |= {"4_judge_calibration": "judges", "5_figures": "people"}
 FRESH = "6_fresh"
 # The parameters that name models, beside `model`, the one that is evaluated.
 _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")

@@ -2,7 +2,16 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, GivenPath, GradedAnswers, Section, Share
+from tomlab.params import (
+    AnswersByPeople,
+    Count,
+    Distinct,
+    Evaluation,
+    GivenPath,
+    GradedAnswers,
+    Section,
+    Share,
+)
 
 
 class Generation(Section):
@@ -15,8 +24,14 @@ class Filtering(Section):
     duplicate_cosine: Share
 
 
+class People(AnswersByPeople):
+    ratings_by_people: GivenPath
+    rated_items: GivenPath
+
+
 class Settings(Section):
     generation: Generation
     filtering: Filtering
     evaluation: Evaluation
     judges: GradedAnswers
+    people: People

@@ -30,3 +30,4 @@ class Settings(params.Section):
     filtering: params.Section
     evaluation: params.Evaluation
     judges: Judges
+    people: params.AnswersByPeople

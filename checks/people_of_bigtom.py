@@ -1,0 +1,96 @@
+"""The numbers of BigToM's people, printed beside those recomputed from what their authors released.
+
+    python checks/people_of_bigtom.py [FOLDER]
+
+FOLDER has `people_counts.csv` (how many people were right, by template and question) and
+`people_ratings.csv` (items as people rated them: number of people, mean, standard deviation); without
+it the totals of `data/published/bigtom` are taken. These are the people of the preprint. There are
+no intervals, as they need the answers of single people. Ends with 1 if a number is .01 or more apart.
+"""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from tomlab.benchmarks.bigtom import ratings
+from tomlab.benchmarks.bigtom.paper import PUBLICATION
+
+APART = 0.01
+# How the file of ratings names sources of items and measures, and how the paper's tables do.
+SOURCES = {
+    "bigtom": ("BigToM", ""),
+    "social_iqa": ("socialIQa", ""),
+    "dodell": ("Expert", "Dodell-Feder"),
+    "kosinski": ("Expert", "Kosinski"),
+    "ullman": ("Expert", "Ullman"),
+}
+MEASURES = {"coherent_q_a": "coherent_question_answer"}
+
+
+def totals_of(rated: pd.DataFrame) -> pd.DataFrame:
+    """The rated items, a row an item and measure, as totals by source and measure."""
+    rated = rated.replace({"measure": MEASURES})
+    rated = rated.assign(total=(rated["people"] * rated["mean"]).round().astype(int))
+    rows = []
+    for name, (source, data_source) in SOURCES.items():
+        own = rated[rated["source"] == name]
+        for measure in ratings.MEASURES:
+            part = own[own["measure"] == measure]
+            row = {"source": source, "data_source": data_source, "measure": measure}
+            row |= {"items": part["item"].nunique(), "ratings": part["people"].sum()}
+            rows.append(row | {"total": part["total"].sum(), "mean_of_items": part["mean"].mean()})
+    return pd.DataFrame(rows).round({"mean_of_items": 4})
+
+
+def contrasts(totals: pd.DataFrame) -> pd.DataFrame:
+    """The aggregate contrasts of the preprint: `name, printed, recomputed`."""
+    printed = PUBLICATION.read("table3_rating_contrasts").query("version == 'preprint'")
+    found = ratings.contrasts_of_totals(totals).query("measure == 'aggregate'")
+    both = printed.merge(found, on=["measure", "contrast"])
+    return _beside(both["contrast"], both["estimate"], both["value"])
+
+
+def expert_sources(totals: pd.DataFrame) -> pd.DataFrame:
+    """The means of Table 4."""
+    printed = PUBLICATION.read("table4_expert_sources").query("metric == 'aggregate'")
+    found = ratings.means_of_totals(totals, "data_source").query("measure == 'aggregate'")
+    both = printed.merge(found, on="data_source", suffixes=("", "_recomputed"))
+    return _beside(both["data_source"], both["value"], both["value_recomputed"])
+
+
+def figure3(counts: pd.DataFrame) -> pd.DataFrame:
+    """People's shares right in Figure 3, printed in the authors' notebook."""
+    key = ["variable", "contingency", "initial_belief"]
+    sums = counts.query("in_figure3 == 1").groupby(key, as_index=False)[["right", "people"]].sum()
+    both = PUBLICATION.read("release_human").merge(sums, on=key)
+    names = both["variable"] + ", " + both["contingency"]
+    return _beside(names, both["accuracy"], both["right"] / both["people"])
+
+
+def _beside(names: pd.Series, printed: pd.Series, recomputed: pd.Series) -> pd.DataFrame:
+    table = pd.DataFrame({"name": names, "printed": printed, "recomputed": recomputed})
+    return table.assign(apart=(table["recomputed"] - table["printed"]).abs())
+
+
+def main(folder: str | None = None) -> int:
+    """Prints each table; 1 if any number is apart."""
+    if folder is None:
+        counts, totals = (PUBLICATION.read(name) for name in ("people_counts", "people_ratings"))
+    else:
+        counts = pd.read_csv(Path(folder) / "people_counts.csv")
+        totals = totals_of(pd.read_csv(Path(folder) / "people_ratings.csv"))
+    tables = {
+        "Aggregate contrasts of ratings (preprint, App. B.1)": contrasts(totals),
+        "Table 4, mean ratings of experts' items": expert_sources(totals),
+        "Figure 3, people's shares right": figure3(counts),
+    }
+    for title, table in tables.items():
+        print(f"\n{title}\n{table.to_string(index=False, float_format='{:.4f}'.format)}")
+    largest = max(table["apart"].max() for table in tables.values())
+    print(f"\nLargest difference: {largest:.4f}")
+    return int(largest >= APART)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))
