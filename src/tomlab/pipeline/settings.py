@@ -32,7 +32,8 @@ SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
 # The stages by the folders of their notebooks, each with its section of a benchmark's parameters.
 STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: "evaluation"}
-STAGES |= {"4_judge_calibration": "judges", "5_figures": None}
+# Figures show how answers were read, so they may read what the evaluation reads.
+STAGES |= {"4_judge_calibration": "judges", "5_figures": "evaluation"}
 FRESH = "6_fresh"
 # The parameters that name models, beside `model`, the one that is evaluated.
 _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
@@ -81,7 +82,9 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
         validate = partial(benchmark.model_validate, context=registry)
         if section := told(params.checked, validate, content.get(name), name):
-            where = {f"{name}.evaluation.{option}": own for option, own in section.evaluation}
+            asked = section.evaluation
+            where = {f"{name}.evaluation.methods": asked.methods}
+            where[f"{name}.evaluation.max_tokens"] = asked.max_tokens
             for model, spec in models.items():
                 for option in ("groups", "variants", "answer_tokens") if spec else ():
                     where[f"models.{model}.{option}.{name}"] = getattr(spec, option).get(name, {})

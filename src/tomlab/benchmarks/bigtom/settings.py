@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from tomlab.params import Count, Distinct, Evaluation, GivenPath, GradedAnswers, Section, Share
+from tomlab import params
+from tomlab.params import Count, Distinct, GivenPath, GradedAnswers, Section, Share
 
 
 class Generation(Section):
@@ -13,6 +14,12 @@ class Generation(Section):
 
 class Filtering(Section):
     duplicate_cosine: Share
+
+
+class Evaluation(params.Evaluation):
+    # What becomes of an answer that names no option's letter, in a second number beside the
+    # protocol's: nothing, its text is read, or the grader of the fourth notebook reads it.
+    answers_without_key: Literal["unreadable", "text", "grader"]
 
 
 class Settings(Section):

@@ -34,6 +34,9 @@ class Method:
     first: str | None = None  # for chain of thought, the method that asks for the reasoning before
     reasoning: bool = False  # whether this is such a method, whose answers are never scored
     max_tokens: int = 256  # the release's limit
+    # Whether reasoning is asked for as the release does it in batches, for models in process: with
+    # no "Answer:" before the cue. For models behind an API it leaves "Answer:" there.
+    in_batches: bool = False
     weighed: bool = False  # asked by likelihood, choices and yes/no questions alone
 
     @property
@@ -50,8 +53,12 @@ METHODS = {
     "short-cot": Method(first="short-reasoning"),
     "full": Method("full"),
     "full-cot": Method("full", first="full-reasoning"),
+    "short-cot-batch": Method(first="short-reasoning-batch", in_batches=True),
+    "full-cot-batch": Method("full", first="full-reasoning-batch", in_batches=True),
     "short-reasoning": Method(reasoning=True),
     "full-reasoning": Method("full", reasoning=True),
+    "short-reasoning-batch": Method(reasoning=True, in_batches=True),
+    "full-reasoning-batch": Method("full", reasoning=True, in_batches=True),
     "short-likelihood": Method(max_tokens=1, weighed=True),
     **techniques.methods("short", Method(), "short-"),
 }
@@ -222,7 +229,7 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
         text += f"\n\n{prompts.load('fantom/choose', replaced)}"
     else:
         text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
-        text += "\nAnswer:"
+        text += "\n" if wanted.in_batches else "\nAnswer:"
     if wanted.reasoning or wanted.first:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
     if wanted.first:
