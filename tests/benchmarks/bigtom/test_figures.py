@@ -125,6 +125,8 @@ def test_second_source_gives_rows_to_tables_10_11_and_12_and_a_regression(run):
     assert {"random", "omniscient"} <= set(table11.loc[table11["source"] == "this run", "model"])
     terms = pd.read_csv(results / "tables/bigtom/circularity.csv")
     own = terms[terms["source"] == "this run"]
-    assert own["term"].str.contains("]:", regex=False).sum() == 1  # the interaction of model and source
+    assert (
+        own["term"].str.contains("]:", regex=False).sum() == 1
+    )  # the interaction of model and source
     assert own[["b", "se", "p"]].notna().all(axis=None)
     assert own["n_groups"].eq(12).all()
