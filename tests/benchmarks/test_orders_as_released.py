@@ -96,3 +96,20 @@ def test_released_order_depends_on_no_seed_of_ours_and_keeps_every_option():
 def test_another_word_for_whose_order_is_an_error():
     with pytest.raises(InputError, match="expected 'ours' or 'release'"):
         bigtom.compose(templates_of("a"), orders_as="released")
+
+
+@pytest.mark.skipif(not RELEASED_BIGTOM.exists(), reason="needs ../shared/datasets/bigtom")
+@pytest.mark.parametrize(
+    ("orders_as", "low", "high"), [("release", 0.51, 0.53), ("ours", 0.2, 0.3)]
+)
+def test_always_picking_the_second_option_has_both_versions_right(orders_as, low, high):
+    """In half of the templates with the release's orders, in a quarter with ours."""
+    items = bigtom.read_released(RELEASED_BIGTOM, orders_as=orders_as)
+    items = items[items["condition"].isin(["true_belief", "false_belief"])]
+    is_second = [
+        list(choices)[1] == answer
+        for choices, answer in zip(items["choices"], items["answer"], strict=True)
+    ]
+    both = items.assign(right=is_second).query("variable != 'percept_to_belief'")
+    pairs = both.groupby(["variable", "initial_belief", "group_id"])["right"].all()
+    assert low < pairs.mean() < high
