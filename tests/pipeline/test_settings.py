@@ -277,11 +277,11 @@ def test_settings_that_did_not_change_stay_for_a_run_that_reads_them(tmp_path, m
 
 def test_figures_read_how_answers_were_read_and_fantom_may_have_an_encoder_of_its_own():
     content = copy.deepcopy(RIGHT)
-    content["bigtom"]["evaluation"]["answers_without_key"] = "grader"
+    content["bigtom"]["evaluation"]["answers_without_letter"] = "grader"
     content["fantom"]["evaluation"]["embedder"] = "all-roberta-large-v1"
     read = settings.read_by_stages(content)
     figures = read["5_figures/bigtom"]["parameters"]
-    assert figures["answers_without_key"] == "grader"
+    assert figures["answers_without_letter"] == "grader"
     model = content["run"]["models"][0]
     of_fantom = read[f"3_evaluation/fantom-{model}"]["parameters"]
     of_omnitom = read[f"3_evaluation/omnitom-{model}"]["parameters"]
@@ -292,7 +292,7 @@ def test_figures_read_how_answers_were_read_and_fantom_may_have_an_encoder_of_it
 @pytest.mark.parametrize(
     ("section", "option", "expected"),
     [
-        (("bigtom", "evaluation"), "answers_without_key", "'unreadable', 'text' or 'grader'"),
+        (("bigtom", "evaluation"), "answers_without_letter", "'unreadable', 'text' or 'grader'"),
         (("fantom", "evaluation"), "yes_no_as", "'release' or 'paper'"),
         (("run",), "orders_as", "'ours' or 'release'"),
     ],

@@ -90,7 +90,7 @@ def without_keys(answers, items):
 
 def test_protocols_number_and_the_one_by_text_stand_beside_each_other(run):
     asked = {"mine": ("gold", ["0-shot"])}
-    results = run(12, asked, changed=without_keys, answers_without_key="text")
+    results = run(12, asked, changed=without_keys, answers_without_letter="text")
     both = pd.read_csv(results / "tables/bigtom/without_key.csv")
     cell = "variable == 'forward belief' and contingency == 'both right'"
     values = both.query(cell).groupby("answers")["value"].unique().map(list).to_dict()

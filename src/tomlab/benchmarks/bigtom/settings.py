@@ -19,7 +19,7 @@ class Filtering(Section):
 class Evaluation(params.Evaluation):
     # What becomes of an answer that names no option's letter, in a second number beside the
     # protocol's: nothing, its text is read, or the grader of the fourth notebook reads it.
-    answers_without_key: Literal["unreadable", "text", "grader"]
+    answers_without_letter: Literal["unreadable", "text", "grader"]
 
 
 class Settings(Section):
