@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import pydantic
 import yaml
@@ -169,6 +169,8 @@ class Run(Section):
     prompts: dict[str, GivenPath]
     # 2: what shows two options is asked with these exchanged, too.
     orders: Annotated[int, Field(ge=1, le=2)]
+    # Whose random numbers order two options: our seed's, or those of BigToM's and FANToM's release.
+    orders_as: Literal["ours", "release"]
     # Folders of other wordings of prompts, `<folder>/<benchmark>/<prompt>.txt`.
     wordings: list[GivenPath]
     # Folders of kept answers, in which is looked before a model is asked.

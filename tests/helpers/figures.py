@@ -41,10 +41,14 @@ def write(folder, patch, benchmark, items, answers, **options):
     return pd.concat(every, ignore_index=True)
 
 
-def draw(name, models):
-    """Run all cells of a benchmark's notebook for these models of the run."""
+def draw(name, models, **options):
+    """Run all cells of a benchmark's notebook for these models of the run. options: its other
+    parameters, where they are not as the notebook has them.
+    """
     parameters, *code = cells(name).values()
     assert parameters.startswith("models =")
-    names = {"models": models}
+    names = {}
+    exec(parameters, names)  # noqa: S102
+    names |= {"models": models, **options}
     for source in code:
         exec(source, names)  # noqa: S102

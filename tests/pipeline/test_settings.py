@@ -1,5 +1,6 @@
 """`params.yaml` is checked as a whole: nothing that is misspelt or out of range gets through."""
 
+import copy
 import re
 from pathlib import Path
 
@@ -272,3 +273,31 @@ def test_settings_that_did_not_change_stay_for_a_run_that_reads_them(tmp_path, m
     assert written == {"5_figures/bigtom.json", "5_figures/fantom.json"}
     assert (tmp_path / "5_figures" / "bigtom.json").stat() == same
     assert '"n": 2' in (tmp_path / "5_figures" / "fantom.json").read_text()
+
+
+def test_figures_read_how_answers_were_read_and_fantom_may_have_an_encoder_of_its_own():
+    content = copy.deepcopy(RIGHT)
+    content["bigtom"]["evaluation"]["answers_without_letter"] = "grader"
+    content["fantom"]["evaluation"]["embedder"] = "all-roberta-large-v1"
+    read = settings.read_by_stages(content)
+    figures = read["5_figures/bigtom"]["parameters"]
+    assert figures["answers_without_letter"] == "grader"
+    model = content["run"]["models"][0]
+    of_fantom = read[f"3_evaluation/fantom-{model}"]["parameters"]
+    of_omnitom = read[f"3_evaluation/omnitom-{model}"]["parameters"]
+    assert of_fantom["embedder"] == "all-roberta-large-v1"
+    assert of_omnitom["embedder"] == content["run"]["embedder"]
+
+
+@pytest.mark.parametrize(
+    ("section", "option", "expected"),
+    [
+        (("bigtom", "evaluation"), "answers_without_letter", "'unreadable', 'text' or 'grader'"),
+        (("fantom", "evaluation"), "yes_no_as", "'release' or 'paper'"),
+        (("run",), "orders_as", "'ours' or 'release'"),
+    ],
+)
+def test_another_word_for_a_choice_of_the_protocol_is_named(section, option, expected, tmp_path):
+    path = changed(tmp_path, "/".join([*section, option]), "paperlike")
+    with pytest.raises(InputError, match=f"(?s){option}.*'paperlike'.*{expected}"):
+        settings.check(path)

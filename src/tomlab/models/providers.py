@@ -18,6 +18,8 @@ def provider(spec: ModelSpec) -> Any:
         return Baseline(spec)
     if spec.provider == "taken":
         raise InputError(f"models.{spec.name}: its answers were asked elsewhere; it can't be asked")
+    if spec.provider == "sentence-transformers":
+        raise InputError(f"models.{spec.name}: it embeds texts and answers no questions")
     # Imported here: each vendor's client takes a second to import, and a run needs one of them.
     if spec.provider == "anthropic":
         from tomlab.models.anthropic import Anthropic

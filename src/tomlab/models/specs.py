@@ -186,6 +186,16 @@ class EmbeddedModel(_Spec):
         return self.engines
 
 
+class SentenceEncoder(_Spec):
+    """An encoder of sentence-transformers in process: a name on the hub, or a folder. It embeds
+    texts and answers no questions.
+    """
+
+    provider: Literal["sentence-transformers"]
+    # How many tokens it reads of a text; None: as many as its own files say.
+    context: int | None = Field(None, ge=8, le=params.MOST_TOKENS)
+
+
 class _RemoteModel(_Spec):
     base_url: _Url | None = None
     api_key_env: _Variable | None = None
@@ -245,7 +255,9 @@ class TakenModel(_Spec):
     folder: params.GivenPath
 
 
-ModelSpec = EmbeddedModel | OpenAIModel | AnthropicModel | BaselineModel | TakenModel
+ModelSpec = (
+    EmbeddedModel | SentenceEncoder | OpenAIModel | AnthropicModel | BaselineModel | TakenModel
+)
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 

@@ -30,9 +30,15 @@ from tomlab.records.tidy import REVERSED
 
 SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
-# The stages by the folders of their notebooks, each with its section of a benchmark's parameters.
-STAGES = {"1_generation": "generation", "2_filtering": "filtering", EVALUATION: "evaluation"}
-STAGES |= {"4_judge_calibration": "judges", "5_figures": "people"}
+# The stages by the folders of their notebooks, each with its sections of a benchmark's parameters.
+# Figures show how answers were read, so they may read what the evaluation reads.
+STAGES = {
+    "1_generation": ["generation"],
+    "2_filtering": ["filtering"],
+    EVALUATION: ["evaluation"],
+    "4_judge_calibration": ["judges"],
+    "5_figures": ["evaluation", "people"],
+}
 FRESH = "6_fresh"
 # The parameters that name models, beside `model`, the one that is evaluated.
 _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
@@ -81,7 +87,9 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
         benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
         validate = partial(benchmark.model_validate, context=registry)
         if section := told(params.checked, validate, content.get(name), name):
-            where = {f"{name}.evaluation.{option}": own for option, own in section.evaluation}
+            asked = section.evaluation
+            where = {f"{name}.evaluation.methods": asked.methods}
+            where[f"{name}.evaluation.max_tokens"] = asked.max_tokens
             for model, spec in models.items():
                 for option in ("groups", "variants", "answer_tokens") if spec else ():
                     where[f"models.{model}.{option}.{name}"] = getattr(spec, option).get(name, {})
@@ -134,9 +142,11 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """By notebook: `parameters`, what bears on its `models`' answers, the SHA-256 of `files`."""
     run, found = content["run"], {}
     for benchmark, source in run["benchmarks"].items():
-        for stage, section in STAGES.items():
+        for stage, sections in STAGES.items():
             names = declared(ROOT / "notebooks" / stage / f"{benchmark}.ipynb")
-            values = run | run["seeds"] | source | content[benchmark].get(section, {})
+            values = run | run["seeds"] | source
+            for section in sections:
+                values |= content[benchmark].get(section, {})
             for model in run["models"] if stage == EVALUATION else [None]:
                 values["model"] = model
                 if lost := [name for name in names if values.get(name) is None]:

@@ -15,6 +15,9 @@ from tomlab.scoring.answers import failed, lost, unanswered
 from tomlab.scoring.visible import visible
 
 YES_NO = ("yes", "no")
+# How the options of items are ordered: by the run's own seed, or as a benchmark's released code
+# draws them (`run.orders_as`).
+OURS, AS_RELEASED = "ours", "release"
 
 
 class Reading(NamedTuple):
@@ -199,6 +202,12 @@ def options_of(item: Mapping) -> tuple[str, ...]:
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:
     """The letter under which an option is shown."""
     return keys[list(item["choices"]).index(text)]
+
+
+def demand_orders(orders_as: str) -> None:
+    """`InputError` for another word than those that `run.orders_as` has."""
+    if orders_as not in (OURS, AS_RELEASED):
+        raise InputError(f"orders_as: found {orders_as!r}, expected {OURS!r} or {AS_RELEASED!r}")
 
 
 def shuffled(options: Sequence[str], seed: int, item_id: str) -> list[str]:

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 from tomlab.errors import InputError, extra
-from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel
+from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel, SentenceEncoder
 from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
@@ -32,6 +32,10 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
     As sentence-transformers cuts a text: the first of its tokens and the mark that ends it, as many
     as the model's `context`. Servers cut or refuse long texts themselves, so theirs are none.
     """
+    if isinstance(model, SentenceEncoder):
+        from tomlab.models import sentence_encoders
+
+        return sentence_encoders.beginnings(texts, model)
     # A token stands for a byte at least, but for those few that frame a text.
     context = getattr(model, "context", np.inf)
     if not (long := [t for t in dict.fromkeys(texts) if len(t.encode()) + 4 > context]):
@@ -61,8 +65,13 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
         raise InputError(f"models.{model.name}: there are no texts to embed")
     if model == MINILM and not _WEIGHTS.exists():
         raise InputError(_NO_WEIGHTS)
-    with extra("embedded"):
-        vectors = (_kept if isinstance(model, EmbeddedModel) else _asked)(unique, model)
+    if isinstance(model, SentenceEncoder):
+        from tomlab.models import sentence_encoders
+
+        vectors = sentence_encoders.encoded(unique, model)
+    else:
+        with extra("embedded"):
+            vectors = (_kept if isinstance(model, EmbeddedModel) else _asked)(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
     found = np.array([by_text[text] for text in texts], dtype=np.float64)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
@@ -132,7 +141,8 @@ def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray
             asked = client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL)
         case _:
             what = f"provider {model.provider!r} gives no embeddings"
-            raise InputError(f"models.{model.name}: {what}; expected embedded or openai")
+            expected = "expected embedded, sentence-transformers or openai"
+            raise InputError(f"models.{model.name}: {what}; {expected}")
     options, vectors = {"model": model.model, "encoding_format": "float"}, []
     try:
         with asked:

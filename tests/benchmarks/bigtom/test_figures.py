@@ -15,21 +15,25 @@ from tomlab.benchmarks.bigtom.items.templates import template_table
 def run(tmp_path, monkeypatch):
     """Runs the notebook's cells on so many templates and returns the folder of its results.
 
-    asked: a baseline's answers by model and the methods it was asked by.
+    asked: a baseline's answers by model and the methods it was asked by; source: who wrote every
+    other template, changed: what becomes of the answers, options: parameters of the notebook.
     """
 
-    def started(n, asked):
+    def started(n, asked, source="", changed=lambda answers, items: answers, **options):
         names = [f"Mei{letter}" for letter in "abcdefghijkl"[:n]]
         rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
         rows = [row | {"template_id": name} for row, name in zip(rows, names, strict=True)]
+        for row in rows[1::2]:
+            row["source"] = source or row["source"]
         items = bigtom.compose(template_table(rows))
         answers = {m: figures.by_baseline(bigtom, items, *how) for m, how in asked.items()}
+        answers = {m: changed(table, items) for m, table in answers.items()}
         figures.write(tmp_path, monkeypatch, bigtom, items, answers)
         (tmp_path / "raw/bigtom").mkdir(parents=True)
         stacked("template", template_table(rows)).to_parquet(
             paths.raw("bigtom", "templates.parquet")
         )
-        figures.draw("bigtom", list(asked))
+        figures.draw("bigtom", list(asked), **options)
         return tmp_path
 
     return started
@@ -72,3 +76,57 @@ def test_any_models_and_methods_give_the_papers_figures(run, asked):
     drawn = {path.name for path in results.rglob("figures/bigtom/*.png")}
     assert {"figure2b.png", "figure3.png", "outcomes.png"} <= drawn
     assert len(pd.read_csv(results / "tables/bigtom/table8.csv"))
+
+
+# Answers without a key
+
+
+def without_keys(answers, items):
+    """The texts of the options alone, in every answer about a forward belief."""
+    of_belief = answers["item_id"].str.contains("forward_belief")
+    texts = answers["response"].str.replace(r"^Answer: [ab]\)", "", regex=True)
+    return answers.assign(response=answers["response"].where(~of_belief, texts))
+
+
+def test_protocols_number_and_the_one_by_text_stand_beside_each_other(run):
+    asked = {"mine": ("gold", ["0-shot"])}
+    results = run(12, asked, changed=without_keys, answers_without_letter="text")
+    both = pd.read_csv(results / "tables/bigtom/without_key.csv")
+    cell = "variable == 'forward belief' and contingency == 'both right'"
+    values = both.query(cell).groupby("answers")["value"].unique().map(list).to_dict()
+    assert values == {"the protocol": [0], "answers without a key by text": [1]}
+    table7 = pd.read_csv(results / "tables/bigtom/table7.csv")
+    own = table7.query("variable == 'forward_belief' and contingency == 'tb_and_fb'")
+    shown = own[own["model"].str.startswith("mine")].groupby("model")["value"].unique()
+    assert shown.map(list).to_dict() == {
+        "mine": [0],
+        "mine, answers without a key by text": [1],
+    }
+
+
+def test_without_the_parameter_there_is_the_protocols_number_alone(run):
+    results = run(12, {"mine": ("gold", ["0-shot"])}, changed=without_keys)
+    assert not (results / "tables/bigtom/without_key.csv").exists()
+    table7 = pd.read_csv(results / "tables/bigtom/table7.csv")
+    assert not table7["model"].str.contains("without a key").any()
+
+
+# Items from a second source
+
+
+def test_second_source_gives_rows_to_tables_10_11_and_12_and_a_regression(run):
+    asked = {"random": ("random", ["0-shot"]), "omniscient": ("omniscient", ["0-shot"])}
+    results = run(12, asked, source="llm:claude-2")
+    for name, column in (("table10", "data_source"), ("table12", "templates_of")):
+        table = pd.read_csv(results / f"tables/bigtom/{name}.csv")
+        own = table[table["source"] == "this run"]
+        assert {"released:fig5", "llm:claude-2"} <= set(own[column]), name
+    table11 = pd.read_csv(results / "tables/bigtom/table11.csv")
+    assert {"random", "omniscient"} <= set(table11.loc[table11["source"] == "this run", "model"])
+    terms = pd.read_csv(results / "tables/bigtom/circularity.csv")
+    own = terms[terms["source"] == "this run"]
+    assert (
+        own["term"].str.contains("]:", regex=False).sum() == 1
+    )  # the interaction of model and source
+    assert own[["b", "se", "p"]].notna().all(axis=None)
+    assert own["n_groups"].eq(12).all()

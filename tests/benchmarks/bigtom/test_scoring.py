@@ -762,3 +762,27 @@ def test_rule_is_the_one_that_gave_the_outcome(mei, text, method, finish, outcom
     expected = ("correct" if right else "wrong") if outcome == "answered" else outcome
     assert bigtom.score(pd.DataFrame([item]), responses)["outcome"].item() == expected
     assert bigtom.rule(item, response) == rule
+
+
+# Answers without a key, as a grader reads them
+
+
+def test_graders_reading_counts_for_unreadable_answers_and_for_no_others():
+    scores = pd.DataFrame(
+        {
+            "item_id": ["1", "2", "3", "4"],
+            "model": "m",
+            "method": "0-shot",
+            "sample": 0,
+            "outcome": ["correct", "unparsed", "unparsed", "unparsed"],
+            "score": [1.0, 0.0, 0.0, 0.0],
+        }
+    )
+    becomes = {"2": "correct", "3": "wrong", "4": "unparsed"}
+    grades = scores[["item_id", "model", "method", "sample"]]
+    grades = grades.assign(becomes=grades["item_id"].map(becomes)).dropna()
+    graded = scoring.with_grades(scores, grades)
+    assert graded["outcome"].tolist() == ["correct", "correct", "wrong", "unparsed"]
+    assert graded["score"].tolist() == [1, 1, 0, 0]
+    with pytest.raises(InputError, match="found none for 1 unreadable answers, such as 4"):
+        scoring.with_grades(scores, grades[grades["item_id"] != "4"])

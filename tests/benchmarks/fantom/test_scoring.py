@@ -690,3 +690,66 @@ def test_a_kind_of_belief_that_nobody_was_asked_about_leaves_no_plain_mean():
     assert not by_order(first="+-", cyclic="+").index.str.endswith("mean").any()
     found = by_order(cyclic="+", acyclic="-")
     assert found["/second-order:mean"] == 0.5 and "/orders:mean" not in found
+
+
+# Chain of thought as the release asks for it in batches
+
+
+def test_in_batches_reasoning_is_asked_for_without_answer_before_the_cue():
+    first = prompt("answerability_yn", "short-reasoning-batch")
+    assert first.endswith("Answer yes or no.\n Let's think step by step.")
+    second = prompt("answerability_yn", "short-cot-batch", reasoning="She left.")
+    assert second == f"{first} She left.\n\nTherefore, the answer is:"
+    # A choice ends with its own line, which the release leaves as it is.
+    assert prompt("belief_choice", "short-reasoning-batch") == prompt(
+        "belief_choice", "short-reasoning"
+    )
+
+
+def test_in_batches_reasoning_is_repeated_whole():
+    reasoning = "She left. Answer: no"
+    assert fantom.reasoning_of(reasoning, "short-cot-batch") == reasoning
+    assert fantom.reasoning_of(reasoning, "short-cot") == "no"
+
+
+# Yes and no by App. A.4 of the paper
+
+
+@pytest.mark.parametrize(
+    ("said", "by_release", "by_paper"),
+    [
+        ("Yes", 1, 1),
+        ("No.", 0, 0),
+        ("She does know", -1, 1),
+        ("She does not know", -1, 0),
+        ("She doesn't know.", -1, 0),
+        ("Not sure", 0, -1),
+        ("No, but yes, she heard it.", 1, 0),
+        ("Everybody knows that.", 1, 1),
+        ("That is true", -1, 1),
+        ("I would say: false", -1, 0),
+        ("Notably, she left.", 0, -1),
+        ("I have no idea", 0, 0),
+        ("", -1, -1),
+    ],
+)
+def test_yes_and_no_are_read_by_the_release_or_by_the_paper(said, by_release, by_paper):
+    assert scoring.yes_or_no(said) == by_release
+    assert scoring.yes_or_no(said, "paper") == by_paper
+
+
+def test_papers_reading_decides_verdicts_and_leaves_what_the_release_credits():
+    asked = item("answerability_yn")  # Linda knows
+    row = {"item_id": asked["item_id"], "model": "m", "method": "short"}
+    responses = pd.DataFrame([row | {"response": "She does know"}])
+    by_release = fantom.score(ITEMS, responses).iloc[0]
+    by_paper = fantom.score(ITEMS, responses, yes_no_as="paper").iloc[0]
+    assert (by_release["outcome"], by_paper["outcome"]) == ("unparsed", "correct")
+    assert by_release["by_released_rule"] == by_paper["by_released_rule"] == 0
+    scored = responses.iloc[0].to_dict() | by_paper.to_dict() | {"error": None}
+    assert fantom.rule(asked, scored | {"finish_reason": "stop"}) == "reads as yes"
+
+
+def test_another_word_for_whose_rule_is_an_error():
+    with pytest.raises(InputError, match="expected 'release' or 'paper'"):
+        fantom.score(ITEMS, of_baseline(ITEMS, "gold", "short"), yes_no_as="App. A.4")

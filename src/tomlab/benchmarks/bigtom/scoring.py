@@ -11,6 +11,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import KEYS, METHODS
+from tomlab.errors import InputError
+from tomlab.records.tidy import KEY
 from tomlab.scoring import options
 from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.choices import Reading, judged, key_of, scored, table_of, was_read
@@ -76,6 +78,23 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
         released = None if failed(response) else released_rule(response["response"], right, method)
         rows.append({**row, "by_released_rule": released})
     return table_of(rows, both, KEYS, "bigtom scores")
+
+
+def with_grades(scores: pd.DataFrame, grades: pd.DataFrame) -> pd.DataFrame:
+    """Scores in which unreadable answers count as a grader reads them, all others as they are.
+
+    grades: `tidy.KEY` and `becomes`: correct, wrong or, where the grader finds no option, unparsed.
+    Errors: `InputError` for unreadable answers that have no grade.
+    """
+    graded = scores.merge(grades[[*KEY, "becomes"]], on=KEY, how="left", validate="one_to_one")
+    is_unread = graded["outcome"].eq("unparsed")
+    if (lacks := is_unread & graded["becomes"].isna()).any():
+        item = graded.loc[lacks, "item_id"].iloc[0]
+        raise InputError(f"grades: found none for {lacks.sum()} unreadable answers, such as {item}")
+    outcome = graded["outcome"].mask(is_unread, graded["becomes"])
+    is_right = outcome.eq("correct").astype(float)
+    score = graded["score"].mask(is_unread, is_right)
+    return graded.drop(columns="becomes").assign(outcome=outcome, score=score)
 
 
 def rule(item: Mapping, response: Mapping) -> str:

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
+from tomlab import params
 from tomlab.params import (
     AnswersByPeople,
     Count,
     Distinct,
-    Evaluation,
     GivenPath,
     GradedAnswers,
     Section,
@@ -27,6 +27,12 @@ class Filtering(Section):
 class People(AnswersByPeople):
     ratings_by_people: GivenPath
     rated_items: GivenPath
+
+
+class Evaluation(params.Evaluation):
+    # What becomes of an answer that names no option's letter, in a second number beside the
+    # protocol's: nothing, its text is read, or the grader of the fourth notebook reads it.
+    answers_without_letter: Literal["unreadable", "text", "grader"]
 
 
 class Settings(Section):

@@ -28,6 +28,8 @@ from tomlab.scoring.run_on import before_next_question
 from tomlab.scoring.visible import visible
 
 YES, NO, IRRELEVANT = 1, 0, -1
+# Whose rule reads yes and no: the released code's, or the one that App. A.4 of the paper states.
+BY_RELEASE, BY_PAPER = "release", "paper"
 
 
 class Said(NamedTuple):
@@ -38,6 +40,7 @@ class Said(NamedTuple):
     is_nearer: bool = False  # whether the encoder finds a belief nearer to the right one
     is_cut: bool = False  # whether the encoder read only the beginning
     lost: str = ""  # why there is no answer, if a request failed
+    yes_no_as: str = BY_RELEASE  # whose rule reads yes and no
 
 
 def credit(item: Mapping, said: Said) -> float:
@@ -58,8 +61,9 @@ def credit(item: Mapping, said: Said) -> float:
         named = {n for n in (*item["aware"], *item["unaware"]) if n.lower() in text.lower()}
         return float(named.issuperset(item["aware"]) and named.isdisjoint(item["unaware"]))
     if is_yn(kind):
-        # Signs of "yes" are looked for before signs of "no".
-        return float(yes_or_no(text) == (YES if item["answer"] == "yes" else NO))
+        # By the release's rule, signs of "yes" are looked for before signs of "no".
+        read = yes_or_no(text, said.yes_no_as)
+        return float(read == (YES if item["answer"] == "yes" else NO))
     raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
@@ -149,11 +153,14 @@ def _of_list(item: Mapping, said: Said, earned: float) -> Verdict:
 
 
 def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
-    read = yes_or_no(said.text)
+    read = yes_or_no(said.text, said.yes_no_as)
     if read == IRRELEVANT:
         return said.unread, "has no sign of yes or no", {}
+    word = "yes" if read == YES else "no"
     both = read == YES and _has_sign(said.text, *_SIGNS[NO])
-    rule = "has signs of yes and of no: yes" if both else f"reads as {'yes' if read else 'no'}"
+    if said.yes_no_as == BY_PAPER:
+        both = len({match.lastgroup for match in _WORDS_OF_PAPER.finditer(said.text)}) > 1
+    rule = f"has signs of yes and of no: {word}" if both else f"reads as {word}"
     details = {"yn": read, "doubtful": both, "chosen": "yes" if read == YES else "no"}
     return "correct" if earned else "wrong", rule, details
 
@@ -164,6 +171,7 @@ def score(
     *,
     embedder: ModelSpec | None = MINILM,
     by_text: bool = False,
+    yes_no_as: str = BY_RELEASE,
 ) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
 
@@ -184,8 +192,13 @@ def score(
 
     embedder: for BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads
     128 tokens.
-    by_text: an option's text alone counts, too (see `choices.named_by_text`). Errors: of `pairs`.
+    by_text: an option's text alone counts, too (see `choices.named_by_text`).
+    yes_no_as: whose rule reads yes and no, "release" or "paper" (App. A.4). Errors: of `pairs`, and
+    `InputError` for another `yes_no_as`.
     """
+    if yes_no_as not in (BY_RELEASE, BY_PAPER):
+        expected = f"expected {BY_RELEASE!r} or {BY_PAPER!r}"
+        raise InputError(f"yes_no_as: found {yes_no_as!r}, {expected}")
     both = pairs(items, responses, METHODS)
     if embedder is None:
         both = [one for one in both if one[0]["question_type"] != "belief_dist"]
@@ -195,13 +208,15 @@ def score(
     rows = []
     for item, response, said in read:
         key = (item["item_id"], said.text)
-        said = said._replace(is_nearer=key in nearer, is_cut=key in cut)
+        said = said._replace(is_nearer=key in nearer, is_cut=key in cut, yes_no_as=yes_no_as)
         earned = credit(item, said)
         outcome, _, details = _verdict(item, said, earned)
         credited = earned if outcome in ("correct", SCORED) else 0.0
         released = earned
         if item["question_type"] == "belief_choice" and not said.lost:
             released = float(released_choice(item, response["response"]))
+        elif is_yn(item["question_type"]):
+            released = credit(item, said._replace(yes_no_as=BY_RELEASE))
         details = {"score": credited, "by_released_rule": released} | _DETAILS | details
         doubtful = credited > 0 and (details["doubtful"] or said.unread != "unparsed")
         context = METHODS[response["method"]].context
@@ -215,6 +230,8 @@ def score(
 
 def rule(item: Mapping, scored: Mapping) -> str:
     said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["by_released_rule"] == 1)
+    if is_yn(item["question_type"]) and scored.get("yn") != yes_or_no(said.text):
+        said = said._replace(yes_no_as=BY_PAPER)
     return _verdict(item, said, credit(item, said))[1]
 
 
@@ -393,10 +410,25 @@ def names_option(text: str, letter: str) -> bool:
     return text.startswith(openings) or f"({letter})" in text or text == letter
 
 
-def yes_or_no(text: str) -> int:
-    """`YES`, `NO` or `IRRELEVANT`. The release lacks "does know", which App. A.4 lists, and takes
-    any answer that opens with "no", such as "not sure", for a no.
+# The words for yes and no that App. A.4 lists, as whole words.
+_WORDS_OF_PAPER = re.compile(
+    r"(?i)\b(?:(?P<yes>yes|knows|does know|true)|(?P<no>no|does not know|doesn['’]t know|false))\b"
+)
+
+
+def yes_or_no(text: str, yes_no_as: str = BY_RELEASE) -> int:
+    """`YES`, `NO` or `IRRELEVANT`, by the release's rule or by the paper's.
+
+    release: it lacks "does know", which App. A.4 lists, needs a space behind "does not know", and
+    takes any answer that opens with "no", such as "not sure", for a no. Signs of yes come first.
+    paper: the words of App. A.4. It does not say what counts where an answer has some of both
+    kinds; here it is the first one.
     """
+    if yes_no_as == BY_PAPER:
+        first = _WORDS_OF_PAPER.search(text)
+        if first is None:
+            return IRRELEVANT
+        return YES if first.lastgroup == "yes" else NO
     return next((read for read, signs in _SIGNS.items() if _has_sign(text, *signs)), IRRELEVANT)
 
 
@@ -415,4 +447,6 @@ def reasoning_of(response: str, method: str) -> str:
     """What the second call of a method repeats of the response to the first."""
     if isinstance(METHODS[method], techniques.TwoStep):
         return techniques.reasoning_of(response, method)
-    return _behind_cue(visible(response)[0])
+    reasoning, _ = visible(response)
+    # In batches, the release repeats the reasoning whole.
+    return reasoning if METHODS[method].in_batches else _behind_cue(reasoning)

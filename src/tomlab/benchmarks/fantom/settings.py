@@ -19,6 +19,13 @@ class Generation(params.Section):
     llm_tokens: params.Tokens
 
 
+class Evaluation(params.Evaluation):
+    # Whose rule reads yes and no: the released code's, or App. A.4 of the paper.
+    yes_no_as: Literal["release", "paper"]
+    # The encoder that decides BeliefQ [Dist.], if it is another than `run.embedder`.
+    embedder: params.ModelName | None = None
+
+
 class Judges(params.LabelledAnswers):
     embedders: params.Distinct[params.ModelName]
     answers_made: params.Size
@@ -28,6 +35,6 @@ class Judges(params.LabelledAnswers):
 class Settings(params.Section):
     generation: Generation
     filtering: params.Section
-    evaluation: params.Evaluation
+    evaluation: Evaluation
     judges: Judges
     people: params.AnswersByPeople

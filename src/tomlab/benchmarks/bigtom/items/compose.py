@@ -1,5 +1,6 @@
 """BigToM's items, composed of templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
 
+import random
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -12,7 +13,7 @@ from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines
-from tomlab.scoring.choices import key_of, shuffled
+from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
 NAME = "bigtom"
 UNIT, STRATA = "group_id", ()
@@ -43,24 +44,55 @@ METHODS = {
 }
 
 
-def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
+# The release's script evaluates one condition and starts Python's random numbers with this.
+RELEASED_SEED = 0
+
+
+def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The items of a released `bigtom.csv` or of a template file of ours. Errors: `InputError`."""
-    return compose(read_templates(path), seed)
+    return compose(read_templates(path), seed, orders_as=orders_as)
 
 
-def compose(templates: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The 25 conditions of each template (Sec. 3.3, Fig. 6), as an items table.
 
     Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1: stated in
     the story), `background` (what sibling items share of the story), `reality` (the option that
     fits the world as it is) and `duplicate_of` (both backward-belief controls are one item, a known
-    quirk). `choices` are shuffled by `seed` and the item's id.
+    quirk). `choices` are shuffled by `seed` and the item's id; with `orders_as` "release", they
+    stand as the released code draws them, whatever the seed (see `released_orders`).
     """
+    demand_orders(orders_as)
     if templates.empty:
         raise InputError("bigtom items: there are no templates to compose them from")
     cells = [*product((0, 1), VARIABLES, CONDITIONS), (0, "percept_to_belief", "true_belief")]
-    items = [_item(t, *cell, seed) for t in templates.to_dict("records") for cell in cells]
-    return check(pd.DataFrame(items), "items", "bigtom items")
+    rows = [_item(t, *cell, seed) for t in templates.to_dict("records") for cell in cells]
+    items = pd.DataFrame(rows)
+    if orders_as == AS_RELEASED:
+        items["choices"] = released_orders(items)
+    return check(items, "items", "bigtom items")
+
+
+def released_orders(items: pd.DataFrame) -> pd.Series:
+    """The options of each item as the released `evaluate_conditions.py` orders them.
+
+    It is run for one condition. It seeds Python's `random` once, and shuffles [right, wrong] once a
+    template, in the order of the file. So a template has the same place for the right option in
+    every condition. Two things cannot be known: whether the authors' runs began at the first
+    template (the script's default), and whether their libraries drew from the same numbers.
+    """
+    orders = {}
+    for _, condition in items.groupby(["variable", "condition", "initial_belief"], sort=False):
+        draws = random.Random(RELEASED_SEED)
+        for row, item in condition.iterrows():
+            right = item["answer"]
+            wrong = next((option for option in item["choices"] if option != right), right)
+            options = [right, wrong]
+            if item["variable"] == "percept_to_belief":
+                options.reverse()  # the release counts the other option as right there
+            draws.shuffle(options)
+            orders[row] = options
+    return pd.Series(orders).reindex(items.index)
 
 
 def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, seed: int) -> dict:

@@ -11,6 +11,7 @@ from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
+from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders
 
 NAME = "fantom"
 KEYS = ("a", "b")
@@ -33,6 +34,9 @@ class Method:
     first: str | None = None  # for chain of thought, the method that asks for the reasoning before
     reasoning: bool = False  # whether this is such a method, whose answers are never scored
     max_tokens: int = 256  # the release's limit
+    # Whether reasoning is asked for as the release does it in batches, for models in process: with
+    # no "Answer:" before the cue. For models behind an API it leaves "Answer:" there.
+    in_batches: bool = False
     weighed: bool = False  # asked by likelihood, choices and yes/no questions alone
 
     @property
@@ -49,21 +53,30 @@ METHODS = {
     "short-cot": Method(first="short-reasoning"),
     "full": Method("full"),
     "full-cot": Method("full", first="full-reasoning"),
+    "short-cot-batch": Method(first="short-reasoning-batch", in_batches=True),
+    "full-cot-batch": Method("full", first="full-reasoning-batch", in_batches=True),
     "short-reasoning": Method(reasoning=True),
     "full-reasoning": Method("full", reasoning=True),
+    "short-reasoning-batch": Method(reasoning=True, in_batches=True),
+    "full-reasoning-batch": Method("full", reasoning=True, in_batches=True),
     "short-likelihood": Method(max_tokens=1, weighed=True),
     **techniques.methods("short", Method(), "short-"),
 }
 
 
-def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
+# The released script starts Python's random numbers with this.
+RELEASED_SEED = 99
+
+
+def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The items of a file in the released format; see `sets.read_sets`."""
-    return compose(read_sets(path), seed)
+    return compose(read_sets(path), seed, orders_as=orders_as)
 
 
-def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
+def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The items of question sets in the released format, one row a question; the two options of a
-    choice are shuffled by `seed` and the item's id, those of our grammar as `_balanced` says.
+    choice are shuffled by `seed` and the item's id, those of our grammar as `_balanced` says. With
+    `orders_as` "release", they stand as the released code draws them (`released_orders`).
 
     Beyond the columns of every items table: `full_story` (`story` is the short context),
     `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
@@ -72,11 +85,34 @@ def compose(sets: Iterable[Mapping], seed: int = 0) -> pd.DataFrame:
     the question is about, in lower case), `long_only` (unaware, and not in the short context),
     `fact_question`, `fact_answer`.
     """
+    demand_orders(orders_as)
     asked = ((record, *one) for record in sets for one in _questions(record).items())
-    items = [_item(record, name, question, seed) for record, name, question in asked]
-    if not items:
+    rows = [_item(record, name, question, seed) for record, name, question in asked]
+    if not rows:
         raise InputError("fantom: there are no question sets to compose items from")
-    return check(pd.DataFrame(items), "items", "fantom items")
+    items = pd.DataFrame(rows)
+    if orders_as == AS_RELEASED:
+        items["choices"] = released_orders(items)
+    return check(items, "items", "fantom items")
+
+
+def released_orders(items: pd.DataFrame) -> list[list[str]]:
+    """The options of each item as the released `eval_fantom.py` orders them.
+
+    It seeds Python's `random` once. Then, question set by question set in the order of the file, it
+    draws for each belief question whether the right option stands last. Nothing else draws.
+    """
+    draws = random.Random(RELEASED_SEED)
+    orders = []
+    for item in items.to_dict("records"):
+        options = []
+        if item["question_type"] == "belief_choice":
+            is_last = draws.choice([True, False])
+            options = [item["answer"], item["wrong_answer"]]
+            if is_last:
+                options.reverse()
+        orders.append(options)
+    return orders
 
 
 def _questions(record: Mapping) -> dict[str, Mapping]:
@@ -193,7 +229,7 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
         text += f"\n\n{prompts.load('fantom/choose', replaced)}"
     else:
         text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
-        text += "\nAnswer:"
+        text += "\n" if wanted.in_batches else "\nAnswer:"
     if wanted.reasoning or wanted.first:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
     if wanted.first:

@@ -1,0 +1,59 @@
+"""Encoders of the package sentence-transformers, which is installed by hand: it brings PyTorch.
+
+The released code of FANToM embeds answers by `sentence-transformers/all-roberta-large-v1`.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tomlab.errors import InputError
+from tomlab.models.specs import SentenceEncoder
+from tomlab.paths import there
+
+
+@cache
+def load(model: str) -> Any:
+    """The encoder of that name, or in that folder. Errors: `InputError` where it can't be had."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        told = (
+            "pip install sentence-transformers (it is in no extra of tomlab, as it needs PyTorch)"
+        )
+        raise InputError(f"the package {error.name} is not installed: {told}") from None
+    folder = there(model)
+    try:
+        return SentenceTransformer(str(folder or model))
+    except (OSError, ValueError, RuntimeError) as error:
+        why = " ".join(str(error).split())[:200]
+        found = f"sentence-transformers could not load {model!r} ({why})"
+        raise InputError(f"{found}; expected a name on the hub, or a folder") from None
+
+
+def encoder(spec: SentenceEncoder) -> Any:
+    """The encoder of a registry entry, which reads as much of a text as that says."""
+    found = load(spec.model)
+    if spec.context is not None:
+        found.max_seq_length = spec.context
+    return found
+
+
+def encoded(texts: Sequence[str], spec: SentenceEncoder) -> np.ndarray:
+    """One vector a text, shape (texts, dimensions)."""
+    return np.asarray(encoder(spec).encode(list(texts)), dtype=np.float64)
+
+
+def beginnings(texts: Sequence[str], spec: SentenceEncoder) -> dict[str, list[int]]:
+    """The tokens that are read of each text that is too long, as the encoder cuts it: the first of
+    its tokens and the mark that ends it.
+    """
+    reads = encoder(spec)
+    found = {}
+    for text in dict.fromkeys(texts):
+        tokens = reads.tokenizer(text)["input_ids"]
+        if len(tokens) > reads.max_seq_length:
+            found[text] = [*tokens[: reads.max_seq_length - 1], tokens[-1]]
+    return found

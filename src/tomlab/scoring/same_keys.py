@@ -1,0 +1,119 @@
+"""Keys that cannot tell right from wrong: the right and the wrong answer say the same.
+
+Two texts are identical, or nearly: apart by nothing but case, spaces, punctuation and the way in
+which a sign is encoded (NFKC). This is said of every benchmark's items, and drops none.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+
+from tomlab.paths import PUBLISHED
+from tomlab.records import files
+
+IDENTICAL, NEARLY = "identical", "nearly identical"
+# A file of what others reported, a row a released item: its row in the file, counted from 0.
+REPORTED = pa.DataFrameSchema(
+    {
+        "row": files.text(r"\d+", "its row, counted from 0"),
+        "kind": files.text(),
+        "likeness": files.one_of((IDENTICAL, NEARLY)),
+        "reported_at": files.text(),
+        "read_by": files.text(),
+        "confirmed_by": files.text(),
+    },
+    unique=["row", "kind"],
+)
+COLUMNS = ("item_id", "group_id", "source", "question_type", "likeness", "text")
+
+
+def same_keys(items: pd.DataFrame) -> pd.DataFrame:
+    """Every pair of answers of an item that say the same, a row each (`COLUMNS`).
+
+    Compared are: two options; without options, the right and the wrong answer; in a gold table of
+    OmniToM, two rows of one actor and order. text: the first of the two.
+    """
+    rows = []
+    for item in items.to_dict("records"):
+        for one, other in _pairs(item):
+            likeness = likeness_of(one, other)
+            if likeness:
+                named = {column: item[column] for column in COLUMNS[:4]}
+                rows.append(named | {"likeness": likeness, "text": one})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def likeness_of(one: str, other: str) -> str:
+    """`IDENTICAL`, `NEARLY`, or "" for two texts that say something else; of no text, ""."""
+    if not one.strip() or not other.strip():
+        return ""
+    if one == other:
+        return IDENTICAL
+    return NEARLY if _plain(one) == _plain(other) else ""
+
+
+def _plain(text: str) -> str:
+    """A text in lower case without punctuation and spaces; with it where nothing else is left."""
+    text = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    # The first letter of a sign's category in Unicode: P is punctuation.
+    bare = "".join(sign for sign in text if unicodedata.category(sign)[0] != "P")
+    return bare or text
+
+
+def _pairs(item: Mapping) -> Iterator[tuple[str, str]]:
+    """The pairs of an item's answers that should differ."""
+    if len(item["choices"]):
+        yield from combinations(item["choices"], 2)
+    elif item.get("wrong_answer"):
+        yield item["answer"], item["wrong_answer"]
+    elif item["question_type"] == "labelling":  # the other stage has the same gold table
+        yield from _pairs_of_beliefs(json.loads(item["answer"]))
+
+
+def _pairs_of_beliefs(beliefs: list[Mapping]) -> Iterator[tuple[str, str]]:
+    for one, other in combinations(beliefs, 2):
+        same_actor = _plain(one["actor"]) == _plain(other["actor"])
+        if same_actor and one["labels"]["order"] == other["labels"]["order"]:
+            yield one["belief"], other["belief"]
+
+
+def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
+    """What was reported in public of a released file, in the columns of `REPORTED`; no rows where
+    nothing was. Errors: `InputError` with all rows and fields at fault.
+    """
+    path = Path(folder) / benchmark / "same_keys.csv"
+    if not path.is_file():
+        return pd.DataFrame(columns=[*REPORTED.columns])
+    return files.read_form(path, REPORTED).astype({"row": int}).reset_index(drop=True)
+
+
+def in_words(found: pd.DataFrame, items: pd.DataFrame) -> str:
+    """A sentence on how many items `same_keys` found, and in how many groups of how many."""
+    if found.empty:
+        return f"In none of {len(items):,} items do the right and the wrong answer say the same."
+    in_all = items["group_id"].nunique()
+    told = f"In {found['item_id'].nunique():,} of {len(items):,} items, the right and the wrong "
+    told += f"answer say the same; they stand in {found['group_id'].nunique():,} of {in_all:,} "
+    return f"{told} groups."
+
+
+def beside_reported(found: pd.DataFrame, items: pd.DataFrame, benchmark: str) -> str:
+    """A sentence that holds what was reported in public against a released file; "" for our items,
+    and where nothing was reported. Groups of the items are counted in the order of the file.
+    """
+    known = reported(benchmark)
+    is_released = items["source"].str.startswith("released:").all()
+    if known.empty or not is_released:
+        return ""
+    groups = list(dict.fromkeys(items["group_id"]))
+    facts = found[found["question_type"].isin(known["kind"])]
+    rows = {groups.index(group) for group in facts["group_id"]}
+    confirmed = len(rows & set(known["row"]))
+    more = len(rows - set(known["row"]))
+    told = f"Of {len(known)} that were reported in public, {confirmed} are found in this file, "
+    return f"{told}and {more} more of this kind ({', '.join(sorted(set(known['reported_at'])))})."
