@@ -55,7 +55,7 @@ def pasted(root: Path, name: str, text: str) -> dict[str, str]:
 def wording(root: Path, name: str, text: str) -> str:
     """What pages say of a text in a user's file."""
     [row] = prompts.origins([name], pasted(root, name, text)).to_dict("records")
-    return row["wording"]
+    return row["prompt_wording"]
 
 
 # The hashes
@@ -144,7 +144,7 @@ def test_every_row_is_of_a_prompt_that_run_prompts_takes():
 
 def test_short_instructions_of_ours_are_the_printed_ones():
     origins = prompts.origins(sorted({*published()["name"]} - NOT_OURS))
-    as_printed = origins[origins["wording"] == prompts.AS_PRINTED]
+    as_printed = origins[origins["prompt_wording"] == prompts.AS_PRINTED]
     assert set(as_printed["prompt"]) == {
         *("bigtom/example-answer", "bigtom/example-answer-cot"),
         *("bigtom/instruction", "bigtom/instruction-cot"),
@@ -156,12 +156,12 @@ def test_short_instructions_of_ours_are_the_printed_ones():
 
 def test_what_no_one_prints_is_said_to_be_ours():
     [row] = prompts.origins(["techniques/likelihood"]).to_dict("records")
-    assert (row["wording"], row["printed_in"]) == (prompts.OURS, "not printed")
+    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "not printed")
 
 
 def test_prompt_in_our_wording_says_where_the_printed_one_is():
     [row] = prompts.origins(["fantom/facts"]).to_dict("records")
-    assert (row["wording"], row["printed_in"]) == (prompts.OURS, "paper, App. A.2")
+    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "paper, App. A.2")
 
 
 @PAPERS
@@ -221,7 +221,7 @@ def test_wrong_file_of_hashes_is_named_with_row_and_field(tmp_path, monkeypatch)
 def test_without_the_file_of_hashes_nothing_is_said_of_the_wording(tmp_path, monkeypatch):
     monkeypatch.setattr("tomlab.asking.printed.PROMPTS", tmp_path / "prompts.csv")
     [row] = prompts.origins(["bigtom/instruction"]).to_dict("records")
-    assert row["wording"] == prompts.NOT_COMPARED
+    assert row["prompt_wording"] == prompts.NOT_COMPARED
 
 
 def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):

@@ -131,7 +131,11 @@ def fantom() -> Iterator[Printed]:
     yield Printed("fantom/missed", "paper", "App. A.1", missed)
     yield Printed("fantom/facts", "paper", "App. A.2", quoted("{inaccessible"))
     yield Printed("fantom/answer", "paper", "App. A.2", quoted("{context}"))
-    yield Printed("fantom/belief-question", "paper", "App. A.3", quoted("{FACTQ }\\n\\nConvert"))
+    question = quoted("{FACTQ }\\n\\nConvert")
+    yield Printed("fantom/belief-question", "paper", "App. A.3", question)
+    # Whose belief it is, of the second order, too.
+    whose = question.replace("{believer}’s", "{whose}")
+    yield Printed("fantom/belief-question", "paper", "App. A.3, with {whose}", whose)
     yield Printed("fantom/belief-answer", "paper", "App. A.3", quoted("Question: FACTQ"))
 
 

@@ -72,17 +72,15 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
 def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Whose words prompts have, a row for each name. replaced: as for `load`.
 
-    `prompt`; `wording`, one of the above; `file`, a user's own; `printed_in`, where a paper or a
-    release prints this text or, if the wording is another, the prompt that it stands for.
+    `prompt`; `prompt_wording`, one of the above; `printed_in`, where a paper or a release prints
+    this text or, if the wording is another, the prompt that it stands for.
     """
-    files = replaced or {}
     rows = []
     for name in dict.fromkeys(names):
-        text = load(name, files)
-        wording, places = _wording_of(name, text, is_ours=name not in files)
-        file = files.get(name, "")
-        rows.append({"prompt": name, "wording": wording, "file": file, "printed_in": places})
-    return pd.DataFrame(rows, columns=["prompt", "wording", "file", "printed_in"])
+        is_ours = name not in (replaced or {})
+        wording, places = _wording_of(name, load(name, replaced), is_ours=is_ours)
+        rows.append({"prompt": name, "prompt_wording": wording, "printed_in": places})
+    return pd.DataFrame(rows, columns=["prompt", "prompt_wording", "printed_in"])
 
 
 def _wording_of(name: str, text: str, *, is_ours: bool) -> tuple[str, str]:
@@ -98,7 +96,7 @@ def _wording_of(name: str, text: str, *, is_ours: bool) -> tuple[str, str]:
 
 def in_words(origins: pd.DataFrame) -> str:
     """How many of the prompts of `origins` are as printed, and how many in other words."""
-    counts = origins["wording"].value_counts()
+    counts = origins["prompt_wording"].value_counts()
     parts = [f"{n} {'is' if n == 1 else 'are'} {SAID[wording]}" for wording, n in counts.items()]
     return f"Of {len(origins)} prompts, {'; '.join(parts)}."
 
