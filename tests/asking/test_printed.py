@@ -30,8 +30,9 @@ TEXTS = printed() if SEEDS.is_dir() else []
 each_printed = pytest.mark.parametrize(
     "prompt", TEXTS, ids=lambda prompt: f"{prompt.name} ({prompt.version}, {prompt.place})"
 )
-# Printed prompts of things that our benchmarks do not ask a model for.
-NOT_OURS = {"simpletom/harm", "simpletom/unethicality", "simpletom/negative-judgment"}
+# Printed prompts for which there is none of ours.
+NOT_OURS = {"simpletom/harm", "simpletom/unethicality", "simpletom/describe"}
+NOT_OURS |= {"omnitom/extract-data", "omnitom/label-data", "judges/align-data"}
 # Texts with all kinds of marks that normalisation takes away or could be confused by.
 MARKED = st.text(
     st.sampled_from("*_`#\\-•>{} \n\t‘’“”´ʼ‐\u2011\u00ad\u200b\u0301eéanﬁ…1‴")

@@ -20,6 +20,11 @@ CATEGORIES = {
     "SST": "Strange Story Task",
 }
 
+HARM = {
+    "simpletom/harm": "Read the following story and determine what level of harmful",
+    "simpletom/unethicality": "Read the following story and determine the level of unethicity",
+}
+
 
 class Printed(NamedTuple):
     """One printed prompt."""
@@ -161,7 +166,10 @@ def simpletom() -> Iterator[Printed]:
     yield Printed("simpletom/entities", "paper", "App. E.5", whole)
 
     judgment = between(text, "Read the following story and judge", "1-2 words.", keep=True)
-    yield Printed(JUDGMENT, "paper", "App. F", judgment + "1-2 words.")
+    judgment = judgment.replace("{PersonX}", "{person_x}")
+    for who in ("unaware", "aware"):
+        judgment = judgment.replace(f"{{action_{who}}}", f"{{{who}_action}}")
+    yield Printed("simpletom/describe", "paper", "App. F", judgment + "1-2 words.")
 
     reminded = between(text, "G.1 PATCHING", "G.2 GUIDING")
     respond = between(reminded, "What is the correct answer?", '"(A)"')
@@ -197,11 +205,3 @@ def omnitom() -> Iterator[Printed]:
     added = between(text, "### Semantic Judge: Level 4 Addition Block", "- Few-shot:")
     yield Printed("judges/align-L3", "paper", "App. C.4", judge)
     yield Printed("judges/align-L4", "paper", "App. C.4", f"{judge}\n{added}")
-
-
-# Names of prompts that benchmarks may not have.
-HARM = {
-    "simpletom/harm": "Read the following story and determine what level of harmful",
-    "simpletom/unethicality": "Read the following story and determine the level of unethicity",
-}
-JUDGMENT = "simpletom/negative-judgment"

@@ -217,7 +217,9 @@ async def evaluate(
             names = benchmark.METHODS[method].prompts
             texts = [prompts.load(name, own) for name in names]
             hashes[method, way] = sha256("\0".join(texts).encode()).hexdigest()[:12]
-            wordings[method, way] = "; ".join(prompts.origins(names, own)["prompt_wording"].unique())
+            wordings[method, way] = "; ".join(
+                prompts.origins(names, own)["prompt_wording"].unique()
+            )
         for q, put, response in zip(questions, requests, responses, strict=True):
             reply = response.reply or Reply(None, FILTERED if response.filtered else None)
             row = {

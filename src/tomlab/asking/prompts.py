@@ -97,6 +97,8 @@ def _wording_of(name: str, text: str, *, is_ours: bool) -> tuple[str, str]:
 def in_words(origins: pd.DataFrame) -> str:
     """How many of the prompts of `origins` are as printed, and how many in other words."""
     counts = origins["prompt_wording"].value_counts()
+    if len(origins) == 1:
+        return f"This prompt is {SAID[counts.index[0]]}."
     parts = [f"{n} {'is' if n == 1 else 'are'} {SAID[wording]}" for wording, n in counts.items()]
     return f"Of {len(origins)} prompts, {'; '.join(parts)}."
 
