@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from printed_texts import SEEDS, between, paper, printed
 from tomlab import paths
 from tomlab.asking import evaluation, prompts
-from tomlab.asking.printed import confirmed, main, normalised, placeholders, published
+from tomlab.asking.printed import confirmed, fingerprint, main, normalised, placeholders, published
 from tomlab.benchmarks import bigtom, simpletom
 from tomlab.benchmarks.bigtom.items import writing as bigtom_writing
 from tomlab.benchmarks.bigtom.items.templates import read_templates
@@ -219,6 +219,20 @@ def test_wrong_file_of_hashes_is_named_with_row_and_field(tmp_path, monkeypatch)
     assert "field sha256: found 'ab', expected" in str(caught.value)
 
 
+def test_row_that_names_too_few_placeholders_is_refused(tmp_path, monkeypatch):
+    wrong = tmp_path / "prompts.csv"
+    row = f"bigtom/labels,bigtom,paper,Fig. 1,story,{fingerprint('{story} {mood}')}"
+    wrong.write_text(f"name,benchmark,version,place,placeholders,sha256\n{row}\n")
+    monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
+    with pytest.raises(InputError, match="field placeholders: found 1 names, expected 2"):
+        confirmed("bigtom/labels", "{story} {mood}")
+
+
+def test_file_with_the_words_of_ours_is_in_our_wording(root):
+    text = prompts.load("fantom/facts")
+    assert wording(root, "fantom/facts", f"{text}\n") == prompts.OURS
+
+
 def test_without_the_file_of_hashes_nothing_is_said_of_the_wording(tmp_path, monkeypatch):
     monkeypatch.setattr("tomlab.asking.printed.PROMPTS", tmp_path / "prompts.csv")
     [row] = prompts.origins(["bigtom/instruction"]).to_dict("records")
@@ -232,6 +246,11 @@ def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "placeholders: person topic" in shown
     assert f"sha256: {sha256(b'Tell {1} of {2}.').hexdigest()}" in shown
+
+
+def test_file_that_is_not_there_is_named_without_a_traceback(tmp_path, capsys):
+    assert main([str(tmp_path / "lost.txt")]) == 1
+    assert "lost.txt" in capsys.readouterr().err
 
 
 # Responses

@@ -8,6 +8,7 @@ docs/prompts.md says where each prompt is printed and how to use it.
 import re
 import sys
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -52,7 +53,7 @@ def confirmed(name: str, text: str) -> str:
     rows = published()
     rows = rows[(rows["name"] == name) & (rows["sha256"] == fingerprint(text))]
     found = placeholders(text)
-    exchanged = [_exchanged(found, expected.split()) for expected in rows["placeholders"]]
+    exchanged = [_exchanged(found, row) for row in rows.to_dict("records")]
     return places(rows[~np.array(exchanged, dtype=bool)])
 
 
@@ -63,8 +64,16 @@ def places(rows: pd.DataFrame) -> str:
     )
 
 
-def _exchanged(found: list[str], expected: list[str]) -> bool:
-    """Whether a placeholder of ours stands where another of ours belongs."""
+def _exchanged(found: list[str], row: Mapping[str, str]) -> bool:
+    """Whether a placeholder of ours stands where `row` has another of ours. Errors: `InputError` if
+    the row names more or fewer than its text has.
+    """
+    expected = row["placeholders"].split()
+    if len(found) != len(expected):
+        where = f"{PROMPTS}: {row['name']}, {row['version']}, {row['place']}, field placeholders"
+        raise InputError(
+            f"{where}: found {len(expected)} names, expected {len(found)} as the text has"
+        )
     pairs = zip(found, expected, strict=True)
     return any(name != right and name in expected for name, right in pairs)
 
@@ -121,21 +130,32 @@ def _read(path: Path, _: int) -> pd.DataFrame:
 
 
 def main(paths: list[str]) -> int:
-    """Print of each file its hash and placeholders, and where it is printed."""
+    """Print of each file its hash and placeholders, and where it is printed; 1 for a wrong file."""
     if not paths:
         print("usage: python -m tomlab.asking.printed FILE …", file=sys.stderr)
         return 2
-    rows = published()
-    for path in paths:
-        text = files.read_text(path)
-        sha = fingerprint(text)
-        same = rows[rows["sha256"] == sha]
-        print(f"{path}\n  sha256: {sha}\n  placeholders: {' '.join(placeholders(text)) or 'none'}")
-        for row in same.to_dict("records"):
-            print(f"  as printed: {row['name']} ({row['version']}, {row['place']})")
-        if same.empty:
-            print("  as printed: nothing in data/published/prompts.csv")
+    try:
+        for path in paths:
+            print(f"{path}\n{_described(files.read_text(path))}")
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
+
+
+def _described(text: str) -> str:
+    """A text's hash, its placeholders and the rows of the table that have this hash."""
+    rows = published()
+    rows = rows[rows["sha256"] == fingerprint(text)]
+    lines = [
+        f"  sha256: {fingerprint(text)}",
+        f"  placeholders: {' '.join(placeholders(text)) or 'none'}",
+    ]
+    for row in rows.to_dict("records"):
+        lines.append(f"  as printed: {row['name']} ({row['version']}, {row['place']})")
+    if rows.empty:
+        lines.append(f"  as printed: no row of {PROMPTS.name} has this hash")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -77,13 +77,12 @@ def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> 
     """
     rows = []
     for name in dict.fromkeys(names):
-        is_ours = name not in (replaced or {})
-        wording, places = _wording_of(name, load(name, replaced), is_ours=is_ours)
+        wording, places = _wording_of(name, load(name, replaced))
         rows.append({"prompt": name, "prompt_wording": wording, "printed_in": places})
     return pd.DataFrame(rows, columns=["prompt", "prompt_wording", "printed_in"])
 
 
-def _wording_of(name: str, text: str, *, is_ours: bool) -> tuple[str, str]:
+def _wording_of(name: str, text: str) -> tuple[str, str]:
     """Whose words the text of a prompt has, and where the prompt is printed."""
     if not printed.is_there():
         return NOT_COMPARED, f"{printed.PROMPTS} is missing"
@@ -91,7 +90,8 @@ def _wording_of(name: str, text: str, *, is_ours: bool) -> tuple[str, str]:
         return AS_PRINTED, places
     known = printed.published()
     places = printed.places(known[known["name"] == name])
-    return OURS if is_ours else OTHER, places or "not printed"
+    wording = OURS if text == load(name) else OTHER
+    return wording, places or "not printed"
 
 
 def in_words(origins: pd.DataFrame) -> str:
