@@ -16,7 +16,7 @@ root_doc = "index"
 extensions = ["myst_nb"]
 exclude_patterns = ["extra", "parts", "part.md", "contents.md"]
 templates_path = ["templates"]
-# Pygments colours no CSV.
+# Pygments colours no CSV and no Mermaid.
 suppress_warnings = ["misc.highlighting_failure"]
 
 # Notebooks come executed; their code is folded.

@@ -79,7 +79,11 @@ def request(
     that its neighbours fill alike: they share what stands before the first other. options: its own.
     """
     text = prompts.load(name, replaced)
-    own = [text.find(f"{{{key}}}") for key in values if shared is not None and key not in shared]
     message = {"role": "user", "content": prompts.fill(text, values)}
-    beginning = prompts.fill(text[: min(own, default=0)], values)
+    beginning = ""
+    if shared is not None:
+        # A text as printed may lack a field.
+        own = [text.find(f"{{{key}}}") for key in values if key not in shared]
+        first = min((place for place in own if place >= 0), default=0)
+        beginning = prompts.fill(text[:first], values)
     return Request((message,), shared_prefix=beginning, **options)

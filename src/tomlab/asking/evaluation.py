@@ -231,11 +231,17 @@ async def evaluate(
             most = f"more than limits.max_error_share = {limits.max_error_share}"
             kept = "Other answers are kept: running again asks for these alone"
             raise InputError(f"{where}: {found}, {most}. {kept}")
-        hashes, rows = {}, []
+        hashes = {}
+        wordings = {}
+        rows = []
         for (method, way), files in {(q.method, q.asked_as): q.prompts for q in questions}.items():
             own = {**(options.get("replaced") or {}), **files}
-            texts = [prompts.load(name, own) for name in benchmark.METHODS[method].prompts]
+            names = benchmark.METHODS[method].prompts
+            texts = [prompts.load(name, own) for name in names]
             hashes[method, way] = sha256("\0".join(texts).encode()).hexdigest()[:12]
+            wordings[method, way] = "; ".join(
+                prompts.origins(names, own)["prompt_wording"].unique()
+            )
         for q, put, response in zip(questions, requests, responses, strict=True):
             reply = response.reply or Reply(None, FILTERED if response.filtered else None)
             row = {
@@ -246,6 +252,7 @@ async def evaluate(
                 "asked_as": q.asked_as,
                 "messages": json.dumps([*put.messages], ensure_ascii=False),
                 "prompt_hash": hashes[q.method, q.asked_as],
+                "prompt_wording": wordings[q.method, q.asked_as],
                 "response": reply.text,
                 "finish_reason": reply.finish_reason,
                 "prompt_tokens": reply.prompt_tokens,

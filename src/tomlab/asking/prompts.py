@@ -1,23 +1,38 @@
 """Prompts: plain text files, each replaceable by a user's own through `params.yaml`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
+
+from tomlab.asking import printed
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PACKAGE, from_root
 from tomlab.records.files import read_text
 
 _FIELD = re.compile(r"\{(\w+)\}")
+# Whose words a prompt has, as pages and the column `prompt_wording` of responses say it.
+AS_PRINTED = "as printed, confirmed"
+OURS = "our wording"
+OTHER = "other wording"  # of a file in the place of ours
+NOT_COMPARED = "not compared with the printed one"  # as the file of hashes is missing
+SAID = {
+    AS_PRINTED: "word for word as printed, confirmed by a hash",
+    OURS: "in our wording",
+    OTHER: "in the wording of a file that run.prompts or run.wordings names",
+    NOT_COMPARED: "not compared with the printed text",
+}
 
 
 def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
 
     replaced: paths of a user's own files by prompt name, relative to the repository's root; each
-    needs the fields of ours, such as `{story}`, and no others.
+    needs the fields of ours, such as `{story}`, and no others. A text that is confirmed to be the
+    printed one may leave out fields that the printed one lacks.
     """
     own = replaced or {}
     for each in (*own, name):
@@ -39,13 +54,53 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
         text = read_text(path).rstrip("\n")
     except InputError as error:
         raise InputError(f"prompt {name!r}: {error}") from None
-    wanted, found = (set(_FIELD.findall(one)) for one in (_ours()[name], text))
-    problems = [] if text.strip() else ["found nothing, expected some text"]
-    problems += [f"expected {{{field}}} in it, found none" for field in sorted(wanted - found)]
-    known = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "no field"
-    problems += [f"found {{{field}}}, expected {known}" for field in sorted(found - wanted)]
+    expected_fields = set(_FIELD.findall(_ours()[name]))
+    fields = set(_FIELD.findall(text))
+    problems = []
+    if not text.strip():
+        problems.append("found nothing, expected some text")
+    missing = sorted(expected_fields - fields)
+    if missing and not printed.confirmed(name, text):
+        problems += [f"expected {{{field}}} in it, found none" for field in missing]
+    allowed = ", ".join(f"{{{field}}}" for field in sorted(expected_fields)) or "no field"
+    strange = sorted(fields - expected_fields)
+    problems += [f"found {{{field}}}, expected {allowed}" for field in strange]
     refuse(problems, f"prompt {name!r}: {path}")
     return text
+
+
+def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Whose words prompts have, a row for each name. replaced: as for `load`.
+
+    `prompt`; `prompt_wording`, one of the above; `printed_in`, where a paper or a release prints
+    this text or, if the wording is another, the prompt that it stands for.
+    """
+    rows = []
+    for name in dict.fromkeys(names):
+        wording, places = _wording_of(name, load(name, replaced))
+        rows.append({"prompt": name, "prompt_wording": wording, "printed_in": places})
+    return pd.DataFrame(rows, columns=["prompt", "prompt_wording", "printed_in"])
+
+
+def _wording_of(name: str, text: str) -> tuple[str, str]:
+    """Whose words the text of a prompt has, and where the prompt is printed."""
+    if not printed.is_there():
+        return NOT_COMPARED, f"{printed.PROMPTS} is missing"
+    if places := printed.confirmed(name, text):
+        return AS_PRINTED, places
+    known = printed.published()
+    places = printed.places(known[known["name"] == name])
+    wording = OURS if text == load(name) else OTHER
+    return wording, places or "not printed"
+
+
+def in_words(origins: pd.DataFrame) -> str:
+    """How many of the prompts of `origins` are as printed, and how many in other words."""
+    counts = origins["prompt_wording"].value_counts()
+    if len(origins) == 1:
+        return f"This prompt is {SAID[counts.index[0]]}."
+    parts = [f"{n} {'is' if n == 1 else 'are'} {SAID[wording]}" for wording, n in counts.items()]
+    return f"Of {len(origins)} prompts, {'; '.join(parts)}."
 
 
 def wording(folder: Path | str) -> tuple[str, dict[str, str]]:

@@ -57,6 +57,8 @@ _COLUMNS = {
         **_of(_text, "item_id model method messages prompt_hash request_key"),
         **_of(_text, "response finish_reason error", nullable=True),
         **_of(_count, "sample prompt_tokens completion_tokens"),
+        # Whether prompts are as printed, see `asking.prompts`. Answers from elsewhere leave it out.
+        "prompt_wording": _text(nullable=True, required=False),
         **_ASKED_AS,
     },
     "scores": {

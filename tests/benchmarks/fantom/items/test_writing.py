@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printed_texts import SEEDS, printed
+from tomlab.asking import prompts
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.items import sets as fantom_sets
@@ -487,6 +489,32 @@ def test_braces_in_a_conversation_are_text():
     talk = Draft(outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),))
     [request] = requests("segment", [talk])
     assert "Anna: I say {person} {subtopic}.\nBen: {history}\nGina:" in content(request)
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
+def test_prompts_as_printed_are_filled_in_every_step(talk, part, tmp_path):
+    replaced = {}
+    for prompt in printed():
+        if prompt.name.startswith("fantom/"):
+            path = tmp_path / f"{prompt.name.partition('/')[2]}.txt"
+            path.write_text(prompt.text, encoding="utf-8")
+            replaced[prompt.name] = str(path)
+    assert set(prompts.origins(replaced, replaced)["prompt_wording"]) == {prompts.AS_PRINTED}
+
+    segments = [replace(talk, segments=talk.segments[:number]) for number in range(4)]
+    [fact] = facts([replace(part, questions=(FRIDGE,))])
+    [first, *second] = beliefs([replace(fact, full="Rex can.", limited="Nobody says.")])
+    asked = requests("segment", segments, replaced) + requests("missed", [part], replaced)
+    asked += requests("facts", [part], replaced) + requests("full-answer", [fact], replaced)
+    asked += requests("belief-question", [first, *second], replaced)
+    asked += requests("omniscient-answer", [replace(first, belief_question=THINKS)], replaced)
+    texts = [content(request) for request in asked]
+    assert not [text for text in texts if "{" in text]
+    assert texts[0].endswith("names. \nAnna.")
+    assert texts[1].startswith("Now, Gina ")
+    assert texts[1].endswith("Gina:")
+    assert texts[-4].endswith("asking Gina's belief about this.")
+    assert texts[-3].endswith("asking Ben's belief about Gina's belief about this.")
 
 
 # Who believes what

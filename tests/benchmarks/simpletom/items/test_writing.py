@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from printed_texts import SEEDS, printed
 from simpletom_texts import (
     EXAM,
     GOOD,
@@ -180,6 +181,36 @@ def test_answer_becomes_three_rows_of_a_story_table(sets):
     assert table["status"].unique().tolist() == ["story"]
     found = table[["severity", *WRITTEN]].to_dict("records")
     assert found == PARSED
+
+
+def test_answer_begins_after_the_label_with_which_a_prompt_ends(sets, tmp_path):
+    path = tmp_path / "story.txt"
+    path.write_text("{example}\n\n{scenario}\n\n{entities}\n\nKEY INFORMATION:\n")
+    replaced = {"simpletom/story": str(path)}
+    for text in (PLAIN.removeprefix("KEY INFORMATION: "), PLAIN):
+        table = attempts([answer(text)], sets[:1], "smol", replaced=replaced)
+        assert table[["severity", *WRITTEN]].to_dict("records") == PARSED
+        assert table["text"].unique().tolist() == [text]
+    [lost] = attempts([answer(text.partition("\n")[2])], sets[:1], "smol")["reason"].unique()
+    assert lost.startswith("KEY INFORMATION: missing")
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
+def test_prompts_as_printed_ask_for_sets_and_stories(scenarios, seeds, sets, tmp_path):
+    replaced = {}
+    for prompt in printed():
+        if prompt.name in ("simpletom/entities", "simpletom/story"):
+            path = tmp_path / f"{prompt.name.partition('/')[2]}.txt"
+            path.write_text(prompt.text, encoding="utf-8")
+            replaced[prompt.name] = str(path)
+    [request] = entity_requests(scenarios[:1], seeds, replaced=replaced)
+    text = request.messages[0]["content"]
+    assert text.startswith(request.shared_prefix + "[Boxes are closed] X buys Z.")
+    assert " 10 more " in text
+    [request] = story_requests(sets[:1], scenarios, seeds, replaced=replaced)
+    text = request.messages[0]["content"]
+    assert text.startswith(f"{request.shared_prefix}Person X = Wanja")
+    assert text.endswith("KEY INFORMATION:")
 
 
 @pytest.mark.parametrize(

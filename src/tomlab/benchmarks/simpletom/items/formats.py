@@ -106,6 +106,24 @@ def parse_generation(text: str) -> list[dict] | Unparsed:
     return list(stories.values())
 
 
+def first_label(prompt: str) -> str:
+    """The first label of the template if a prompt ends with it, as the paper's does; else ""."""
+    last_line = prompt.rstrip().rpartition("\n")[2]
+    hit = re.fullmatch(_LABEL, last_line)
+    if hit is None or hit[2] or hit[1].upper() != next(iter(_TEMPLATE)):
+        return ""
+    return last_line
+
+
+def with_label(text: str, label: str) -> str:
+    """An answer after the `label` with which its prompt ended, unless it repeats that label."""
+    opening = text.lstrip()
+    repeats = re.match(_LABEL, opening)
+    if not label or (repeats and label.upper().startswith(repeats[1].upper())):
+        return text
+    return f"{label} {opening}"
+
+
 def parse_annotation(text: str) -> dict[str, str] | Unparsed:
     """The answers to the four questions by name, or the reason why there are none.
 

@@ -8,12 +8,14 @@ Of a story that there is, a model says in a word or two how it would judge perso
 `judgment_requests`, `judgments`), and rates it (App. E.3, `rating_requests`, `ratings`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pandera.pandas as pa
 
+from tomlab.asking import prompts
 from tomlab.asking.attempts import OUTCOME, Answer, Unparsed, answer, attempt, request
 from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.compose import WORDINGS
@@ -150,16 +152,23 @@ def _sets(response: Response) -> list[dict]:
 
 
 def attempts(
-    responses: Sequence[Response], sets: pd.DataFrame, model: str, *, round: int = 1
+    responses: Sequence[Response],
+    sets: pd.DataFrame,
+    model: str,
+    *,
+    round: int = 1,
+    replaced: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """What became of `story_requests(sets, …)`: a story table with `OUTCOME`, three rows a request.
 
     An answer that is no triple of stories keeps its text and the reason in three rows without
-    story. Stories that several writers make of one set of entities share its `set_id`.
+    story. Stories that several writers make of one set of entities share its `set_id`. replaced: as
+    for the requests; the answer to a prompt that ends with the first label begins after it.
     """
     rows = []
+    label = formats.first_label(prompts.load("simpletom/story", replaced))
     for response, entities in zip(responses, sets.to_dict("records"), strict=True):
-        parsed, outcome = attempt(response, _stories, "story")
+        parsed, outcome = attempt(response, partial(_stories, label=label), "story")
         stem = f"llm-{model}-r{round}-{entities['set_id']}"
         shared = {name: entities[name] for name in ("scenario", "set_id", *ENTITIES)}
         for story in parsed or [{"severity": severity} for severity in SEVERITIES]:
@@ -168,8 +177,9 @@ def attempts(
     return story_table(rows).join(pd.DataFrame(rows, columns=list(OUTCOME), dtype=str))
 
 
-def _stories(found: Answer) -> list[dict] | Unparsed:
-    stories = formats.parse_generation(found.text)
+def _stories(found: Answer, label: str) -> list[dict] | Unparsed:
+    """The three stories of an answer to a prompt that ended with `label`, "" for none."""
+    stories = formats.parse_generation(formats.with_label(found.text, label))
     if isinstance(stories, Unparsed) or not _cut_off(found, stories[-1]["aware_action"]):
         return stories
     return Unparsed("the last line: cut off")

@@ -1,0 +1,277 @@
+"""Printed prompts are known by a hash: pasted ones are confirmed, others are not."""
+
+import asyncio
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from printed_texts import SEEDS, between, paper, printed
+from tomlab import paths
+from tomlab.asking import evaluation, prompts
+from tomlab.asking.printed import confirmed, fingerprint, main, normalised, placeholders, published
+from tomlab.benchmarks import bigtom, simpletom
+from tomlab.benchmarks.bigtom.items import writing as bigtom_writing
+from tomlab.benchmarks.bigtom.items.templates import read_templates
+from tomlab.errors import InputError
+from tomlab.models.specs import model_spec
+from tomlab.paths import DATA
+
+pytestmark = pytest.mark.skipif(
+    not (DATA / "published").is_dir(), reason="data/published is missing: `make data` pulls it"
+)
+PAPERS = pytest.mark.skipif(
+    not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds"
+)
+TEXTS = printed() if SEEDS.is_dir() else []
+each_printed = pytest.mark.parametrize(
+    "prompt", TEXTS, ids=lambda prompt: f"{prompt.name} ({prompt.version}, {prompt.place})"
+)
+# Printed prompts for which there is none of ours.
+NOT_OURS = {"simpletom/harm", "simpletom/unethicality", "simpletom/describe"}
+NOT_OURS |= {"omnitom/extract-data", "omnitom/label-data", "judges/align-data"}
+# Texts with all kinds of marks that normalisation takes away or could be confused by.
+MARKED = st.text(
+    st.sampled_from("*_`#\\-•>{} \n\t‘’“”´ʼ‐\u2011\u00ad\u200b\u0301eéanﬁ…1‴")
+    | st.characters(codec="utf-8")
+)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A repository root of its own, so that a user's paths are read from there."""
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    return tmp_path
+
+
+def pasted(root: Path, name: str, text: str) -> dict[str, str]:
+    """`run.prompts` with a file that holds a text."""
+    (root / "pasted.txt").write_text(text, encoding="utf-8")
+    return {name: "pasted.txt"}
+
+
+def wording(root: Path, name: str, text: str) -> str:
+    """What pages say of a text in a user's file."""
+    [row] = prompts.origins([name], pasted(root, name, text)).to_dict("records")
+    return row["prompt_wording"]
+
+
+# The hashes
+
+
+@PAPERS
+def test_every_text_that_the_papers_print_has_its_hash_and_no_other_row_is_of_a_paper():
+    rows = published().query("version != 'release'")
+    on_record = {(row.name, row.version, row.place) for row in rows.itertuples(index=False)}
+    assert on_record == {(text.name, text.version, text.place) for text in TEXTS}
+
+
+@each_printed
+def test_printed_text_is_confirmed_where_it_is_printed(prompt):
+    assert f"{prompt.version}, {prompt.place}" in confirmed(prompt.name, prompt.text).split("; ")
+
+
+@each_printed
+def test_one_changed_letter_is_not_confirmed(prompt):
+    words = max(re.split(r"\{.*?\}", prompt.text), key=len)
+    vowel = next(letter for letter in words if letter in "aeiou")
+    changed = prompt.text.replace(words, words.replace(vowel, "y", 1))
+    assert changed != prompt.text
+    assert confirmed(prompt.name, changed) == ""
+
+
+@each_printed
+def test_quotes_line_breaks_and_markdown_of_a_page_change_nothing(prompt):
+    text = prompt.text.replace("'", "’").replace(" ", "\n", 3).replace("-", "\u2011")
+    text = text.replace("fi", "ﬁ").replace("\n", "\r\n\r\n")
+    first, rest = text.split(maxsplit=1)
+    text = f"## {first} {rest}\n" if "{" in first else f"- **{first}** {rest}\u200b"
+    assert confirmed(prompt.name, text) == confirmed(prompt.name, prompt.text)
+
+
+@each_printed
+def test_printed_text_of_one_prompt_is_not_confirmed_as_another(prompt):
+    assert confirmed("bigtom/labels", prompt.text) == ""
+
+
+@PAPERS
+def test_line_break_that_a_paper_prints_as_two_characters_is_a_line_break():
+    [answer] = [text.text for text in TEXTS if text.name == "fantom/answer"]
+    assert confirmed("fantom/answer", answer.replace("\n", "\\n")) == "paper, App. A.2"
+
+
+@PAPERS
+def test_exchanged_placeholders_are_not_confirmed():
+    [leave] = [text.text for text in TEXTS if text.name == "fantom/leave"]
+    exchanged = leave.replace("{reason}", "{x}").replace("{subtopic}", "{reason}")
+    assert confirmed("fantom/leave", leave) == "paper, App. A.1"
+    assert confirmed("fantom/leave", exchanged.replace("{x}", "{subtopic}")) == ""
+
+
+@PAPERS
+def test_placeholders_may_bear_the_names_that_the_paper_gives_them():
+    [leave] = [text.text for text in TEXTS if text.name == "fantom/leave"]
+    theirs = leave.replace("{person}", "{leaving character}").replace("{reason}", "{why}")
+    assert confirmed("fantom/leave", theirs) == "paper, App. A.1"
+
+
+@given(MARKED)
+def test_normalising_twice_changes_nothing(text):
+    assert normalised(normalised(text)) == normalised(text)
+
+
+@given(st.lists(st.text("abcdefghij", min_size=1), min_size=1))
+def test_words_are_the_same_however_they_are_marked_and_broken(words):
+    marked = [f"**{word}**" if i % 3 else f"_{word}_" for i, word in enumerate(words)]
+    assert normalised("\n> - ".join(marked)) == " ".join(words)
+
+
+@given(st.text("ab{}_ ", max_size=30))
+def test_placeholders_are_numbered_in_their_order(text):
+    numbers = [str(number) for number, _ in enumerate(placeholders(text), start=1)]
+    assert placeholders(normalised(text)) == numbers
+
+
+def test_every_row_is_of_a_prompt_that_run_prompts_takes():
+    for name in {*published()["name"]} - NOT_OURS:
+        assert prompts.load(name)
+
+
+# Our own prompts
+
+
+def test_short_instructions_of_ours_are_the_printed_ones():
+    origins = prompts.origins(sorted({*published()["name"]} - NOT_OURS))
+    as_printed = origins[origins["prompt_wording"] == prompts.AS_PRINTED]
+    assert set(as_printed["prompt"]) == {
+        *("bigtom/example-answer", "bigtom/example-answer-cot"),
+        *("bigtom/instruction", "bigtom/instruction-cot"),
+        *("fantom/choose", "fantom/step-by-step", "fantom/therefore", "fantom/yes-no"),
+        *("simpletom/cot", "simpletom/cot-star", "simpletom/respond"),
+        *("simpletom/sysp", "simpletom/sysp-star", "simpletom/system"),
+    }
+
+
+def test_what_no_one_prints_is_said_to_be_ours():
+    [row] = prompts.origins(["techniques/likelihood"]).to_dict("records")
+    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "not printed")
+
+
+def test_prompt_in_our_wording_says_where_the_printed_one_is():
+    [row] = prompts.origins(["fantom/facts"]).to_dict("records")
+    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "paper, App. A.2")
+
+
+@PAPERS
+def test_simpletom_asks_word_for_word_as_app_g1_prints():
+    example = between(paper("simpletom"), "G.1 PATCHING", "G.2 GUIDING")
+    example = "Given the following" + example.partition("Given the following")[2]
+    story = between(example, "Story:", "Question:")
+    first, second = example.split("Question:")[1:]
+    reminder = f"Question:{first}"
+    question, *options = second.partition("What is")[0].split("(A)")
+    choices = [option.strip() for option in options[0].split("(B)")]
+    item = {"story": story.strip(), "question": question.strip(), "choices": choices}
+    asked = simpletom.messages(item | {"reminder": reminder}, "ms-remind")
+    assert normalised(asked[-1]["content"]) == normalised(example)
+
+
+# Prompts of a user
+
+
+@each_printed
+def test_pasted_text_is_confirmed(prompt, root):
+    if prompt.name in NOT_OURS:
+        pytest.skip("no prompt of ours has this name")
+    if "{examples}" in prompt.text and "{examples}" not in prompts.load(prompt.name):
+        pytest.skip("our prompt has no placeholder for examples")
+    assert wording(root, prompt.name, prompt.text) == prompts.AS_PRINTED
+
+
+@PAPERS
+def test_pasted_text_with_a_change_is_another_wording(root):
+    [facts] = [text.text for text in TEXTS if text.name == "fantom/facts"]
+    assert wording(root, "fantom/facts", facts.replace("three", "four")) == prompts.OTHER
+
+
+@PAPERS
+def test_printed_text_may_lack_a_placeholder_of_ours_and_no_other_text_may(root):
+    [text] = [t.text for t in TEXTS if (t.name, t.version) == ("bigtom/generation", "paper")]
+    replaced = pasted(root, "bigtom/generation", text)
+    examples = read_templates(DATA / "bigtom" / "templates.csv")
+    [request] = bigtom_writing.generation_requests(examples, 1, replaced=replaced)
+    assert request.messages[0] == {"role": "system", "content": text}
+    with pytest.raises(InputError, match=r"expected \{labels\} in it, found none"):
+        prompts.load("bigtom/generation", pasted(root, "bigtom/generation", f"{text} Hurry."))
+
+
+def test_wrong_file_of_hashes_is_named_with_row_and_field(tmp_path, monkeypatch):
+    wrong = tmp_path / "prompts.csv"
+    wrong.write_text(
+        "name,benchmark,version,place,placeholders,sha256\nbigtom/labels,bigtom,draft,Fig. 1,,ab\n"
+    )
+    monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
+    with pytest.raises(InputError, match="row 2, field version: found 'draft'") as caught:
+        confirmed("bigtom/labels", "text")
+    assert "field sha256: found 'ab', expected" in str(caught.value)
+
+
+def test_row_that_names_too_few_placeholders_is_refused(tmp_path, monkeypatch):
+    wrong = tmp_path / "prompts.csv"
+    row = f"bigtom/labels,bigtom,paper,Fig. 1,story,{fingerprint('{story} {mood}')}"
+    wrong.write_text(f"name,benchmark,version,place,placeholders,sha256\n{row}\n")
+    monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
+    with pytest.raises(InputError, match="field placeholders: found 1 names, expected 2"):
+        confirmed("bigtom/labels", "{story} {mood}")
+
+
+def test_file_with_the_words_of_ours_is_in_our_wording(root):
+    text = prompts.load("fantom/facts")
+    assert wording(root, "fantom/facts", f"{text}\n") == prompts.OURS
+
+
+def test_without_the_file_of_hashes_nothing_is_said_of_the_wording(tmp_path, monkeypatch):
+    monkeypatch.setattr("tomlab.asking.printed.PROMPTS", tmp_path / "prompts.csv")
+    [row] = prompts.origins(["bigtom/instruction"]).to_dict("records")
+    assert row["prompt_wording"] == prompts.NOT_COMPARED
+
+
+def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("Tell **{person}** of {topic}.", encoding="utf-8")
+    assert main([str(mine)]) == 0
+    shown = capsys.readouterr().out
+    assert "placeholders: person topic" in shown
+    assert f"sha256: {sha256(b'Tell {1} of {2}.').hexdigest()}" in shown
+
+
+def test_file_that_is_not_there_is_named_without_a_traceback(tmp_path, capsys):
+    assert main([str(tmp_path / "lost.txt")]) == 1
+    assert "lost.txt" in capsys.readouterr().err
+
+
+# Responses
+
+
+def test_responses_say_whose_words_were_sent(root):
+    items = bigtom.read_released(DATA / "bigtom" / "templates.csv").head(25)
+    spec = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
+    said = {}
+    for method, replaced in {
+        "0-shot": {},
+        "1-shot": {},
+        "0-shot, own file": pasted(root, "bigtom/instruction", "Choose."),
+    }.items():
+        questions = evaluation.plan(bigtom, items, spec, [method.partition(",")[0]])
+        responses = asyncio.run(
+            evaluation.evaluate(bigtom, questions, spec, store=root / "s.sqlite", replaced=replaced)
+        )
+        [said[method]] = responses["prompt_wording"].unique()
+    assert said == {
+        "0-shot": "as printed, confirmed",
+        "1-shot": "as printed, confirmed; our wording",
+        "0-shot, own file": "other wording",
+    }
